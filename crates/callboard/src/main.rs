@@ -1,0 +1,2 @@
+//! Callboard.
+fn main() {}

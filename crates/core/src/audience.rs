@@ -1,0 +1,191 @@
+//! Who may see a thing: what its author meant, and since when who has it in sight.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::id::{AgentName, Seq};
+
+/// Which agents may see a thing. The user sees everything and is never named.
+///
+/// It is kept as it was meant: an agent that joins later sees what is for [`All`](Self::All) and nothing that named
+/// others. In JSON: `"all"`, `"none"` or a list of names; one name alone is read as a list of one, an empty list as
+/// `"none"`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Audience {
+    /// Every agent, also those that join later.
+    All,
+    /// No agent.
+    None,
+    /// The agents named here, at least one.
+    Agents(BTreeSet<AgentName>),
+}
+
+impl Audience {
+    /// The agents in `names`; without any it is [`None`](Self::None).
+    pub fn of(names: impl IntoIterator<Item = AgentName>) -> Self {
+        let names: BTreeSet<_> = names.into_iter().collect();
+        if names.is_empty() { Self::None } else { Self::Agents(names) }
+    }
+
+    /// Whether `agent` is in this audience.
+    pub fn contains(&self, agent: &AgentName) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Agents(names) => names.contains(agent),
+        }
+    }
+
+    /// Those who are in both audiences.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::All, audience) | (audience, Self::All) => audience.clone(),
+            (Self::None, _) | (_, Self::None) => Self::None,
+            (Self::Agents(a), Self::Agents(b)) => Self::of(a.intersection(b).cloned()),
+        }
+    }
+
+    /// Those who are in one audience or the other.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::None, audience) | (audience, Self::None) => audience.clone(),
+            (Self::Agents(a), Self::Agents(b)) => Self::of(a.union(b).cloned()),
+        }
+    }
+
+    /// Whether everyone in `other` is in this audience too.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.and(other) == *other
+    }
+
+    /// The agents that this audience names, in order; `all` and `none` name none.
+    pub fn names(&self) -> impl Iterator<Item = &AgentName> {
+        match self {
+            Self::Agents(names) => Some(names.iter()),
+            Self::All | Self::None => None,
+        }
+        .into_iter()
+        .flatten()
+    }
+
+    /// This audience with `all` replaced by the agents there are now.
+    #[must_use]
+    pub fn among<'a>(&self, team: impl IntoIterator<Item = &'a AgentName>) -> Self {
+        match self {
+            Self::All => Self::of(team.into_iter().cloned()),
+            audience => audience.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for Audience {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::None => f.write_str("none"),
+            Self::Agents(names) => f.write_str(&names.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+impl Serialize for Audience {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All => serializer.serialize_str("all"),
+            Self::None => serializer.serialize_str("none"),
+            Self::Agents(names) => names.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Audience {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "\"all\", \"none\", an agent's name or a list of names")]
+        enum Form {
+            Word(String),
+            List(Vec<AgentName>),
+        }
+        match Form::deserialize(deserializer)? {
+            Form::Word(word) if word == "all" => Ok(Self::All),
+            Form::Word(word) if word == "none" => Ok(Self::None),
+            Form::Word(name) => Ok(Self::of([name.parse().map_err(de::Error::custom)?])),
+            Form::List(names) => Ok(Self::of(names)),
+        }
+    }
+}
+
+/// Who has a thing in sight now, and from which entry on: the memory that keeps what was once hidden from an agent
+/// out of what it reads about the past.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sight {
+    /// Who may see the thing now.
+    pub audience: Audience,
+    /// The entry that made the thing; what a thing of the same name was before has gone with it.
+    pub since: Seq,
+    /// The last entry that took the thing out of somebody's sight.
+    narrowed_at: Seq,
+    /// Those who have had it in sight at every moment since it was made.
+    kept: Audience,
+}
+
+impl Sight {
+    /// The sight of a thing that the entry `seq` makes.
+    pub fn new(audience: Audience, seq: Seq) -> Self {
+        Self { audience, since: seq, narrowed_at: seq, kept: Audience::All }
+    }
+
+    /// Takes in that the entry `seq` changes who may see the thing.
+    pub fn change(&mut self, audience: Audience, seq: Seq) {
+        if !audience.covers(&self.audience) {
+            self.narrowed_at = seq;
+            self.kept = self.kept.and(&audience);
+        }
+        self.audience = audience;
+    }
+
+    /// Whether `agent` may see what the entry `seq` says of the thing, as far as the thing's own past goes: it sees the
+    /// thing now, and the thing has not been deleted or hidden from it since.
+    pub fn reaches(&self, agent: &AgentName, seq: Seq) -> bool {
+        self.audience.contains(agent) && seq >= self.since && (seq >= self.narrowed_at || self.kept.contains(agent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &str) -> Audience {
+        Audience::of(names.split_whitespace().map(|name| name.parse().unwrap()))
+    }
+
+    fn reads(json: &str) -> String {
+        serde_json::from_str::<Audience>(json).map_or_else(|error| error.to_string(), |audience| audience.to_string())
+    }
+
+    #[test]
+    fn an_audience_is_read_in_every_form_that_people_write() {
+        assert_eq!(reads("\"all\""), "all");
+        assert_eq!(reads("\"none\""), "none");
+        assert_eq!(reads("[]"), "none");
+        assert_eq!(reads("\"writer\""), "writer");
+        assert_eq!(reads("[\"b\", \"a\", \"b\"]"), "a, b");
+        assert!(reads("[\"all\"]").contains("reserved") || reads("[\"all\"]").contains("\"all\", \"none\""));
+    }
+
+    #[test]
+    fn an_agent_from_which_a_thing_was_hidden_for_a_while_does_not_see_what_came_before() {
+        let [a, c] = ["a", "c"].map(|name| name.parse::<AgentName>().unwrap());
+        let mut sight = Sight::new(Audience::All, Seq(5));
+        assert!(sight.reaches(&c, Seq(5)));
+        sight.change(names("a"), Seq(7));
+        assert!(sight.reaches(&a, Seq(5)) && !sight.reaches(&c, Seq(9)));
+        sight.change(Audience::All, Seq(10));
+        assert!(sight.reaches(&a, Seq(5)) && !sight.reaches(&c, Seq(5)) && sight.reaches(&c, Seq(10)));
+        assert!(!sight.reaches(&a, Seq(4)), "what had this name before was another thing");
+    }
+}

@@ -1,0 +1,293 @@
+//! Names and numbers that identify things. Each is checked once, where it comes in, and trusted from then on.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+/// Why a text is not the name it was meant to be: what, where, and what would do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {text:?} is not valid: {rule}")]
+pub struct BadName {
+    /// The kind of name, for instance `agent name`.
+    pub what: &'static str,
+    /// The text, shortened to 60 characters.
+    pub text: String,
+    /// The rule that it breaks.
+    pub rule: &'static str,
+}
+
+impl BadName {
+    fn new(what: &'static str, text: &str, rule: &'static str) -> Self {
+        Self { what, text: text.chars().take(60).collect(), rule }
+    }
+}
+
+/// Declares a checked name: a newtype over shared text whose only way in is its `parse` function.
+macro_rules! name {
+    ($(#[$doc:meta])* $type:ident, $parse:path) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $type(Arc<str>);
+
+        impl $type {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = BadName;
+
+            fn from_str(text: &str) -> Result<Self, BadName> {
+                $parse(text).map(|text| Self(text.into()))
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = BadName;
+
+            fn try_from(text: String) -> Result<Self, BadName> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(name: $type) -> Self {
+                name.as_str().to_owned()
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", &*self.0)
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $type {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+name! {
+    /// The name of a session, and of its folder: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`.
+    SessionId, parse_session_id
+}
+
+name! {
+    /// An agent's name: 1 to 128 characters of letters, digits and ` _.@/-`; not `all`, `none`, `user` or `system`.
+    AgentName, parse_agent_name
+}
+
+name! {
+    /// The name of a context set: trimmed, in NFC, 1 to 200 characters, none of them a control character.
+    SetName, parse_set_name
+}
+
+name! {
+    /// The name of a thread: trimmed, in NFC, 1 to 200 characters, none of them a control character.
+    ThreadId, parse_thread_id
+}
+
+name! {
+    /// A message's id, unique in its thread: 1 to 200 characters, none of them a control character.
+    MessageId, parse_message_id
+}
+
+name! {
+    /// A run's id, unique in its session: 1 to 200 characters, none of them a control character.
+    RunId, parse_run_id
+}
+
+impl SessionId {
+    /// The id of a session made at `at`: `YYYYMMDD-HHMMSS-xxxx` in UTC, the last four of a-z0-9 taken from `random`.
+    ///
+    /// Ids made in the same second with the same `random` clash: whoever makes one creates it exclusively and
+    /// tries again with another `random`.
+    pub fn generate(at: crate::time::Timestamp, random: u32) -> Self {
+        const ALPHABET: [char; 36] = [
+            'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u',
+            'v', 'w', 'x', 'y', 'z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
+        ];
+        let digit = |place: u32| ALPHABET.get((random / 36_u32.pow(place) % 36) as usize).copied().unwrap_or('a');
+        let tail: String = (0..4).map(digit).collect();
+        Self(format!("{}-{tail}", at.compact()).into())
+    }
+}
+
+impl ThreadId {
+    /// The thread that a conversation goes to unless it says otherwise.
+    pub fn main() -> Self {
+        Self("main".into())
+    }
+
+    /// The thread between the manager and one worker.
+    pub fn of_agent(name: &AgentName) -> Self {
+        Self(format!("agent:{name}").into())
+    }
+}
+
+impl MessageId {
+    /// The id of a message that was given none: `m` and the number of its entry.
+    pub fn of_seq(seq: Seq) -> Self {
+        Self(format!("m{seq}").into())
+    }
+
+    /// The entry that an id of the form `m42` speaks of, if it has that form.
+    pub fn as_seq(&self) -> Option<Seq> {
+        let digits = self.0.strip_prefix('m')?;
+        let canonical = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if canonical { digits.parse().ok().map(Seq) } else { None }
+    }
+
+    /// This id with `-2`, `-3` … behind it, for an entry whose own id somebody else has taken.
+    pub(crate) fn suffixed(&self, n: u32) -> Self {
+        Self(format!("{self}-{n}").into())
+    }
+}
+
+impl RunId {
+    /// The id of the run that the entry `seq` starts.
+    pub fn of_seq(seq: Seq) -> Self {
+        Self(format!("r{seq}").into())
+    }
+}
+
+/// The number of an entry in its journal: gapless, from 1. 0 is the place before the first entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl Seq {
+    /// The place before the first entry.
+    pub const ZERO: Self = Self(0);
+
+    /// The number after this one.
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// The number before this one; the place before the first entry has none before it.
+    pub fn previous(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
+
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn parse_session_id(text: &str) -> Result<String, BadName> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
+    let starts_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if starts_well && text.len() <= 128 && text.chars().all(allowed) {
+        return Ok(text.to_owned());
+    }
+    Err(BadName::new(
+        "session id",
+        text,
+        "use 1 to 128 characters of a-z, A-Z, 0-9 and ._:- that start with a letter or digit",
+    ))
+}
+
+fn parse_agent_name(text: &str) -> Result<String, BadName> {
+    let rule = |rule| Err(BadName::new("agent name", text, rule));
+    let name: String = text.trim().nfc().collect();
+    if name.is_empty() || name.chars().count() > 128 {
+        return rule("use 1 to 128 characters");
+    }
+    if !name.chars().all(|c| c.is_alphanumeric() || " _.@/-".contains(c)) {
+        return rule("use letters, digits, spaces and _ . @ / - only");
+    }
+    if ["all", "none", "user", "system"].contains(&name.to_lowercase().as_str()) {
+        return rule("all, none, user and system are reserved");
+    }
+    Ok(name)
+}
+
+fn parse_set_name(text: &str) -> Result<String, BadName> {
+    parse_label("context set name", text)
+}
+
+fn parse_thread_id(text: &str) -> Result<String, BadName> {
+    parse_label("thread id", text)
+}
+
+fn parse_message_id(text: &str) -> Result<String, BadName> {
+    parse_label("message id", text)
+}
+
+fn parse_run_id(text: &str) -> Result<String, BadName> {
+    parse_label("run id", text)
+}
+
+fn parse_label(what: &'static str, text: &str) -> Result<String, BadName> {
+    let name: String = text.trim().nfc().collect();
+    if name.is_empty() || name.chars().count() > 200 {
+        return Err(BadName::new(what, text, "use 1 to 200 characters"));
+    }
+    if name.chars().any(is_control) {
+        return Err(BadName::new(what, text, "control characters and line ends are not allowed"));
+    }
+    Ok(name)
+}
+
+/// Control characters, and the characters that end a line or change the direction of text without being called so.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_trimmed_and_composed() {
+        assert_eq!("  Caf\u{65}\u{301} ".parse::<SetName>().unwrap().as_str(), "Caf\u{e9}");
+    }
+
+    #[test]
+    fn reserved_words_name_no_agent() {
+        for name in ["all", "None", "USER", "system", "", "a<b", "a\nb", &"x".repeat(129)] {
+            assert!(name.parse::<AgentName>().is_err(), "{name:?}");
+        }
+        for name in ["writer", "Ünïcode 7", "@subagents/core/task-manager"] {
+            assert!(name.parse::<AgentName>().is_ok(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_session_id_cannot_leave_its_folder() {
+        for id in ["..", "a/b", ".hidden", "", "a b", "ä", &"x".repeat(129)] {
+            assert!(id.parse::<SessionId>().is_err(), "{id:?}");
+        }
+        assert!("20250118-143022-a4f2".parse::<SessionId>().is_ok());
+    }
+
+    #[test]
+    fn a_generated_session_id_says_when_in_utc() {
+        let at = "2025-01-18T14:30:22Z".parse().unwrap();
+        assert_eq!(SessionId::generate(at, 0).as_str(), "20250118-143022-aaaa");
+        assert_eq!(SessionId::generate(at, 36 * 36 * 36 * 36 - 1).as_str(), "20250118-143022-9999");
+    }
+
+    #[test]
+    fn only_plain_numbers_are_derived_message_ids() {
+        let seq = |id: &str| id.parse::<MessageId>().unwrap().as_seq();
+        assert_eq!(seq("m42"), Some(Seq(42)));
+        assert_eq!([seq("m042"), seq("m"), seq("m4x"), seq("42")], [None; 4]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Points in time. `core` never asks what time it is: whoever calls it says so.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A point in time in milliseconds since 1970-01-01 UTC. Written in RFC 3339; integers of milliseconds are read too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// A text that is not a time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a time: use RFC 3339, for instance 2025-01-18T14:30:22.000Z, or milliseconds since 1970")]
+pub struct BadTime(String);
+
+impl Timestamp {
+    /// The time `ms` milliseconds after 1970-01-01 UTC; one outside the years -9999 to 9999 is refused.
+    pub fn from_millis(ms: i64) -> Result<Self, BadTime> {
+        jiff::Timestamp::from_millisecond(ms).map(|_| Self(ms)).map_err(|_| BadTime(ms.to_string()))
+    }
+
+    /// Milliseconds since 1970-01-01 UTC.
+    pub fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// This time moved by `seconds`; what would leave the calendar stays at its end.
+    pub fn plus_seconds(self, seconds: i64) -> Self {
+        let ms = self.0.saturating_add(seconds.saturating_mul(1000));
+        Self(ms.clamp(jiff::Timestamp::MIN.as_second() * 1000, jiff::Timestamp::MAX.as_second() * 1000))
+    }
+
+    /// `YYYYMMDD-HHMMSS` in UTC, as session ids begin.
+    pub fn compact(self) -> String {
+        self.jiff().strftime("%Y%m%d-%H%M%S").to_string()
+    }
+
+    fn jiff(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.jiff())
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = BadTime;
+
+    fn from_str(text: &str) -> Result<Self, BadTime> {
+        let time: jiff::Timestamp = text.parse().map_err(|_| BadTime(text.chars().take(60).collect()))?;
+        Ok(Self(time.as_millisecond()))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a time in RFC 3339 or an integer of milliseconds")]
+        enum Form {
+            Text(String),
+            Millis(i64),
+        }
+        match Form::deserialize(deserializer)? {
+            Form::Text(text) => text.parse().map_err(de::Error::custom),
+            Form::Millis(ms) => Self::from_millis(ms).map_err(de::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_rfc_3339_with_milliseconds_and_read_back() {
+        let time = Timestamp::from_millis(1_737_210_622_007).unwrap();
+        assert_eq!(serde_json::to_string(&time).unwrap(), "\"2025-01-18T14:30:22.007Z\"");
+        assert_eq!(serde_json::from_str::<Timestamp>("\"2025-01-18T14:30:22.007Z\"").unwrap(), time);
+        assert_eq!(serde_json::from_str::<Timestamp>("\"2025-01-18T15:30:22.007+01:00\"").unwrap(), time);
+        assert_eq!(serde_json::from_str::<Timestamp>("1737210622007").unwrap(), time);
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["\"yesterday\"", "\"2025-13-01T00:00:00Z\"", "9223372036854775807", "true"] {
+            assert!(serde_json::from_str::<Timestamp>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn years_do_not_overflow() {
+        let time = Timestamp::from_millis(0).unwrap().plus_seconds(i64::MAX);
+        assert_eq!(time.to_string(), "9999-12-30T22:00:00.000Z");
+    }
+}
