@@ -1,0 +1,135 @@
+//! Why something is refused: what, where, and what to do about it.
+
+use std::fmt;
+
+use crate::{
+    count::Tokens,
+    id::{BadName, Seq},
+};
+
+/// Why a command, a question or a journal is refused. Nothing has changed when one is given.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// Something that was given is not valid.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<Fault>),
+    /// There is no such thing, or none that the viewer may see.
+    #[error("there is no {what} {name:?}")]
+    NotFound {
+        /// The kind of thing.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Whoever asks may not do this, whatever it names.
+    #[error("{who} may not {what}: {hint}")]
+    Forbidden {
+        /// Who asked.
+        who: String,
+        /// What was asked for.
+        what: &'static str,
+        /// What would do.
+        hint: &'static str,
+    },
+    /// It contradicts what is there.
+    #[error("{what}: {hint}")]
+    Conflict {
+        /// Which contradiction it is, stable: for instance `message_exists`.
+        code: &'static str,
+        /// What it contradicts.
+        what: String,
+        /// What would do.
+        hint: &'static str,
+    },
+    /// A text is larger than a journal takes.
+    #[error("{what} has {size_bytes} bytes, and {max_bytes} is the most: split it")]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// Its size.
+        size_bytes: usize,
+        /// The largest size that is taken.
+        max_bytes: usize,
+    },
+    /// What must be in a prompt does not fit its budget.
+    #[error("the prompt needs at least {needed} tokens and its budget is {budget}: {}; raise the budget or shorten a part", list(.parts))]
+    BudgetExceeded {
+        /// The budget.
+        budget: Tokens,
+        /// What the parts need together at the least.
+        needed: Tokens,
+        /// Each part with what it needs at the least.
+        parts: Vec<(String, Tokens)>,
+    },
+    /// An entry has a type or a version that this program does not know.
+    #[error("entry {seq} is a {kind} of version {v}, which is newer than this program: use the version that wrote it")]
+    WrittenByNewer {
+        /// The entry.
+        seq: Seq,
+        /// Its type.
+        kind: String,
+        /// Its version.
+        v: u16,
+    },
+    /// An entry does not say what entries of its type say.
+    #[error("entry {seq} ({kind}) is damaged: {detail}")]
+    Damaged {
+        /// The entry.
+        seq: Seq,
+        /// Its type.
+        kind: String,
+        /// What is wrong.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// The stable word for the kind of refusal.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "invalid",
+            Self::NotFound { .. } => "not_found",
+            Self::Forbidden { .. } => "forbidden",
+            Self::Conflict { code, .. } => code,
+            Self::TooLarge { .. } => "too_large",
+            Self::BudgetExceeded { .. } => "budget_exceeded",
+            Self::WrittenByNewer { .. } => "written_by_newer",
+            Self::Damaged { .. } => "damaged",
+        }
+    }
+
+    /// One thing that is not valid.
+    pub fn invalid(pointer: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Invalid(vec![Fault { pointer: pointer.into(), problem: problem.into() }])
+    }
+
+    /// A thing that is not there.
+    pub fn not_found(what: &'static str, name: impl fmt::Display) -> Self {
+        Self::NotFound { what, name: name.to_string() }
+    }
+}
+
+impl From<BadName> for Error {
+    fn from(error: BadName) -> Self {
+        Self::invalid("", error.to_string())
+    }
+}
+
+/// One thing that is wrong with what was given.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Fault {
+    /// Where, as a JSON pointer; empty for the whole.
+    pub pointer: String,
+    /// What is wrong, and what would do.
+    pub problem: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() { f.write_str(&self.problem) } else { write!(f, "{}: {}", self.pointer, self.problem) }
+    }
+}
+
+fn list(parts: &[(String, Tokens)]) -> String {
+    parts.iter().map(|(name, tokens)| format!("{name} {tokens}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,146 @@
+//! Facts: every type of entry there is, and what each must say of itself.
+
+use std::sync::Arc;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    agent, audience::Audience, context_set, conversation, directive,
+    entry::{Draft, Entry, Header, upcast},
+    error::Error,
+    run, session,
+    state::State,
+    time::Timestamp,
+    view::View,
+};
+
+/// Something that can happen in a session. What it carries is the `data` of its entry; the rest is here, in one place
+/// for each type: what it is about, who may see it, what it changes, and how it looks to whom.
+pub trait Fact: Serialize + DeserializeOwned {
+    /// `noun.verb_past`.
+    const TYPE: &'static str;
+
+    /// The version of what it carries. Older ones are raised in [`upcast`].
+    const VERSION: u16 = 1;
+
+    /// What it is about, for instance `set:Brief`.
+    fn subject(&self) -> String;
+
+    /// Which agents may see it, where it follows on `before`.
+    fn audience(&self, before: &State) -> Audience;
+
+    /// The time that it claims for itself.
+    fn time(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// What it claims for itself, once per session, where it follows on `before`.
+    fn keys(&self, _before: &State) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Takes it into the state. Total: what was once decided always applies.
+    fn apply(self, state: &mut State, header: &Header);
+
+    /// How it looks to an agent that is in its audience, as far as what it is about may still be seen; `None` where
+    /// nothing of it may.
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;
+}
+
+/// An entry as a viewer sees it: its type and what it says. A deletion may stand for what the viewer no longer sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// The type.
+    pub kind: &'static str,
+    /// The data.
+    pub data: Value,
+}
+
+impl Seen {
+    /// A fact that is seen whole, or as whatever the caller made of it.
+    pub fn fact<F: Fact>(fact: &F) -> Option<Self> {
+        // A fact is made of strings, numbers, lists and maps with string keys: all of them have a JSON form.
+        serde_json::to_value(fact).ok().map(|data| Self { kind: F::TYPE, data })
+    }
+}
+
+/// The draft of the entry that says `fact`, where it follows on `before`.
+pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
+    Draft {
+        v: F::VERSION,
+        kind: F::TYPE.into(),
+        subject: fact.subject().into(),
+        audience: fact.audience(before),
+        time: fact.time(),
+        keys: fact.keys(before).into_iter().map(Arc::from).collect(),
+        data: serde_json::to_string(fact).unwrap_or_default().into(),
+    }
+}
+
+/// Reads the data of an entry as the fact of its type.
+pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
+    let Header { seq, v, kind, .. } = &entry.header;
+    let damaged = |error: serde_json::Error| Error::Damaged { seq: *seq, kind: kind.to_string(), detail: error.to_string() };
+    if *v > F::VERSION {
+        return Err(Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v });
+    }
+    if *v == F::VERSION {
+        return serde_json::from_str(&entry.data).map_err(damaged);
+    }
+    let old = serde_json::from_str(&entry.data).map_err(damaged)?;
+    serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
+}
+
+/// Lists the types of facts, and with them what every entry can be.
+macro_rules! facts {
+    ($($fact:ty),* $(,)?) => {
+        /// Every type of entry that this program knows.
+        pub const TYPES: &[&str] = &[$(<$fact>::TYPE),*];
+
+        /// Takes an entry into the state. Refused where its type or version is not known, or its data is damaged; the
+        /// state is then as it was.
+        pub fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
+            match &*entry.header.kind {
+                $(<$fact>::TYPE => read::<$fact>(entry)?.apply(state, &entry.header),)*
+                _ => return Err(unknown(entry)),
+            }
+            Ok(())
+        }
+
+        /// How an entry looks through `view`, before the rule that its audience must hold the viewer.
+        pub(crate) fn project(entry: &Entry, view: &View<'_>) -> Result<Option<Seen>, Error> {
+            match &*entry.header.kind {
+                $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.project(view, &entry.header)),)*
+                _ => Err(unknown(entry)),
+            }
+        }
+    };
+}
+
+facts! {
+    session::Created,
+    session::Updated,
+    agent::Added,
+    agent::Updated,
+    agent::Removed,
+    context_set::Updated,
+    context_set::Deleted,
+    conversation::ThreadUpdated,
+    conversation::MessageAdded,
+    conversation::MessageChecked,
+    directive::Received,
+    run::Started,
+    run::Claimed,
+    run::Paused,
+    run::Resumed,
+    run::Ended,
+    run::TurnRequested,
+    run::TurnAnswered,
+    run::TurnFailed,
+}
+
+fn unknown(entry: &Entry) -> Error {
+    let Header { seq, v, kind, .. } = &entry.header;
+    Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v }
+}

@@ -1,0 +1,209 @@
+//! Forms: context sets that ask the user for something.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    command::Deciding,
+    context_set::{ContextSet, Updated},
+    error::{Error, Fault},
+    id::SetName,
+    rights,
+    text::Text,
+};
+
+/// What the user is asked for, and whether it was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Form {
+    /// The fields, in the order in which they are shown.
+    pub fields: Vec<Field>,
+    /// Whether the user has filled it in.
+    pub answered: bool,
+    /// What the user gave.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub answers: Map<String, Value>,
+}
+
+/// One thing that a form asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Field {
+    /// The key of its answer, unique in its form.
+    pub key: String,
+    /// What an answer is.
+    pub value_type: ValueType,
+    /// What people read.
+    pub label: String,
+    /// Whether an answer must be given.
+    #[serde(default)]
+    pub required: bool,
+    /// The values to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enum_values: Vec<String>,
+    /// More for people to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// What the answer to a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ValueType {
+    /// A text.
+    String,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A day or a time in RFC 3339.
+    Date,
+    /// One of the values to choose from.
+    Enum,
+    /// One of the values to choose from, or any other text.
+    EnumOrCustom,
+    /// A list of texts or numbers.
+    Array,
+    /// The path or address of a file.
+    File,
+}
+
+impl Form {
+    /// The form that asks for one text, where nothing better is known.
+    pub fn one_answer(label: &str) -> Self {
+        let field = Field {
+            key: "answer".to_owned(),
+            value_type: ValueType::String,
+            label: label.to_owned(),
+            required: true,
+            enum_values: Vec::new(),
+            description: None,
+        };
+        Self { fields: vec![field], answered: false, answers: Map::new() }
+    }
+
+    /// What is wrong with the fields, each fault with its JSON pointer below `pointer`.
+    pub fn faults(&self, pointer: &str) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut fault = |at: usize, field: &str, problem: &str| {
+            faults.push(Fault { pointer: format!("{pointer}/fields/{at}/{field}"), problem: problem.to_owned() });
+        };
+        for (at, field) in self.fields.iter().enumerate() {
+            let doubled = self.fields.iter().take(at).any(|other| other.key == field.key);
+            if field.key.trim().is_empty() || doubled {
+                fault(at, "key", "give each field a key of its own");
+            }
+            let chooses = matches!(field.value_type, ValueType::Enum | ValueType::EnumOrCustom);
+            if chooses && field.enum_values.is_empty() {
+                fault(at, "enumValues", "list the values to choose from");
+            }
+        }
+        if self.fields.is_empty() {
+            let pointer = format!("{pointer}/fields");
+            faults.push(Fault { pointer, problem: "ask for one thing at least".to_owned() });
+        }
+        faults
+    }
+
+    fn check(&self, answers: &Map<String, Value>) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        let mut fault = |key: &str, problem: String| {
+            let key = key.replace('~', "~0").replace('/', "~1");
+            faults.push(Fault { pointer: format!("/answers/{key}"), problem });
+        };
+        for key in answers.keys().filter(|key| self.fields.iter().all(|field| field.key != **key)) {
+            let known = self.fields.iter().map(|field| field.key.as_str()).collect::<Vec<_>>().join(", ");
+            fault(key, format!("the form has no such field; it has: {known}"));
+        }
+        for field in &self.fields {
+            match answers.get(&field.key) {
+                None | Some(Value::Null) if field.required => fault(&field.key, "an answer is required".to_owned()),
+                None | Some(Value::Null) => {}
+                Some(value) => {
+                    if let Err(problem) = field.check(value) {
+                        fault(&field.key, problem);
+                    }
+                }
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+    }
+
+    /// The answers as a text that agents read, a line a field.
+    fn readable(&self, request: &str, answers: &Map<String, Value>) -> String {
+        let mut text = request.trim_end().to_owned();
+        for field in &self.fields {
+            let answer = answers.get(&field.key).map_or_else(|| "(not answered)".to_owned(), readable);
+            let _ = write!(text, "{}{}: {answer}", if text.is_empty() { "" } else { "\n" }, field.label);
+        }
+        text
+    }
+}
+
+impl Field {
+    fn check(&self, value: &Value) -> Result<(), String> {
+        let fits = match self.value_type {
+            ValueType::String | ValueType::File | ValueType::EnumOrCustom => value.is_string(),
+            ValueType::Number => value.is_number(),
+            ValueType::Boolean => value.is_boolean(),
+            ValueType::Date => value.as_str().is_some_and(is_date),
+            ValueType::Enum => value.as_str().is_some_and(|value| self.enum_values.iter().any(|known| known == value)),
+            ValueType::Array => value.as_array().is_some_and(|all| all.iter().all(|v| v.is_string() || v.is_number())),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(match self.value_type {
+            ValueType::String | ValueType::File | ValueType::EnumOrCustom => "give a text".to_owned(),
+            ValueType::Number => "give a number".to_owned(),
+            ValueType::Boolean => "give true or false".to_owned(),
+            ValueType::Date => "give a date, for instance 2025-01-18 or 2025-01-18T14:30:22Z".to_owned(),
+            ValueType::Enum => format!("give one of: {}", self.enum_values.join(", ")),
+            ValueType::Array => "give a list of texts or numbers".to_owned(),
+        })
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::Timestamp>().is_ok()
+}
+
+fn readable(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(all) => all.iter().map(readable).collect::<Vec<_>>().join(", "),
+        Value::Null => "(not answered)".to_owned(),
+        value => value.to_string(),
+    }
+}
+
+/// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
+/// run that waits for it goes on.
+pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
+    rights::user(deciding, "answer a form")?;
+    let Some(held) = deciding.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
+    let set = held.set.clone();
+    let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
+    if form.answered {
+        return Err(Error::Conflict {
+            code: "form_answered",
+            what: format!("the form {name} has been answered"),
+            hint: "change the context set instead",
+        });
+    }
+    form.check(answers)?;
+    let request = match &set.content {
+        Text::Inline(text) => text.clone(),
+        Text::Stored(stored) => stored.beginning.clone(),
+    };
+    let content: Arc<str> = form.readable(&request, answers).into();
+    let answered = ContextSet {
+        content: Text::keep(&content, "the answers", &mut deciding.values)?,
+        form: Some(Form { answered: true, answers: answers.clone(), ..form.clone() }),
+        tokens: deciding.asked.count.count(&content),
+        ..ContextSet::clone(&set)
+    };
+    deciding.record(Updated(answered));
+    Ok(())
+}

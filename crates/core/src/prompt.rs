@@ -1,0 +1,2 @@
+//! Prompts.
+pub mod profile;

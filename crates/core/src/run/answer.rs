@@ -1,0 +1,253 @@
+//! What follows from a model's answer: all of it is decided here, and lands in one append.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::{Due, Ended, Halt, Paused, Status, TurnAnswered, TurnFailed, TurnFailure, TurnReply, driven, next};
+use crate::{
+    command::{Deciding, Undecided},
+    conversation::{self, Message, MessageChecked, NewMessage, Role},
+    directive::{self, Directive, FormRequest, Reading, Received, Recipient},
+    entry::Actor,
+    error::{Error, Fault},
+    id::{AgentName, MessageId, RunId, SetName, ThreadId},
+    rights,
+    text::Text,
+};
+
+/// Takes in that a model gave no answer: the run is held, and can be resumed.
+pub(crate) fn fail(deciding: &mut Deciding<'_>, failure: &TurnFailure) -> Result<(), Error> {
+    rights::system(deciding, "bring a failure")?;
+    let (agent, _) = pending(deciding, &failure.run, failure.epoch, failure.turn)?;
+    failed(deciding, failure, agent);
+    Ok(())
+}
+
+fn failed(deciding: &mut Deciding<'_>, failure: &TurnFailure, agent: AgentName) {
+    let TurnFailure { run, turn, error, .. } = failure.clone();
+    let held = deciding.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
+    let reason = format!("{agent} got no answer: {error}");
+    deciding.record(TurnFailed { run: run.clone(), turn, agent, error });
+    if !held {
+        deciding.record(Paused { run, reason });
+    }
+}
+
+/// Takes in what a model answered. Whatever it is, the run can go on.
+pub(crate) fn answer(deciding: &mut Deciding<'_>, reply: &TurnReply) -> Result<(), Undecided> {
+    rights::system(deciding, "bring an answer")?;
+    let (agent, due) = pending(deciding, &reply.run, reply.epoch, reply.turn)?;
+    if reply.text.trim().is_empty() && reply.tool_calls.is_empty() {
+        let TurnReply { run, epoch, turn, .. } = reply.clone();
+        failed(deciding, &TurnFailure { run, epoch, turn, error: "the model said nothing".to_owned() }, agent);
+        return Ok(());
+    }
+    let driver = std::mem::replace(&mut deciding.by, Actor::Agent(agent.clone()));
+    let outcome = match &due {
+        Due::Directive | Due::Repair { .. } => direct(deciding, reply, &due)?,
+        Due::Form { request } => fill_form(deciding, reply, request)?,
+        Due::Work { agent } => work(deciding, reply, agent)?,
+        Due::Check { .. } => check(deciding, reply, &due)?,
+        Due::User { .. } | Due::Tools { .. } => return Err(not_pending(&reply.run, reply.turn).into()),
+    };
+    let said = match outcome.is_message {
+        true => None,
+        false => Some(Text::keep(&reply.text, "the answer", &mut deciding.values)?),
+    };
+    let TurnReply { run, turn, usage, cut_off, .. } = reply.clone();
+    deciding.by = driver;
+    deciding.record(TurnAnswered { run: run.clone(), turn, agent, said, usage, cut_off, due: outcome.due, idle: outcome.idle });
+    if outcome.completed {
+        deciding.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
+    }
+    Ok(())
+}
+
+/// Whose turn it is that waits for an answer, and what it was asked for.
+fn pending(deciding: &Deciding<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Error> {
+    let run = driven(deciding, run, epoch)?;
+    let agent = next::agent(&deciding.state, &run.due)?;
+    match (&run.pending, agent) {
+        (Some(pending), Some(agent)) if pending.turn == turn => Ok((agent, run.due.clone())),
+        _ => Err(not_pending(&run.id, turn)),
+    }
+}
+
+fn not_pending(run: &RunId, turn: u64) -> Error {
+    Error::Conflict {
+        code: "turn_not_pending",
+        what: format!("turn {turn} of the run {run} waits for no answer"),
+        hint: "it was answered before, or never requested",
+    }
+}
+
+/// What an answer leads to.
+struct Outcome {
+    due: Due,
+    /// Whether what was said became a message, so that it need not be kept twice.
+    is_message: bool,
+    idle: bool,
+    completed: bool,
+}
+
+impl Outcome {
+    fn due(due: Due) -> Self {
+        Self { due, is_message: false, idle: false, completed: false }
+    }
+}
+
+/// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
+fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
+    let Reading { directive, mut faults, unparsed } = directive::read_text(&reply.text, &deciding.state.team);
+    faults.extend(directive::contradictions(&directive));
+    if reply.cut_off {
+        faults.push(fault("the answer was cut off at the length it may have: say it in fewer words"));
+    }
+    if faults.is_empty() && says_nothing(&directive) {
+        faults.push(fault("say what is next: a message to somebody, an update, or that the work is complete"));
+    }
+    if !faults.is_empty() && *due == Due::Directive {
+        return Ok(Outcome::due(Due::Repair { said: reply.text.clone(), faults }));
+    }
+    let run = Some(reply.run.clone());
+    let outcomes = directive::update_sets(deciding, &directive.sets);
+    let (outcome, message_to, form) = route(deciding, &directive, &mut faults)?;
+    let nothing_updated = outcomes.iter().all(|set| !set.outcome.is_change());
+    let idle = outcome.due == Due::Directive && !outcome.completed && nothing_updated;
+    let workflow_complete = outcome.completed;
+    deciding.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
+    Ok(Outcome { idle, ..outcome })
+}
+
+fn says_nothing(directive: &Directive) -> bool {
+    directive.message.is_none() && directive.sets.is_empty() && !directive.workflow_complete
+}
+
+fn fault(problem: &str) -> Fault {
+    Fault { pointer: String::new(), problem: problem.to_owned() }
+}
+
+/// Sends the directive's message where it is to go and says what is due then. What cannot all be meant was sent back
+/// before: here a message to an agent comes before a completion or a question to the user.
+fn route(
+    deciding: &mut Deciding<'_>,
+    directive: &Directive,
+    faults: &mut Vec<Fault>,
+) -> Result<(Outcome, Option<Recipient>, Option<SetName>), Undecided> {
+    let message = directive.message.clone();
+    let worker = match &directive.message_to {
+        Some(Recipient::Agent(name)) => deciding.state.team.workers().find(|agent| agent.name == *name),
+        _ => None,
+    };
+    if let (Some(worker), Some(message)) = (worker.map(|agent| agent.name.clone()), &message) {
+        let asks = NewMessage {
+            expected_output: directive.expected_output.clone(),
+            ..NewMessage::text(Role::Ai, message.clone())
+        };
+        conversation::add(deciding, &ThreadId::of_agent(&worker), &[asks])?;
+        let to = Recipient::Agent(worker.clone());
+        return Ok((Outcome::due(Due::Work { agent: worker }), Some(to), None));
+    }
+    let misaddressed = matches!(directive.message_to, Some(Recipient::Agent(_)));
+    let said = if misaddressed { None } else { say_to_user(deciding, message.clone())? };
+    if directive.is_info_request && !misaddressed {
+        let request = message.unwrap_or_else(|| "The manager asks for information.".into());
+        if directive.form.is_none() {
+            return Ok((Outcome::due(Due::Form { request }), said, None));
+        }
+        return match directive::ask_user(deciding, directive) {
+            Ok(form) => {
+                let form = form.map(|(name, _)| name);
+                Ok((Outcome::due(Due::User { form: form.clone() }), said, form))
+            }
+            Err(error) => {
+                faults.push(fault(&format!("the form is left out: {error}")));
+                Ok((Outcome::due(Due::Form { request }), said, None))
+            }
+        };
+    }
+    if directive.workflow_complete && !misaddressed {
+        return Ok((Outcome { completed: true, ..Outcome::due(Due::Directive) }, said, None));
+    }
+    let due = if said.is_some() { Due::User { form: None } } else { Due::Directive };
+    Ok((Outcome::due(due), said, None))
+}
+
+fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
+    let Some(message) = message else { return Ok(None) };
+    conversation::add(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
+    Ok(Some(Recipient::USER))
+}
+
+/// Puts the form before the user that the manager described, or one text field where it cannot be made out.
+fn fill_form(deciding: &mut Deciding<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
+    let form: Option<FormRequest> = json_in(&reply.text);
+    let plain = Directive { is_info_request: true, message: Some(request.clone()), ..Directive::default() };
+    let asked = match directive::ask_user(deciding, &Directive { form, ..plain.clone() }) {
+        Ok(asked) => asked,
+        Err(_) => directive::ask_user(deciding, &plain)?,
+    };
+    Ok(Outcome::due(Due::User { form: asked.map(|(name, _)| name) }))
+}
+
+/// Takes in what a worker said: its answer goes to its thread, and then to the manager, by way of a check where the
+/// message that it answers says what is expected. Tools that it calls come first.
+fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
+    let thread = ThreadId::of_agent(agent);
+    let text: Arc<str> = match reply.cut_off {
+        true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
+        false => reply.text.clone(),
+    };
+    let said = NewMessage { tool_calls: reply.tool_calls.clone(), ..NewMessage::text(Role::Ai, text) };
+    let receipts = conversation::add(deciding, &thread, &[said])?;
+    let spoken = |due| Outcome { is_message: true, ..Outcome::due(due) };
+    if !reply.tool_calls.is_empty() {
+        return Ok(spoken(Due::Tools { agent: agent.clone(), calls: reply.tool_calls.clone() }));
+    }
+    let criteria = deciding.state.threads.criteria(&thread);
+    let (Some((criteria_of, criteria)), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
+        return Ok(spoken(Due::Directive));
+    };
+    let message_id = receipt.message_id;
+    Ok(spoken(Due::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() }))
+}
+
+/// Takes in the verdict on an answer. It stands beside the answer, which stays as it is.
+fn check(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
+    #[derive(Deserialize)]
+    struct Verdict {
+        valid: bool,
+        #[serde(default)]
+        reason: String,
+    }
+    if let Due::Check { thread, criteria_of, message_id, .. } = due {
+        let verdict: Option<Verdict> = json_in(&reply.text);
+        let (valid, reason) = match verdict {
+            Some(verdict) => (Some(verdict.valid), verdict.reason),
+            None => (None, "the check gave no verdict that could be read".to_owned()),
+        };
+        let (thread_id, criteria_of) = (thread.clone(), criteria_of.clone());
+        let message_id = message_id.clone();
+        deciding.record(MessageChecked { thread_id, message_id, criteria_of, valid, reason: reason.into() });
+    }
+    Ok(Outcome::due(Due::Directive))
+}
+
+/// The JSON that a text is, or that stands in a code fence in it.
+fn json_in<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    directive::json_in(text).and_then(|fields| serde_json::from_value(fields.into()).ok())
+}
+
+impl conversation::Threads {
+    /// What the last message in `thread` that said so expects of its answer.
+    fn criteria(&self, thread: &ThreadId) -> Option<(MessageId, Arc<str>)> {
+        self.get(thread)?.criteria.clone()
+    }
+}
+
+/// What a thread keeps of a message for the answer to it: whoever asks without criteria takes back those before.
+pub(crate) fn criteria_of(message: &Message, manager: Option<&AgentName>) -> Option<Option<(MessageId, Arc<str>)>> {
+    let asks = message.agent.is_some() && message.agent.as_ref() == manager;
+    asks.then(|| message.expected_output.clone().map(|criteria| (message.message_id.clone(), criteria)))
+}

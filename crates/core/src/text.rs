@@ -1,0 +1,85 @@
+//! Texts of any length: short ones stand in their entry, long ones beside the journal.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{entry::Hash, error::Error};
+
+/// Texts over this many bytes are stored once beside the journal.
+pub const INLINE_BYTES: usize = 64 * 1024;
+
+/// Texts over this many bytes are refused.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many bytes of a long text stand in its entry, at most.
+const BEGINNING_BYTES: usize = 512;
+
+/// A text as an entry holds it. In JSON a short one is a string and a long one an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Text {
+    /// The whole text.
+    Inline(Arc<str>),
+    /// What stands for a text over [`INLINE_BYTES`].
+    Stored(Stored),
+}
+
+/// Where a long text is, and how it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    /// The hash under which the text is stored beside the journal.
+    pub sha256: Hash,
+    /// The size of the whole in bytes.
+    pub size_bytes: u64,
+    /// How the text begins.
+    pub beginning: Arc<str>,
+}
+
+/// Long texts by their hash: those that a decision adds, or those that were read for a prompt.
+pub type Values = BTreeMap<Hash, Arc<str>>;
+
+impl Text {
+    /// Takes a text in. A long one goes to `values`; one over [`MAX_BYTES`] is refused, `what` says which it was.
+    pub fn keep(text: &Arc<str>, what: &str, values: &mut Values) -> Result<Self, Error> {
+        if text.len() <= INLINE_BYTES {
+            return Ok(Self::Inline(text.clone()));
+        }
+        if text.len() > MAX_BYTES {
+            return Err(Error::TooLarge { what: what.to_owned(), size_bytes: text.len(), max_bytes: MAX_BYTES });
+        }
+        let sha256 = Hash::of(text.as_bytes());
+        values.insert(sha256, text.clone());
+        let end = (0..=BEGINNING_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        let beginning = text.get(..end).unwrap_or_default().into();
+        Ok(Self::Stored(Stored { sha256, size_bytes: text.len() as u64, beginning }))
+    }
+
+    /// The whole text, or the hash under which it has to be read first.
+    pub fn whole<'a>(&'a self, values: &'a Values) -> Result<&'a Arc<str>, Hash> {
+        match self {
+            Self::Inline(text) => Ok(text),
+            Self::Stored(stored) => values.get(&stored.sha256).ok_or(stored.sha256),
+        }
+    }
+
+    /// The hash under which the text is stored beside the journal, if it is.
+    pub fn stored(&self) -> Option<Hash> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Stored(stored) => Some(stored.sha256),
+        }
+    }
+
+    /// Whether the text is empty or white space alone.
+    pub fn is_blank(&self) -> bool {
+        matches!(self, Self::Inline(text) if text.trim().is_empty())
+    }
+}
+
+impl From<&str> for Text {
+    /// A text that is known to be short, such as one that Callboard wrote itself.
+    fn from(text: &str) -> Self {
+        Self::Inline(text.into())
+    }
+}

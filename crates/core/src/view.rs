@@ -1,0 +1,103 @@
+//! Views: what of a session one viewer gets. Whatever reads goes through one; what is hidden is not in it.
+
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+use crate::{
+    agent::{Agent, Role},
+    count::TokenCounter,
+    entry::{Actor, Entry, Header},
+    error::Error,
+    fact,
+    id::{AgentName, Seq},
+    state::State,
+    time::Timestamp,
+    viewer::Viewer,
+};
+
+/// A session through the eyes of one viewer.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The session as it is now, or as of an entry.
+    pub state: &'a State,
+    /// What sizes are given in.
+    pub count: &'a dyn TokenCounter,
+    agent: Option<&'a Agent>,
+}
+
+/// An entry as a viewer gets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projected {
+    /// Its number.
+    pub seq: Seq,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// Who caused it.
+    pub by: Actor,
+    /// Its type. Where a thing has gone out of the viewer's sight, that of a deletion.
+    pub kind: Arc<str>,
+    /// What it is about.
+    pub subject: Arc<str>,
+    /// What of it the viewer may see, as JSON.
+    pub data: Arc<str>,
+}
+
+impl<'a> View<'a> {
+    /// The view of `viewer`. An agent that is not in the team has none.
+    pub fn new(state: &'a State, viewer: &Viewer, count: &'a dyn TokenCounter) -> Result<Self, Error> {
+        let agent = match viewer {
+            Viewer::User => None,
+            Viewer::Agent(name) => Some(state.team.agent(name)?),
+        };
+        Ok(Self { state, count, agent })
+    }
+
+    /// The agent that looks; `None` where it is the user.
+    pub fn agent(&self) -> Option<&'a AgentName> {
+        self.agent.map(|agent| &agent.name)
+    }
+
+    /// Whether the user or the manager looks.
+    pub fn is_in_charge(&self) -> bool {
+        self.agent.is_none_or(|agent| agent.role == Role::Manager)
+    }
+
+    /// Whether the viewer was meant to see an entry when it was decided.
+    pub fn was_meant(&self, header: &Header) -> bool {
+        self.agent().is_none_or(|name| header.audience.contains(name))
+    }
+
+    /// What of an entry the viewer gets: nothing where it was not meant to see it then, or may not see what it is about
+    /// now. The user gets all of it.
+    pub fn project(&self, entry: &Entry) -> Result<Option<Projected>, Error> {
+        let Header { seq, at, by, kind, subject, .. } = &entry.header;
+        let projected = |kind: &str, data| Projected {
+            seq: *seq,
+            at: *at,
+            by: by.clone(),
+            kind: kind.into(),
+            subject: subject.clone(),
+            data,
+        };
+        if self.agent.is_none() {
+            return Ok(Some(projected(kind, entry.data.clone())));
+        }
+        let seen = fact::project(entry, self)?;
+        Ok(seen.map(|seen| projected(seen.kind, seen.data.to_string().into())))
+    }
+}
+
+impl Serialize for Projected {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let data = serde_json::value::RawValue::from_string(self.data.to_string()).map_err(serde::ser::Error::custom)?;
+        let mut fields = serializer.serialize_struct("Projected", 6)?;
+        fields.serialize_field("seq", &self.seq)?;
+        fields.serialize_field("at", &self.at)?;
+        fields.serialize_field("by", &self.by)?;
+        fields.serialize_field("type", &self.kind)?;
+        fields.serialize_field("subject", &self.subject)?;
+        fields.serialize_field("data", &data)?;
+        fields.end()
+    }
+}
