@@ -109,7 +109,8 @@ impl Team {
 
     /// Refuses an audience that names agents which are not here; `pointer` says where it was given.
     pub fn check_audience(&self, audience: &Audience, pointer: &str) -> Result<(), Error> {
-        let unknown: Vec<_> = audience.names().filter(|name| self.agent(name).is_err()).map(AgentName::as_str).collect();
+        let unknown: Vec<_> =
+            audience.names().filter(|name| self.agent(name).is_err()).map(AgentName::as_str).collect();
         if unknown.is_empty() {
             return Ok(());
         }
@@ -124,7 +125,8 @@ impl Team {
         let mut managers = Vec::new();
         let mut faults = Vec::new();
         for (at, agent) in agents.iter().enumerate() {
-            let mut fault = |field: &str, problem: String| faults.push(Fault { pointer: format!("/agents/{at}{field}"), problem });
+            let mut fault =
+                |field: &str, problem: String| faults.push(Fault { pointer: format!("/agents/{at}{field}"), problem });
             if !names.insert(&agent.name) {
                 fault("/name", format!("the name {} is taken by another agent of the team", agent.name));
             }

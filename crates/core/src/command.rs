@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::{Map, Value};
 
 use crate::{
+    audience::Audience,
     context_set::{self, PutSet},
     conversation::{self, NewMessage},
     count::TokenCounter,
@@ -14,7 +15,6 @@ use crate::{
     fact::{self, Fact},
     form,
     id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
-    audience::Audience,
     run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
     session::{self, NewSession, SessionPatch},
     state::State,
@@ -64,6 +64,23 @@ pub enum Command {
     CancelRun(RunId),
     /// Bring the results of tool calls that a run waits for: call id and result.
     ToolResults(RunId, Vec<(String, String)>),
+}
+
+impl Command {
+    /// The texts that deciding it counts, so that whoever asks can count long ones before, where nothing waits for it.
+    pub fn texts(&self) -> Vec<Arc<str>> {
+        match self {
+            Self::PutSet(put) => vec![put.content.clone()],
+            Self::AddMessages(_, messages) => messages.iter().flat_map(NewMessage::counted).collect(),
+            Self::AnswerTurn(reply) => vec![reply.text.clone()],
+            Self::Direct(Value::Object(fields)) => {
+                let sets = fields.get("contextSetUpdate").and_then(|update| update.get("contextSets")?.as_array());
+                let contexts = sets.into_iter().flatten().filter_map(|set| set.get("context")?.as_str());
+                contexts.map(Arc::from).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// What a command is answered with.

@@ -439,19 +439,14 @@ fn faults(at: usize, thread: &ThreadId, message: &NewMessage) -> Vec<Fault> {
     faults
 }
 
-fn add_one(
-    deciding: &mut Deciding<'_>,
-    thread: &ThreadId,
-    new: &NewMessage,
-    at: usize,
-) -> Result<Receipt, Undecided> {
+fn add_one(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, at: usize) -> Result<Receipt, Undecided> {
     let seq = deciding.next_seq();
     let message = build(deciding, thread, new, MessageId::of_seq(seq))?;
-    if new.message_id.is_some() {
-        if let Some(there) = existing(deciding, &message)? {
-            let receipt = Receipt { message_id: message.message_id.clone(), seq: there.header.seq };
-            return if is_same(&message, new, &there)? { Ok(receipt) } else { Err(conflict(&receipt, at).into()) };
-        }
+    if new.message_id.is_some()
+        && let Some(there) = existing(deciding, &message)?
+    {
+        let receipt = Receipt { message_id: message.message_id.clone(), seq: there.header.seq };
+        return if is_same(&message, new, &there)? { Ok(receipt) } else { Err(conflict(&receipt, at).into()) };
     }
     let message = if new.message_id.is_none() { unclaimed(deciding, message) } else { message };
     let message_id = message.message_id.clone();
@@ -548,7 +543,10 @@ fn is_same(message: &Message, new: &NewMessage, there: &Entry) -> Result<bool, E
 fn conflict(there: &Receipt, at: usize) -> Error {
     Error::Conflict {
         code: "message_exists",
-        what: format!("/messages/{at}/message_id: entry {} has the id {} and says something else", there.seq, there.message_id),
+        what: format!(
+            "/messages/{at}/message_id: entry {} has the id {} and says something else",
+            there.seq, there.message_id
+        ),
         hint: "give the message another id, or leave it out",
     }
 }

@@ -287,7 +287,8 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     rights::in_charge(deciding, "give directives")?;
     let reading = read(input, &deciding.state.team);
     // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
-    let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with("/contextSetUpdate/contextSets/"));
+    let others =
+        reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with("/contextSetUpdate/contextSets/"));
     let others: Vec<_> = others.collect();
     if !others.is_empty() {
         return Err(Error::Invalid(others));
@@ -309,19 +310,13 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
         faults: Vec::new(),
         unparsed: reading.unparsed.clone(),
     });
-    let form = form.map(|(name, form)| FormRequest {
-        name: Some(name.to_string()),
-        fields: form.fields,
-        answered: false,
-    });
+    let form =
+        form.map(|(name, form)| FormRequest { name: Some(name.to_string()), fields: form.fields, answered: false });
     Ok(Directed { outcomes, form, unparsed: reading.unparsed })
 }
 
 /// Applies updates of sets in order. One that is rejected stops no other.
-pub(crate) fn update_sets(
-    deciding: &mut Deciding<'_>,
-    updates: &[Result<SetUpdate, SetOutcome>],
-) -> Vec<SetOutcome> {
+pub(crate) fn update_sets(deciding: &mut Deciding<'_>, updates: &[Result<SetUpdate, SetOutcome>]) -> Vec<SetOutcome> {
     let outcome_of = |update: &Result<SetUpdate, SetOutcome>| {
         let update = match update {
             Ok(update) => update,

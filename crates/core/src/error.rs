@@ -126,7 +126,11 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.pointer.is_empty() { f.write_str(&self.problem) } else { write!(f, "{}: {}", self.pointer, self.problem) }
+        if self.pointer.is_empty() {
+            f.write_str(&self.problem)
+        } else {
+            write!(f, "{}: {}", self.pointer, self.problem)
+        }
     }
 }
 

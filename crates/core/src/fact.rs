@@ -6,7 +6,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    agent, audience::Audience, context_set, conversation, directive,
+    agent,
+    audience::Audience,
+    context_set, conversation, directive,
     entry::{Draft, Entry, Header, upcast},
     error::Error,
     run, session,
@@ -81,7 +83,8 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
 /// Reads the data of an entry as the fact of its type.
 pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     let Header { seq, v, kind, .. } = &entry.header;
-    let damaged = |error: serde_json::Error| Error::Damaged { seq: *seq, kind: kind.to_string(), detail: error.to_string() };
+    let damaged =
+        |error: serde_json::Error| Error::Damaged { seq: *seq, kind: kind.to_string(), detail: error.to_string() };
     if *v > F::VERSION {
         return Err(Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v });
     }

@@ -3,27 +3,28 @@
 //! This crate does no input or output: no async, clock, randomness or environment. It can neither fail half-way nor
 //! differ between runs.
 
-pub mod id;
-pub mod time;
 pub mod audience;
-pub mod entry;
-pub mod fact;
-pub mod state;
 pub mod command;
+pub mod entry;
 pub mod error;
-pub mod text;
+pub mod fact;
+pub mod id;
 mod rights;
+pub mod state;
+pub mod text;
+pub mod time;
 
-pub mod session;
 pub mod agent;
 pub mod context_set;
-pub mod form;
-pub mod directive;
 pub mod conversation;
+pub mod directive;
+pub mod form;
 pub mod run;
+pub mod session;
 
-pub mod viewer;
 pub mod view;
+pub mod viewer;
 
 pub mod count;
 pub mod prompt;
+pub mod tail;

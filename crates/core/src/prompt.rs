@@ -1,2 +1,236 @@
-//! Prompts.
+//! Prompts: what an agent is shown, within an exact budget.
+//!
+//! A prompt is a pure function of the journal up to an entry, the agent, the profile and what was read for it. The same
+//! bytes come out anywhere and at any time.
+
+pub mod escape;
+mod fill;
+mod openai;
 pub mod profile;
+mod sets;
+mod speech;
+mod team;
+mod text;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::{
+    fill::{Filled, fill},
+    profile::Profile,
+};
+use crate::{
+    agent::Agent,
+    count::{Counting, TokenCounter, Tokens},
+    entry::Hash,
+    error::Error,
+    id::{Seq, ThreadId},
+    run::PromptRecord,
+    tail::Tail,
+    text::Values,
+    view::View,
+};
+
+/// What prompt is wanted.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The thread in which the agent speaks.
+    pub thread: &'a ThreadId,
+    /// How it is laid out.
+    pub layout: Layout,
+    /// In which form it is wanted.
+    pub format: Format,
+    /// How its parts share the budget.
+    pub profile: &'a Profile,
+    /// What it has to fit in.
+    pub budget: Tokens,
+    /// What is to be done, where it is not the last message of the thread.
+    pub task: Option<&'a str>,
+}
+
+/// How a prompt is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// Instructions, the team, the manager's duties, shared context sets, history, the task.
+    #[default]
+    Team,
+}
+
+impl Layout {
+    /// The name of the layout.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Team => "team",
+        }
+    }
+
+    /// The version of the layout: it is raised whenever the same state would give other bytes than before.
+    pub fn version(self) -> u32 {
+        match self {
+            Self::Team => 1,
+        }
+    }
+}
+
+/// In which form a prompt is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// One text.
+    #[default]
+    Text,
+    /// The messages of an OpenAI chat completion.
+    OpenAi,
+}
+
+/// A prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prompt {
+    /// The last entry that it was made from.
+    pub seq: Seq,
+    /// How it is laid out.
+    pub layout: Layout,
+    /// What it had to fit in.
+    pub budget: Tokens,
+    /// Its size.
+    pub tokens: Tokens,
+    /// How far the size can be trusted.
+    pub counting: Counting,
+    /// The vocabulary that it was counted in.
+    pub vocabulary: String,
+    /// Its parts, in order.
+    pub parts: Vec<PartReport>,
+    /// What the model gets.
+    pub body: Body,
+    /// The entries that it shows, as ranges with both ends.
+    pub shows: Vec<(Seq, Seq)>,
+}
+
+/// What a model gets.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// One text.
+    Text(String),
+    /// The messages of an OpenAI chat completion.
+    Messages(Vec<Value>),
+}
+
+/// What became of one part of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartReport {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub tokens: Tokens,
+    /// Whether something of it was shortened or left out.
+    pub shortened: bool,
+    /// What of it was left out, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<String>,
+}
+
+/// Why there is no prompt yet, or none.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Lacking {
+    /// The tail does not reach back far enough: read on, and ask again.
+    #[error("older entries have to be read first")]
+    Older,
+    /// Long texts have to be read first.
+    #[error("{} long texts have to be read first", .0.len())]
+    Values(Vec<Hash>),
+    /// There is no such prompt, or it does not fit.
+    #[error(transparent)]
+    Refused(#[from] Error),
+}
+
+impl Prompt {
+    /// The hash of what the model gets.
+    pub fn sha256(&self) -> Hash {
+        match &self.body {
+            Body::Text(text) => Hash::of(text.as_bytes()),
+            Body::Messages(messages) => Hash::of(&serde_json::to_vec(messages).unwrap_or_default()),
+        }
+    }
+
+    /// What is kept of it, so that it can be rendered again and checked.
+    pub fn record(&self) -> PromptRecord {
+        PromptRecord {
+            at: self.seq,
+            layout: self.layout.name().to_owned(),
+            layout_version: self.layout.version(),
+            vocabulary: self.vocabulary.clone(),
+            counting: self.counting,
+            budget: self.budget,
+            tokens: self.tokens,
+            sha256: self.sha256(),
+            shows: self.shows.clone(),
+        }
+    }
+}
+
+/// Builds the prompt of the agent that looks.
+///
+/// `tail` holds the newest entries of [`Source::of`](crate::tail::Source::of) this view and thread, `values` the long
+/// texts that an earlier try asked for, and `count` is the vocabulary of the model that will read it.
+pub fn prompt(
+    view: &View<'_>,
+    request: &Request<'_>,
+    tail: &Tail,
+    values: &Values,
+    count: &dyn TokenCounter,
+) -> Result<Prompt, Lacking> {
+    let agent = reader(view, request.thread)?;
+    let fixed = match request.layout {
+        Layout::Team => team::fixed(view, agent),
+    };
+    let Filled { parts, body, tokens, shows } = fill(view, agent, request, fixed, tail, values, count)?;
+    let calls = matches!(&body, Body::Messages(messages) if messages.iter().any(|one| one.get("tool_calls").is_some()));
+    let bounded = calls || (request.format == Format::OpenAi && !agent.tools.is_empty());
+    Ok(Prompt {
+        seq: view.state.head.seq,
+        layout: request.layout,
+        budget: request.budget,
+        tokens,
+        // What a provider makes of tools is its own affair: what is allowed for them here is generous.
+        counting: if bounded { Counting::UpperBound } else { count.counting() },
+        vocabulary: count.vocabulary().to_owned(),
+        parts,
+        body,
+        shows,
+    })
+}
+
+/// The agent that looks, if it may speak in `thread`.
+fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
+    let Some(name) = view.agent() else {
+        return Err(Error::invalid("/agent", "a prompt is made for an agent: name one"));
+    };
+    let there = view.state.threads.get(thread).is_some();
+    let predefined = *thread == ThreadId::main() || *thread == ThreadId::of_agent(name);
+    if (there || predefined) && crate::conversation::audience_of(view.state, thread).contains(name) {
+        return view.state.team.agent(name);
+    }
+    Err(Error::not_found("thread", thread))
+}
+
+/// The agent whose prompt is meant where none is named: the manager, or the only one.
+pub fn default_agent(team: &crate::agent::Team) -> Result<&Agent, Error> {
+    let only = || team.agents().next().filter(|_| team.agents().len() == 1);
+    let names = || team.names().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    let nobody =
+        || Error::invalid("/agent", format!("there is no manager, so say whose prompt is wanted: {}", names()));
+    team.manager().or_else(only).ok_or_else(nobody)
+}
+
+/// The thread in which an agent speaks where none is named: `main`, or its own where it does not see that.
+pub fn default_thread(view: &View<'_>) -> ThreadId {
+    let main = ThreadId::main();
+    match view.agent() {
+        Some(agent) if !crate::conversation::audience_of(view.state, &main).contains(agent) => {
+            ThreadId::of_agent(agent)
+        }
+        _ => main,
+    }
+}

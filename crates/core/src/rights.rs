@@ -1,6 +1,11 @@
 //! Who may do what. What one may not is refused before anything is looked up, whatever it names.
 
-use crate::{command::Deciding, entry::Actor, error::Error, session::{self, Grant}};
+use crate::{
+    command::Deciding,
+    entry::Actor,
+    error::Error,
+    session::{self, Grant},
+};
 
 /// Lets the user and the manager through.
 pub(crate) fn in_charge(deciding: &Deciding<'_>, what: &'static str) -> Result<(), Error> {

@@ -269,7 +269,11 @@ impl Runs {
             Due::Tools { agent, calls } if message.thread_id == ThreadId::of_agent(agent) => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let calls: Vec<_> = calls.iter().filter(open).cloned().collect();
-                if calls.is_empty() { Due::Work { agent: agent.clone() } } else { Due::Tools { agent: agent.clone(), calls } }
+                if calls.is_empty() {
+                    Due::Work { agent: agent.clone() }
+                } else {
+                    Due::Tools { agent: agent.clone(), calls }
+                }
             }
             _ => return,
         };
@@ -674,11 +678,7 @@ fn unended<'a>(deciding: &'a Deciding<'_>, run: &RunId) -> Result<&'a Run, Error
     if !run.has_ended() {
         return Ok(run);
     }
-    Err(Error::Conflict {
-        code: "run_ended",
-        what: format!("the run {} has ended", run.id),
-        hint: "start another one",
-    })
+    Err(Error::Conflict { code: "run_ended", what: format!("the run {} has ended", run.id), hint: "start another one" })
 }
 
 /// The run, if it has not ended and nobody else has taken it over since `epoch`.

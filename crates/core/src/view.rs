@@ -90,7 +90,8 @@ impl<'a> View<'a> {
 
 impl Serialize for Projected {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let data = serde_json::value::RawValue::from_string(self.data.to_string()).map_err(serde::ser::Error::custom)?;
+        let data =
+            serde_json::value::RawValue::from_string(self.data.to_string()).map_err(serde::ser::Error::custom)?;
         let mut fields = serializer.serialize_struct("Projected", 6)?;
         fields.serialize_field("seq", &self.seq)?;
         fields.serialize_field("at", &self.at)?;

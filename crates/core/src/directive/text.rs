@@ -110,7 +110,12 @@ impl<'a> Reader<'a> {
             }
             Open::Message => &mut self.message,
             Open::Criteria => &mut self.criteria,
-            Open::Nothing => return if blank { () } else { self.loose.push(line) },
+            Open::Nothing => {
+                if !blank {
+                    self.loose.push(line);
+                }
+                return;
+            }
         };
         if blank {
             self.open = Open::Nothing;

@@ -57,7 +57,16 @@ pub(crate) fn answer(deciding: &mut Deciding<'_>, reply: &TurnReply) -> Result<(
     };
     let TurnReply { run, turn, usage, cut_off, .. } = reply.clone();
     deciding.by = driver;
-    deciding.record(TurnAnswered { run: run.clone(), turn, agent, said, usage, cut_off, due: outcome.due, idle: outcome.idle });
+    deciding.record(TurnAnswered {
+        run: run.clone(),
+        turn,
+        agent,
+        said,
+        usage,
+        cut_off,
+        due: outcome.due,
+        idle: outcome.idle,
+    });
     if outcome.completed {
         deciding.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
     }

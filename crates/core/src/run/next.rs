@@ -1,7 +1,11 @@
 //! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
 
 use super::{Due, Run};
-use crate::{error::Error, id::{AgentName, ThreadId}, state::State};
+use crate::{
+    error::Error,
+    id::{AgentName, ThreadId},
+    state::State,
+};
 
 /// What comes next in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +82,8 @@ fn limit(run: &Run) -> Option<String> {
         .or_else(|| over(run.used.milliseconds / 1000, run.limits.seconds, "seconds"))
         .or_else(|| {
             let stuck = run.idle >= MAX_IDLE;
-            stuck.then(|| format!("nothing came of the last {} turns; say something in main and resume the run", run.idle))
+            stuck.then(|| {
+                format!("nothing came of the last {} turns; say something in main and resume the run", run.idle)
+            })
         })
 }

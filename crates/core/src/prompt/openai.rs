@@ -1,0 +1,113 @@
+//! The format `openai`: the messages of a chat completion, counted as OpenAI documents it.
+//!
+//! Source of the allowances: OpenAI Cookbook, "How to count tokens with tiktoken", `num_tokens_from_messages`: three
+//! tokens a message besides its role and its content, and three for the start of the answer. A role is one token.
+
+use serde_json::{Value, json};
+
+use super::{
+    escape::escape,
+    speech::{From, Kind, Speech},
+    text::verdict,
+};
+use crate::{
+    agent::{Agent, Tool},
+    conversation::ToolCall,
+    count::{TokenCounter, Tokens},
+};
+
+/// What a message costs besides its content.
+const MESSAGE: Tokens = Tokens(4);
+
+/// What the start of the answer costs.
+pub(super) const ANSWER: Tokens = Tokens(3);
+
+/// What a call of a tool costs besides its texts, at the most.
+const CALL: Tokens = Tokens(12);
+
+/// What a tool costs besides its texts, at the most.
+const TOOL: Tokens = Tokens(16);
+
+/// A message in a given role.
+pub(super) fn message(role: &str, content: &str) -> Value {
+    json!({"role": role, "content": content})
+}
+
+/// What a message costs.
+pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
+    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let of_calls = calls.map(|call| {
+        let function = |field| text(call.get("function").and_then(|function| function.get(field)));
+        CALL + text(call.get("id")) + function("name") + function("arguments")
+    });
+    MESSAGE + text(message.get("content")) + text(message.get("tool_call_id")) + of_calls.sum()
+}
+
+/// What the tools of an agent cost.
+pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
+    let tool = |tool: &Tool| {
+        let parameters = Value::Object(tool.parameters.clone()).to_string();
+        TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
+    };
+    tools.iter().map(tool).sum()
+}
+
+/// Writes things that were said together: a call with its results, or one thing alone.
+pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
+    let mut messages: Vec<_> = group.iter().map(|speech| one(speech, reader)).collect();
+    let own = group.first().filter(|speech| speech.mine);
+    let missing = own.map(Speech::calls).unwrap_or_default().iter();
+    let missing = missing.filter(|call| group.iter().all(|speech| speech.result_of() != Some(call.id.as_str())));
+    messages.extend(missing.map(|call| result(&call.id, "[there is no result]")));
+    if own.is_none_or(|speech| speech.calls().is_empty()) {
+        messages.iter_mut().for_each(loosen);
+    }
+    messages
+}
+
+/// A result whose call is not the reader's own, or is not shown, is told as what it is.
+fn loosen(message: &mut Value) {
+    if message.get("role").and_then(Value::as_str) == Some("tool") {
+        let content = message.get("content").and_then(Value::as_str).unwrap_or_default();
+        *message = self::message("user", &format!("[result of a tool]\n{content}"));
+    }
+}
+
+fn result(call: &str, content: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": call, "content": content})
+}
+
+fn one(speech: &Speech, reader: &Agent) -> Value {
+    match &speech.kind {
+        Kind::Said { from, to, text, calls, expected, .. } => {
+            let text = escape(text);
+            let expected = expected.as_deref().map(|expected| format!("\n\nExpected output: {}", escape(expected)));
+            let text = text + &expected.unwrap_or_default();
+            match from {
+                From::System => message("system", &text),
+                From::User => message("user", &text),
+                From::Agent(Some(name)) if *name != reader.name => {
+                    let calls: String = calls.iter().map(|call| format!("\n[calls {}]", call.name)).collect();
+                    message("user", &format!("{name}: {text}{calls}"))
+                }
+                From::Agent(_) => own(to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}")), calls),
+            }
+        }
+        Kind::Result { call, text, .. } => result(call.as_deref().unwrap_or_default(), &escape(text)),
+        Kind::Verdict { valid, reason } => message("user", &escape(&format!("[{}]", verdict(*valid, reason)))),
+        Kind::Outcomes(text) => message("user", &escape(&format!("[what came of your directive]\n{text}"))),
+    }
+}
+
+fn own(text: String, calls: &[ToolCall]) -> Value {
+    let mut message = message("assistant", &text);
+    let call = |call: &ToolCall| {
+        let function = json!({"name": call.name, "arguments": call.arguments_text()});
+        json!({"id": call.id, "type": "function", "function": function})
+    };
+    if let (false, Some(fields)) = (calls.is_empty(), message.as_object_mut()) {
+        fields.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+    }
+    message
+}

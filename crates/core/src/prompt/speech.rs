@@ -1,0 +1,139 @@
+//! What was said, made ready to be written in any format.
+
+use std::sync::Arc;
+
+use crate::{
+    conversation::{Message, Role, ToolCall},
+    count::Tokens,
+    directive::Received,
+    entry::Hash,
+    id::{AgentName, Seq, ThreadId},
+    tail::{Item, Said},
+    text::Values,
+};
+
+/// One thing that was said, as the reader of a prompt is told of it.
+#[derive(Clone, Debug)]
+pub(super) struct Speech {
+    /// The entry that holds it.
+    pub(super) seq: Seq,
+    /// Its size, as its entry has it.
+    pub(super) size: Tokens,
+    /// Whether it is the reader's own.
+    pub(super) mine: bool,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// Somebody said something.
+    Said {
+        from: From,
+        /// The worker it was said to, where the manager's own thread does not show it.
+        to: Option<AgentName>,
+        text: Arc<str>,
+        calls: Vec<ToolCall>,
+        expected: Option<Arc<str>>,
+        /// How it can be fetched.
+        place: String,
+    },
+    /// A tool gave a result.
+    Result { call: Option<String>, text: Arc<str>, place: String },
+    /// An answer was held against what was expected.
+    Verdict { valid: Option<bool>, reason: Arc<str> },
+    /// What came of a directive.
+    Outcomes(String),
+}
+
+/// Who said something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    User,
+    /// An agent, or a model that nobody named.
+    Agent(Option<AgentName>),
+    System,
+}
+
+impl Speech {
+    /// What an item says to `reader` in `thread`; nothing where a directive led to nothing that is worth a word. A text
+    /// that is not at hand has to be read first.
+    pub(super) fn of(
+        item: &Item,
+        reader: &AgentName,
+        thread: &ThreadId,
+        values: &Values,
+    ) -> Result<Option<Self>, Hash> {
+        let seq = item.header.seq;
+        let aside = |kind| Some(Self { seq, size: Tokens(0), mine: false, kind });
+        Ok(match &item.said {
+            Said::Message(message) => Some(said(seq, message, reader, thread, values)?),
+            Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
+            Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
+        })
+    }
+
+    /// The text that can be shortened, and how the whole of it can be fetched.
+    pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
+        match &mut self.kind {
+            Kind::Said { text, place, .. } | Kind::Result { text, place, .. } => Some((text, place)),
+            Kind::Verdict { .. } | Kind::Outcomes(_) => None,
+        }
+    }
+
+    /// The calls that it makes.
+    pub(super) fn calls(&self) -> &[ToolCall] {
+        match &self.kind {
+            Kind::Said { calls, .. } => calls,
+            _ => &[],
+        }
+    }
+
+    /// The call that it is the result of.
+    pub(super) fn result_of(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Result { call, .. } => call.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+fn said(seq: Seq, message: &Message, reader: &AgentName, thread: &ThreadId, values: &Values) -> Result<Speech, Hash> {
+    let text = message.content.in_text(values)?;
+    let place = format!("message {} of thread {}", message.message_id, message.thread_id);
+    let mine = message.agent.as_ref() == Some(reader);
+    let kind = if message.role == Role::Tool {
+        Kind::Result { call: message.tool_call_id.clone(), text, place }
+    } else {
+        let from = match (message.role, &message.agent) {
+            (_, Some(agent)) => From::Agent(Some(agent.clone())),
+            (Role::System, None) => From::System,
+            (Role::Ai, None) => From::Agent(None),
+            (Role::User | Role::Tool, None) => From::User,
+        };
+        let elsewhere = mine && message.thread_id != *thread;
+        let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse().ok());
+        Kind::Said {
+            from,
+            to: if elsewhere { to() } else { None },
+            text,
+            calls: message.tool_calls.clone(),
+            expected: message.expected_output.clone(),
+            place,
+        }
+    };
+    Ok(Speech { seq, size: message.tokens, mine, kind })
+}
+
+/// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.
+fn outcomes(received: &Received) -> Option<String> {
+    let set = |set: &crate::context_set::SetOutcome| {
+        let outcome = serde_json::to_value(set.outcome).ok();
+        let outcome = outcome.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().replace('_', " ");
+        let reason = set.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        format!("- context set {}: {outcome}{reason}", set.name)
+    };
+    let mut lines: Vec<_> = received.outcomes.iter().map(set).collect();
+    lines.extend(received.faults.iter().map(|fault| format!("- left out: {fault}")));
+    lines.extend(received.unparsed.iter().map(|line| format!("- not understood: {line}")));
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
+}

@@ -1,0 +1,112 @@
+//! Tails: the newest entries of a conversation, as far back as somebody has read them. They are derived from the
+//! journal and can be thrown away.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use crate::{
+    conversation::{Message, MessageAdded, MessageChecked, thread_subject},
+    directive::{self, Received},
+    entry::{Entry, Header},
+    error::Error,
+    fact::{self, Fact},
+    id::{Seq, ThreadId},
+    view::View,
+};
+
+/// Which entries a conversation is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The threads that are read together.
+    pub threads: Vec<ThreadId>,
+    /// Whether the outcomes of directives are read with them.
+    pub directives: bool,
+}
+
+impl Source {
+    /// What the viewer reads when it reads `thread`. The manager reads in `main` what passes between it and the workers
+    /// too, and what came of its directives.
+    pub fn of(view: &View<'_>, thread: &ThreadId) -> Self {
+        let mut threads = vec![thread.clone()];
+        let directives = view.agent().is_some() && view.is_in_charge() && *thread == ThreadId::main();
+        if directives {
+            threads.extend(view.state.team.workers().map(|agent| ThreadId::of_agent(&agent.name)));
+        }
+        Self { threads, directives }
+    }
+
+    /// The subjects of its entries.
+    pub fn subjects(&self) -> Vec<Arc<str>> {
+        let threads = self.threads.iter().map(|thread| thread_subject(thread).into());
+        threads.chain(self.directives.then(|| directive::SUBJECT.into())).collect()
+    }
+
+    /// The types of its entries.
+    pub fn types() -> Vec<Arc<str>> {
+        [MessageAdded::TYPE, MessageChecked::TYPE, Received::TYPE].map(Arc::from).to_vec()
+    }
+}
+
+/// The newest entries of a conversation, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Tail {
+    /// The entries.
+    pub items: VecDeque<Item>,
+    /// Whether there are none before them.
+    pub complete: bool,
+}
+
+/// One entry of a conversation.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its header.
+    pub header: Arc<Header>,
+    /// What it says.
+    pub said: Said,
+}
+
+/// What an entry of a conversation says.
+#[derive(Clone, Debug)]
+pub enum Said {
+    /// A message.
+    Message(Arc<Message>),
+    /// A verdict on an answer.
+    Checked(Arc<MessageChecked>),
+    /// What came of a directive.
+    Directive(Arc<Received>),
+}
+
+impl Tail {
+    /// Puts older entries before those that are here; `page` is given newest first, as stores read backward.
+    pub fn extend_back(&mut self, page: &[Entry]) -> Result<(), Error> {
+        for entry in page {
+            self.items.push_front(Item::read(entry)?);
+        }
+        Ok(())
+    }
+
+    /// The entry before which older ones are to be read.
+    pub fn before(&self, head: Seq) -> Seq {
+        self.items.front().map_or(head.next(), |item| item.header.seq)
+    }
+}
+
+impl Item {
+    fn read(entry: &Entry) -> Result<Self, Error> {
+        let header = Arc::new(entry.header.clone());
+        let said = match &*header.kind {
+            MessageChecked::TYPE => Said::Checked(Arc::new(fact::read(entry)?)),
+            Received::TYPE => Said::Directive(Arc::new(fact::read(entry)?)),
+            _ => Said::Message(Arc::new(fact::read::<MessageAdded>(entry)?.0)),
+        };
+        Ok(Self { header, said })
+    }
+
+    /// Whether the viewer may see it.
+    pub(crate) fn is_seen(&self, view: &View<'_>) -> bool {
+        match &self.said {
+            Said::Message(message) => view.sees_in(&message.thread_id, &self.header),
+            Said::Checked(checked) => view.sees_in(&checked.thread_id, &self.header),
+            Said::Directive(_) => view.is_in_charge() && view.was_meant(&self.header),
+        }
+    }
+}
