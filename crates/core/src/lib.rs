@@ -28,3 +28,6 @@ pub mod viewer;
 pub mod count;
 pub mod prompt;
 pub mod tail;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
