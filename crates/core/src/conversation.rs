@@ -16,9 +16,9 @@ use crate::{
     error::{Error, Fault},
     fact::{self, Fact, Seen},
     id::{AgentName, MessageId, Seq, ThreadId},
-    rights, run,
+    json, rights, run,
     state::State,
-    text::{Text, Values},
+    text::{MAX_BYTES, Text, Values},
     time::Timestamp,
     view::View,
 };
@@ -397,6 +397,21 @@ pub(crate) fn put_thread(deciding: &mut Deciding<'_>, name: &ThreadId, visible_t
     Ok(())
 }
 
+/// Hands the threads in which the manager speaks in runs over to another: it sees them from now on.
+pub(crate) fn hand_over(deciding: &mut Deciding<'_>, old: &AgentName, new: &AgentName) {
+    let is_runs = |name: &ThreadId| *name == ThreadId::main() || name.as_str().starts_with("agent:");
+    let passed = |audience: &Audience, thread: &ThreadId| {
+        let stays = |name: &&AgentName| *name != old || *thread == ThreadId::of_agent(old);
+        Audience::of(audience.names().filter(stays).cloned().chain([new.clone()]))
+    };
+    let threads = deciding.state.threads.iter().filter(|(name, _)| is_runs(name));
+    let seen = threads.filter(|(_, thread)| thread.sight.audience.names().any(|name| name == old));
+    let changes: Vec<_> = seen.map(|(name, thread)| (name.clone(), passed(&thread.sight.audience, name))).collect();
+    for (name, visible_to) in changes {
+        deciding.record(ThreadUpdated { name, visible_to });
+    }
+}
+
 /// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
 pub(crate) fn add(
     deciding: &mut Deciding<'_>,
@@ -410,6 +425,15 @@ pub(crate) fn add(
             return Err(Error::not_found("thread", thread).into());
         }
     }
+    say(deciding, thread, messages)
+}
+
+/// The same for what a run says, wherever it says it: who takes part in a run may have lost sight of the thread.
+pub(crate) fn say(
+    deciding: &mut Deciding<'_>,
+    thread: &ThreadId,
+    messages: &[NewMessage],
+) -> Result<Vec<Receipt>, Undecided> {
     let faults = messages.iter().enumerate().flat_map(|(at, message)| faults(at, thread, message)).collect::<Vec<_>>();
     if !faults.is_empty() {
         return Err(Error::Invalid(faults).into());
@@ -429,6 +453,16 @@ fn faults(at: usize, thread: &ThreadId, message: &NewMessage) -> Vec<Fault> {
         && !parts.iter().all(|part| part.get("type").is_some_and(Value::is_string))
     {
         fault("content", "give each part a type, for instance {\"type\": \"text\", \"text\": \"…\"}".to_owned());
+    }
+    let mut parts = message.content.iter().flat_map(NewContent::parts).flat_map(Map::values);
+    if !parts.all(json::is_shallow) {
+        fault("content", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if message.metadata.as_ref().is_some_and(|fields| !json::are_shallow(fields.values())) {
+        fault("metadata", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if !message.tool_calls.iter().all(|call| json::is_shallow(&call.arguments)) {
+        fault("tool_calls", format!("nest at most {} levels, or give the arguments as a text", json::MAX_DEPTH));
     }
     if !message.tool_calls.is_empty() && message.role != Role::Ai {
         fault("tool_calls", "only a message in the role AI calls tools".to_owned());
@@ -455,6 +489,11 @@ fn add_one(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, at:
 }
 
 fn build(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, id: MessageId) -> Result<Message, Error> {
+    let parts = new.content.as_ref().map_or(&[][..], NewContent::parts);
+    let size_bytes = json::size_bytes(&(new.metadata.as_ref(), &new.tool_calls, parts));
+    if size_bytes > MAX_BYTES {
+        return Err(Error::TooLarge { what: "the message".to_owned(), size_bytes, max_bytes: MAX_BYTES });
+    }
     let content = match &new.content {
         Some(NewContent::Text(text)) => Content::Text(Text::keep(text, "the message", &mut deciding.values)?),
         Some(NewContent::Parts(parts)) => Content::Parts(parts.clone()),
@@ -485,6 +524,15 @@ impl NewMessage {
         };
         texts.extend(self.tool_calls.iter().flat_map(|call| [call.name.as_str().into(), call.arguments_text().into()]));
         texts
+    }
+}
+
+impl NewContent {
+    fn parts(&self) -> &[Map<String, Value>] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Parts(parts) => parts,
+        }
     }
 }
 

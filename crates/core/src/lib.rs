@@ -9,6 +9,7 @@ pub mod entry;
 pub mod error;
 pub mod fact;
 pub mod id;
+mod json;
 mod rights;
 pub mod state;
 pub mod text;

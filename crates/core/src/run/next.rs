@@ -43,8 +43,10 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     if run.halt.is_some() {
         return Ok(Next::Done);
     }
-    let Some(agent) = agent(state, &run.due)? else {
-        return Ok(if matches!(run.due, Due::User { .. }) { Next::AwaitUser } else { Next::AwaitTool });
+    let agent = match agent(state, &run.due) {
+        Ok(Some(agent)) => agent,
+        Ok(None) => return Ok(if matches!(run.due, Due::User { .. }) { Next::AwaitUser } else { Next::AwaitTool }),
+        Err(error) => return Ok(Next::Pause(format!("{error}: change the team and resume the run"))),
     };
     if run.pending.is_none()
         && let Some(reason) = limit(run)
