@@ -497,10 +497,46 @@ macro_rules! run_fact {
                 // A run that is shared shows its course to workers, not what was said in it.
                 let worded = matches!(Self::TYPE, "turn.answered" | "turn.requested");
                 let may = view.is_in_charge() || (view.state.session.settings.share.contains(&Share::Runs) && !worded);
-                if may && view.was_meant(header) { Seen::fact(&self) } else { None }
+                if may && view.was_meant(header) { Seen::fact(&self.outcome()) } else { None }
             }
         }
     };
+}
+
+/// A fact as an agent sees it. The manager sees the outcomes of what it said, not the contents: they may have gone into
+/// sets that are hidden from it since.
+trait OutcomeOnly: Sized {
+    fn outcome(self) -> Self {
+        self
+    }
+}
+
+impl OutcomeOnly for Started {}
+impl OutcomeOnly for Claimed {}
+impl OutcomeOnly for Paused {}
+impl OutcomeOnly for Resumed {}
+impl OutcomeOnly for Ended {}
+impl OutcomeOnly for TurnFailed {}
+
+impl OutcomeOnly for TurnRequested {
+    fn outcome(self) -> Self {
+        Self { due: self.due.outcome(), ..self }
+    }
+}
+
+impl OutcomeOnly for TurnAnswered {
+    fn outcome(self) -> Self {
+        Self { said: None, due: self.due.outcome(), ..self }
+    }
+}
+
+impl OutcomeOnly for Due {
+    fn outcome(self) -> Self {
+        match self {
+            Self::Repair { faults, .. } => Self::Repair { said: "".into(), faults },
+            due => due,
+        }
+    }
 }
 
 run_fact!(Started, "run.started", |started, state, header| {
@@ -729,3 +765,6 @@ fn driven<'a>(deciding: &'a Deciding<'_>, run: &RunId, epoch: u64) -> Result<&'a
         hint: "leave it to that one",
     })
 }
+
+#[cfg(test)]
+mod tests;

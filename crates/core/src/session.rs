@@ -312,3 +312,6 @@ pub(crate) fn is_in_charge(state: &State, actor: &Actor) -> bool {
         Actor::Agent(name) => state.team.manager().is_some_and(|manager| manager.name == *name),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,8 +14,8 @@ use crate::{
     agent::Agent,
     count::{TokenCounter, Tokens},
     error::Error,
-    id::Seq,
-    tail::Tail,
+    id::{Seq, ThreadId},
+    tail::{Source, Tail},
     text::Values,
     view::View,
 };
@@ -91,7 +91,8 @@ pub(super) fn fill(
             Elastic::Task => (grant_task, grant(grant_task, whole_task)),
             Elastic::ContextSets => (grant_sets, grant(grant_sets, sets.whole())),
             Elastic::History => {
-                let filled = writer.history(view, &told, tail, max.min(reserved + rest).minus(history_open))?;
+                let filled =
+                    writer.history(view, request.thread, &told, tail, max.min(reserved + rest).minus(history_open))?;
                 let used = if filled.groups.is_empty() { Tokens(0) } else { filled.tokens + history_open };
                 history = Some(filled);
                 (Tokens(0), used.minus(reserved))
@@ -314,7 +315,14 @@ impl Writer<'_> {
 
     /// The newest history that fits in `allowed`. Where not all of it does, the cut moves in steps of up to a quarter of
     /// that, so that it stays where it is for a while and a provider's prompt cache keeps its prefix.
-    fn history(&self, view: &View<'_>, told: &Told, tail: &Tail, allowed: Tokens) -> Result<History, Lacking> {
+    fn history(
+        &self,
+        view: &View<'_>,
+        thread: &ThreadId,
+        told: &Told,
+        tail: &Tail,
+        allowed: Tokens,
+    ) -> Result<History, Lacking> {
         let older = told.groups.get(..told.task).unwrap_or_default();
         let sizes: Vec<_> = older.iter().rev().map(|group| self.group(group).1).collect();
         let mut used = Tokens(0);
@@ -335,7 +343,7 @@ impl Writer<'_> {
             let before = first.map_or(view.state.head.seq.next(), |speech| speech.seq);
             (before, self.left_out(before).1)
         };
-        let mut cut = self.stable_cut(view, told, older.len() - fitting, allowed);
+        let mut cut = self.stable_cut(view, thread, told, older.len() - fitting, allowed);
         loop {
             let (before, note) = note(cut);
             let tokens = sizes.iter().take(older.len() - cut).copied().sum::<Tokens>() + note;
@@ -351,12 +359,12 @@ impl Writer<'_> {
     }
 
     /// The first group at or behind `least` that begins a new step, counted by the sizes that the entries have.
-    fn stable_cut(&self, view: &View<'_>, told: &Told, least: usize, allowed: Tokens) -> usize {
+    fn stable_cut(&self, view: &View<'_>, thread: &ThreadId, told: &Told, least: usize, allowed: Tokens) -> usize {
         let step = (allowed.0 / 4).max(1);
         let step = i128::from(1_u64 << step.ilog2());
-        let threads = view.threads().filter(|(_, thread)| thread.messages > 0);
-        let all: i128 =
-            threads.map(|(_, thread)| i128::from(thread.tokens.minus(thread.tokens_before_audience).0)).sum();
+        let threads = Source::of(view, thread).threads;
+        let sizes = threads.iter().filter_map(|name| view.thread(name).ok()).map(|thread| view.size(thread).tokens);
+        let all = i128::from(sizes.sum::<Tokens>().0);
         let mut offset = all;
         let mut starts: Vec<_> = told
             .groups
