@@ -83,7 +83,7 @@ fn build(tools: &Tools, source: &Path, folder: &Path) -> anyhow::Result<PathBuf>
     cmake.arg("--build").arg(folder).args(["--target", "llama-server", "-j", &jobs]);
     lines::follow(&mut cmake, |line| {
         if let Some((done, all)) = ninja_step(line) {
-            progress.step(done, all);
+            progress.step("built", done, all);
         }
     })?;
     progress.done();

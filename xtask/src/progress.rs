@@ -20,11 +20,11 @@ impl Progress {
         Self { what: what.into(), started: Instant::now(), terminal, told: None }
     }
 
-    /// `done` of `all` are done.
-    pub(crate) fn step(&mut self, done: u64, all: u64) {
+    /// `done` of `all` are done, for instance "downloaded".
+    pub(crate) fn step(&mut self, doing: &str, done: u64, all: u64) {
         let percent = done.saturating_mul(100) / all.max(1);
         let told = self.told.is_some_and(|(tenth, at)| tenth == percent / 10 && at.elapsed() < QUIET);
-        self.tell(told, percent / 10, &format!("{percent} % ({done} of {all})"));
+        self.tell(told, percent / 10, &format!("{doing} {percent} % ({done} of {all})"));
     }
 
     /// It goes on, and nobody knows how far it is.

@@ -52,16 +52,16 @@ impl Weights {
             return Ok(path);
         }
         let mut progress = Progress::of(format!("{}, {} MB", self.model, self.size_bytes / 1_000_000));
-        progress.wait("begins");
+        progress.wait("downloading");
         let mut python = command::python()?;
         python.args(["-c", GET_MODEL]);
         python.arg(cache::repository().join("xtask/models").join(format!("{}.txt", self.model)));
         python.arg(folder.join(format!("{}.parts", self.model))).arg(&path).arg(self.sha256);
         lines::follow(&mut python, |line| {
-            if let [_, done, all] = line.split(' ').collect::<Vec<_>>()[..]
+            if let [doing, done, all] = line.split(' ').collect::<Vec<_>>()[..]
                 && let (Ok(done), Ok(all)) = (done.parse(), all.parse())
             {
-                progress.step(done, all);
+                progress.step(doing, done, all);
             }
         })
         .with_context(|| format!("cannot bring the model {}; what was downloaded is kept", self.model))?;
