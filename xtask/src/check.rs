@@ -1,6 +1,6 @@
 //! What continuous integration runs.
 
-use crate::server::Server;
+use crate::server::{Server, Share};
 use crate::{audit, command, weights};
 
 /// Tells the tests where the small model is.
@@ -31,6 +31,6 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
     if std::env::var_os(MODEL_URL).is_some() {
         return command::run(&mut cargo);
     }
-    let server = Server::start(&weights::named("0.5b")?)?;
+    let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
     command::run(cargo.env(MODEL_URL, server.url()))
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use crate::server::Server;
+use crate::server::{Server, Share};
 use crate::{command, endpoint, weights};
 
 const TEAM: &str = "examples/review/TEAM.toml";
@@ -73,7 +73,7 @@ fn endpoint() -> anyhow::Result<Endpoint> {
         "no endpoint in OPENAI_BASE_URL, no key in OPENAI_API_KEY, no Ollama: using a small model on this machine"
     );
     let weights = weights::named("1.5b")?;
-    let server = Server::start(&weights)?;
+    let server = Server::start(&weights, Share::All)?;
     let environment = vec![("OPENAI_BASE_URL", server.url()), ("CALLBOARD_MODEL", format!("openai:{}", weights.model))];
     Ok(Endpoint { environment, _server: Some(server) })
 }

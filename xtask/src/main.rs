@@ -29,6 +29,7 @@ Usage: cargo xtask CHORE
   demo [ARGUMENTS]   build callboard and let the example team work; takes arguments for `callboard run`
   test [ARGUMENTS]   everything the tests need, then all tests; takes arguments for `cargo test`
   lint               formatting, clippy, documentation, licences, arrows between crates
+  audit              licences, sources and arrows alone
   ci                 lint, then test
   setup [MODEL]      bring a small model and build its server, nothing else
   model [MODEL]      run a small model's server until Ctrl-C
@@ -53,6 +54,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "demo" => return demo::demo(arguments),
         "test" => check::test(arguments)?,
         "lint" => check::lint()?,
+        "audit" => audit::audit()?,
         "ci" => {
             check::lint()?;
             check::test(&[])?;

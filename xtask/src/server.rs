@@ -36,13 +36,13 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server of `weights` on a free port of this machine and waits until it answers.
-    pub(crate) fn start(weights: &Weights) -> anyhow::Result<Self> {
+    pub(crate) fn start(weights: &Weights, share: Share) -> anyhow::Result<Self> {
         let model = weights.bring()?;
         let program = llama::bring()?;
         let mut tries = 1;
         loop {
-            match Self::start_on(free_port()?, &program, &model, weights.model) {
-                Err(_) if tries < TRIES => tries += 1,
+            match Self::start_on(free_port()?, &program, &model, weights.model, share) {
+                Err(error) if tries < TRIES && error.to_string().contains("bind") => tries += 1,
                 result => return result,
             }
         }
@@ -53,14 +53,23 @@ impl Server {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    fn start_on(port: u16, program: &Path, model: &Path, name: &str) -> anyhow::Result<Self> {
+    fn start_on(port: u16, program: &Path, model: &Path, name: &str, share: Share) -> anyhow::Result<Self> {
         let log = cache::folder("llama")?.join(format!("server-{port}.log"));
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         let errors = output.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(this_program()?);
         command.arg(GUARD).arg(program).arg("-m").arg(model);
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
-        command.args(["-np", "1", "-c", "16384", "-t", &threads().to_string(), "--jinja", "--chat-template-file"]);
+        command.args([
+            "-np",
+            "1",
+            "-c",
+            "16384",
+            "-t",
+            &share.threads().to_string(),
+            "--jinja",
+            "--chat-template-file",
+        ]);
         command.arg(cache::repository().join("xtask/models/qwen-coder-tools.jinja"));
         command.stdin(Stdio::piped()).stdout(output).stderr(errors);
         #[cfg(unix)]
@@ -77,11 +86,11 @@ impl Server {
         let deadline = Instant::now() + START_AT_MOST;
         loop {
             progress.wait("loading the model");
-            if endpoint::get(self.port, "/health").is_ok_and(|answer| answer.status == 200) {
+            let ended = self.guard.try_wait().context("cannot watch the server")?.is_some();
+            if endpoint::get(self.port, "/health").is_ok_and(|answer| answer.status == 200) && !ended {
                 progress.done();
                 return Ok(());
             }
-            let ended = self.guard.try_wait().context("cannot watch the server")?.is_some();
             if ended || Instant::now() > deadline {
                 let log = fs::read_to_string(&self.log).unwrap_or_default();
                 bail!("the server of {name} does not start; it said:\n{}", command::last_lines(&log, 20));
@@ -102,7 +111,7 @@ impl Drop for Server {
 
 /// Runs a server until somebody ends this process.
 pub(crate) fn serve(weights: &Weights) -> anyhow::Result<()> {
-    let mut server = Server::start(weights)?;
+    let mut server = Server::start(weights, Share::All)?;
     println!("CALLBOARD_TEST_MODEL_URL={url} OPENAI_BASE_URL={url}", url = server.url());
     let status = server.guard.wait().context("cannot wait for the server")?;
     bail!("the server ended ({status})");
@@ -141,7 +150,22 @@ fn free_port() -> anyhow::Result<u16> {
     Ok(listener.local_addr().context("no free port on 127.0.0.1")?.port())
 }
 
-/// More threads than cores make it slow, and more than eight make it no faster.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(2, usize::from).min(8)
+/// How much of this machine a server gets.
+#[derive(Clone, Copy)]
+pub(crate) enum Share {
+    /// As much as makes it quick.
+    All,
+    /// Half of it: two that work in step wait long for each other where a third wants a core too.
+    Half,
+}
+
+impl Share {
+    /// How many threads that is. Beyond eight it gets no faster, and cores often count double.
+    fn threads(self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        match self {
+            Self::All => (cores / 2).clamp(cores.min(4), 8),
+            Self::Half => (cores / 2).clamp(1, 4),
+        }
+    }
 }

@@ -19,8 +19,9 @@ mod reply;
 mod wire;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
@@ -37,9 +38,15 @@ type Script = Box<dyn FnMut(&Value, usize) -> Reply + Send>;
 /// A running endpoint.
 pub struct Scripted {
     address: SocketAddr,
-    play: Arc<Mutex<Play>>,
+    stage: Arc<Stage>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Where requests come in, and where those wait who wait for them.
+struct Stage {
+    play: Mutex<Play>,
+    asked: Condvar,
 }
 
 /// What was asked so far, and what will be answered.
@@ -62,14 +69,14 @@ impl Scripted {
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a socket that does not block");
         let play = Play { script: Box::new(script), requests: Vec::new(), keys: Vec::new() };
-        let play = Arc::new(Mutex::new(play));
+        let stage = Arc::new(Stage { play: Mutex::new(play), asked: Condvar::new() });
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let routes = Router::new()
             .route("/v1/chat/completions", post(chat))
             .route("/v1/models", get(models))
             .layer(DefaultBodyLimit::disable())
-            .with_state(Arc::clone(&play));
+            .with_state(Arc::clone(&stage));
         let serve = async move {
             let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
             tokio::select! {
@@ -79,7 +86,7 @@ impl Scripted {
         };
         let thread = std::thread::Builder::new().name("scripted model".to_owned());
         let thread = thread.spawn(move || runtime.block_on(serve)).expect("a thread");
-        Self { address, play, stop: Some(stop), thread: Some(thread) }
+        Self { address, stage, stop: Some(stop), thread: Some(thread) }
     }
 
     /// What an OpenAI client calls its base URL.
@@ -89,12 +96,25 @@ impl Scripted {
 
     /// The bodies of all requests for chat completions so far, in the order in which they came.
     pub fn requests(&self) -> Vec<Value> {
-        self.play.lock().unwrap_or_else(PoisonError::into_inner).requests.clone()
+        self.stage.lock().requests.clone()
     }
 
     /// The `Authorization` header of each of these requests.
     pub fn keys(&self) -> Vec<Option<String>> {
-        self.play.lock().unwrap_or_else(PoisonError::into_inner).keys.clone()
+        self.stage.lock().keys.clone()
+    }
+
+    /// Blocks until `count` requests for chat completions have come, at most for `patience`; says whether they have.
+    pub fn wait_for(&self, count: usize, patience: Duration) -> bool {
+        let too_few = |play: &mut Play| play.requests.len() < count;
+        let waited = self.stage.asked.wait_timeout_while(self.stage.lock(), patience, too_few);
+        waited.unwrap_or_else(PoisonError::into_inner).0.requests.len() >= count
+    }
+}
+
+impl Stage {
+    fn lock(&self) -> MutexGuard<'_, Play> {
+        self.play.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -125,16 +145,17 @@ fn text_of(message: &Value) -> Option<&str> {
     content.as_str().or_else(|| content.as_array()?.iter().find_map(|part| part.get("text")?.as_str()))
 }
 
-async fn chat(State(play): State<Arc<Mutex<Play>>>, headers: HeaderMap, body: String) -> Response {
+async fn chat(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: String) -> Response {
     let Ok(request) = serde_json::from_str::<Value>(&body) else {
         return wire::error(400, "the body is not JSON", None);
     };
     let reply = {
-        let mut play = play.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut play = stage.lock();
         let nth = play.requests.len();
         let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         play.keys.push(key.map(str::to_owned));
         play.requests.push(request.clone());
+        stage.asked.notify_all();
         (play.script)(&request, nth)
     };
     wire::respond(reply, &request).await
