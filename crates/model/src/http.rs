@@ -123,6 +123,7 @@ impl Http {
     pub(crate) fn refused(&self, status: u16, body: &str, retry_after: Option<Duration>) -> ModelError {
         let message = serde_json::from_str(body).ok().and_then(|body| complaint(&body));
         let message = self.excerpt(message.as_deref().unwrap_or(body));
+        let message = if message.is_empty() { "it gives no reason".to_owned() } else { message };
         ModelError::Refused { url: self.shown(), status, message, retry_after }
     }
 

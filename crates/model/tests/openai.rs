@@ -181,6 +181,12 @@ async fn what_is_no_answer_is_shown_and_not_asked_for_again() {
 }
 
 #[tokio::test]
+async fn an_error_without_a_word_is_still_told() {
+    let error = always(Reply::raw(404, "text/plain", "")).await.0.unwrap_err();
+    assert!(error.to_string().contains("status 404: it gives no reason; check the base URL"), "{error}");
+}
+
+#[tokio::test]
 async fn an_error_in_the_middle_of_a_stream_is_an_error() {
     let body = r#"data: {"error": {"message": "context is full", "code": 400}}"#.to_owned() + "\n\n";
     let (answer, asked) = always(Reply::raw(200, "text/event-stream", body)).await;
