@@ -142,13 +142,8 @@ impl Writer {
     }
 
     async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        let query = Query {
-            seqs: seq..seq.next(),
-            types: Vec::new(),
-            subjects: Vec::new(),
-            order: Order::Forward,
-            limit: 1,
-        };
+        let query =
+            Query { seqs: seq..seq.next(), types: Vec::new(), subjects: Vec::new(), order: Order::Forward, limit: 1 };
         Ok(self.store.read(&self.id, query).await?.pop())
     }
 
@@ -158,4 +153,3 @@ impl Writer {
         tokio::time::sleep(Duration::from_millis(self.settings.random.next() % most)).await;
     }
 }
-

@@ -78,10 +78,10 @@ impl Board {
 
     /// Makes a session. One with the id is a conflict; where no id is given, one is found that nobody has.
     pub async fn create(&self, new: NewBoardSession) -> Result<Session, Error> {
-        let settings = new.settings.clone().unwrap_or_else(|| SessionSettings {
-            ttl_seconds: self.inner.settings.ttl,
-            ..SessionSettings::default()
-        });
+        let settings = new
+            .settings
+            .clone()
+            .unwrap_or_else(|| SessionSettings { ttl_seconds: self.inner.settings.ttl, ..SessionSettings::default() });
         for _ in 0..ID_TRIES {
             let random = &self.inner.settings.random;
             let now = self.inner.settings.clock.now();

@@ -61,7 +61,9 @@ fn stored(entry: &Entry) -> Vec<Hash> {
             Value::Object(fields) => {
                 let is_text = fields.contains_key("size_bytes") && fields.contains_key("beginning");
                 let hash = fields.get("sha256").filter(|_| is_text);
-                hashes.extend(hash.and_then(|hash| serde_json::from_value(hash.clone()).ok()).into_iter().collect::<Vec<Hash>>());
+                hashes.extend(
+                    hash.and_then(|hash| serde_json::from_value(hash.clone()).ok()).into_iter().collect::<Vec<Hash>>(),
+                );
                 fields.values().for_each(|value| collect(value, hashes));
             }
             Value::Array(values) => values.iter().for_each(|value| collect(value, hashes)),

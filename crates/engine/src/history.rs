@@ -110,7 +110,12 @@ impl Session {
     }
 
     /// The messages of a thread that `viewer` may see, by their own time, those with the same time as they came.
-    pub async fn messages(&self, viewer: &Viewer, thread: &ThreadId, query: MessageQuery) -> Result<MessagePage, Error> {
+    pub async fn messages(
+        &self,
+        viewer: &Viewer,
+        thread: &ThreadId,
+        query: MessageQuery,
+    ) -> Result<MessagePage, Error> {
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
         match view.thread(thread) {
@@ -174,7 +179,7 @@ fn seen(view: &View<'_>, entry: &Entry, roles: &[Role]) -> Result<Option<Message
     if view.project(entry)?.is_none() {
         return Ok(None);
     }
-    let message = fact::read::<MessageAdded>(entry)?.into_message();
+    let message = fact::read::<MessageAdded>(entry)?.0;
     Ok(Some(message).filter(|message| roles.is_empty() || roles.contains(&message.role)))
 }
 

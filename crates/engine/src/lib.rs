@@ -19,7 +19,7 @@ pub use board::{Board, NewBoardSession};
 pub use error::Error;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use live::{Ephemeral, Receipt};
-pub use prompt::PromptQuery;
+pub use prompt::{PromptQuery, counter_of};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
 pub use subscribe::{Filter, Subscription};

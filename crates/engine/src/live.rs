@@ -74,7 +74,6 @@ pub(crate) struct Execute {
 pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) settings: Settings,
     /// What is durable; `None` once the session is gone.
     pub(crate) state: watch::Receiver<Option<Arc<State>>>,
     pub(crate) ephemeral: broadcast::Sender<Ephemeral>,
@@ -91,13 +90,13 @@ impl Live {
         let writer = Writer {
             id: id.clone(),
             store: store.clone(),
-            settings: settings.clone(),
+            settings,
             published,
             recent: recent.clone(),
             snapshot: Seq::ZERO,
         };
         tokio::spawn(writer.run(waiting));
-        Arc::new(Self { id, store, settings, state, ephemeral: broadcast::channel(1024).0, recent, jobs })
+        Arc::new(Self { id, store, state, ephemeral: broadcast::channel(1024).0, recent, jobs })
     }
 
     /// Waits for its turn in the queue of the session.

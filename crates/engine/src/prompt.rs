@@ -109,13 +109,14 @@ impl Wanted {
             Some(thread) => thread.clone(),
             None => prompt::default_thread(&View::new(&state, &viewer, sizes())?),
         };
+        let profile = query.profile.clone().unwrap_or_else(|| state.session.settings.prompt.clone());
         Ok(Self {
             viewer,
             thread,
             layout: query.layout,
             format: query.format,
-            profile: query.profile.clone().unwrap_or_else(|| state.session.settings.prompt.clone()),
-            budget: query.budget.unwrap_or(Tokens(window)),
+            budget: query.budget.or(profile.budget).unwrap_or(Tokens(window)),
+            profile,
             task: query.task.clone(),
             count: model.map_or_else(sizes, |model| for_model(model)),
             state,
@@ -144,4 +145,9 @@ impl Wanted {
         });
         built.await.map_err(|_| Error::Closed)
     }
+}
+
+/// What counts the tokens of a model: its vocabulary where it is known, an upper bound where not.
+pub fn counter_of(model: &str) -> &'static dyn TokenCounter {
+    for_model(model)
 }

@@ -1,11 +1,11 @@
 //! A session: what can be done with it, and what can be read of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use callboard_core::{
     command::{Answer, Command},
     count::TokenCounter,
-    entry::{Actor, Hash},
+    entry::{Actor, Entry, Hash},
     error::Error as Refusal,
     id::{Seq, SessionId},
     session::Settings as SessionSettings,
@@ -15,7 +15,8 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_tokens::{Vocabulary, counter};
+use callboard_store::{Order, Query};
+use callboard_tokens::{Cached, Vocabulary, counter};
 use serde::Serialize;
 use tokio::sync::broadcast;
 
@@ -24,9 +25,10 @@ use crate::{
     live::{Execute, Job, Live},
 };
 
-/// The vocabulary in which sizes are given, whatever a model counts in.
+/// The vocabulary in which sizes are given, whatever a model counts in. It remembers the long texts of late.
 pub(crate) fn sizes() -> &'static dyn TokenCounter {
-    counter(Vocabulary::O200kBase)
+    static SIZES: LazyLock<Cached> = LazyLock::new(|| Cached::new(counter(Vocabulary::O200kBase), 4096));
+    &*SIZES
 }
 
 /// A session of a board. Its clones are the same session.
@@ -126,9 +128,32 @@ impl Session {
     }
 
     /// Looks at the session through the eyes of `viewer`.
-    pub async fn view<T>(&self, viewer: &Viewer, look: impl FnOnce(View<'_>) -> Result<T, Refusal>) -> Result<T, Error> {
+    pub async fn view<T>(
+        &self,
+        viewer: &Viewer,
+        look: impl FnOnce(View<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Error> {
         let state = self.state().await?;
         Ok(look(View::new(&state, viewer, sizes())?)?)
+    }
+
+    /// The entry `seq`, whoever may see it.
+    pub async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
+        let query =
+            Query { seqs: seq..seq.next(), types: Vec::new(), subjects: Vec::new(), order: Order::Forward, limit: 1 };
+        Ok(self.live.store.read(self.id(), query).await?.pop())
+    }
+
+    /// Waits until `found` finds what it looks for in the state; `None` where the session goes before that.
+    pub async fn when<T>(&self, mut found: impl FnMut(&State) -> Option<T>) -> Option<T> {
+        let mut states = self.live.state.clone();
+        loop {
+            let state = states.borrow_and_update().clone()?;
+            if let Some(found) = found(&state) {
+                return Some(found);
+            }
+            states.changed().await.ok()?;
+        }
     }
 
     /// Reads the long texts with these hashes.
@@ -175,6 +200,6 @@ async fn count_before(command: &Command) -> Result<(), Error> {
     if texts.is_empty() {
         return Ok(());
     }
-    let counted = tokio::task::spawn_blocking(move || texts.iter().for_each(|text| drop(sizes().count(text)))).await;
-    counted.map_err(|_| Error::Closed)
+    let count = move || texts.iter().map(|text| sizes().count(text)).max();
+    tokio::task::spawn_blocking(count).await.map(|_| ()).map_err(|_| Error::Closed)
 }

@@ -103,6 +103,6 @@ impl Filter {
             return Ok(true);
         }
         let is_message = **kind == *MessageAdded::TYPE;
-        Ok(is_message && self.roles.contains(&fact::read::<MessageAdded>(entry)?.into_message().role))
+        Ok(is_message && self.roles.contains(&fact::read::<MessageAdded>(entry)?.0.role))
     }
 }
