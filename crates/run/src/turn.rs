@@ -162,7 +162,7 @@ impl Driver {
 impl Turn<'_> {
     /// How long the model may take: what the run has left, if that is limited.
     fn time_left(&self, most: Duration) -> Duration {
-        let limit = self.run.limits.seconds.map(|seconds| Duration::from_secs(seconds));
+        let limit = self.run.limits.seconds.map(Duration::from_secs);
         let used = Duration::from_millis(self.run.used.milliseconds);
         limit.map_or(most, |limit| most.min(limit.saturating_sub(used)))
     }

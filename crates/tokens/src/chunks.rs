@@ -63,7 +63,8 @@ impl<'a> Chunks<'a> {
     /// Whether to cut although the vocabulary may not split here: the time would grow by the square otherwise.
     fn must_cut_at(&self, at: usize) -> bool {
         let next = self.rest.split_at_checked(at).and_then(|(_, after)| after.chars().next());
-        self.isolates == Isolates::Cjk && at >= LONGEST_BYTES && next.is_some_and(|next| !next.is_ascii_graphic())
+        let costly = |next: char| !next.is_ascii_graphic() && !next.is_whitespace();
+        self.isolates == Isolates::Cjk && at >= LONGEST_BYTES && next.is_some_and(costly)
     }
 }
 

@@ -42,7 +42,9 @@ fn a_text_without_a_place_to_cut_is_cut_where_it_would_take_too_long() {
         assert!(longest_chunk(unit, Isolates::Cjk) <= LONGEST_BYTES + 4, "{unit:?}");
         assert!(longest_chunk(unit, Isolates::Nothing) > LONGEST_BYTES, "{unit:?}");
     }
-    assert!(longest_chunk("base64+/", Isolates::Cjk) > LONGEST_BYTES);
+    for unit in ["base64+/", " ", "\n", "\u{a0}"] {
+        assert_eq!(longest_chunk(unit, Isolates::Cjk), 64 << 10, "{unit:?}");
+    }
 }
 
 /// The places where a text may be cut, shown as `|`.
