@@ -37,6 +37,7 @@ mod session;
 mod settings;
 mod snapshot;
 mod subscribe;
+mod why;
 
 pub use board::{Board, NewBoardSession};
 pub use error::Error;
