@@ -511,8 +511,14 @@ run_fact!(Started, "run.started", |started, state, header| {
     state.runs.0.insert_mut(started.run, Arc::new(run));
 });
 
-run_fact!(Claimed, "run.claimed", |claimed, state, _| {
-    state.runs.change(&claimed.run, |run| (run.node, run.epoch) = (Some(claimed.node), claimed.epoch));
+run_fact!(Claimed, "run.claimed", |claimed, state, header| {
+    state.runs.change(&claimed.run, |run| {
+        (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
+        // The time in which nobody drove it is no time of waiting for a model: the turn is asked again now.
+        if let Some(pending) = &mut run.pending {
+            pending.at = header.at;
+        }
+    });
 });
 
 run_fact!(Paused, "run.paused", |paused, state, _| {

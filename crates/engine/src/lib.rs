@@ -28,10 +28,13 @@
 
 mod append;
 mod board;
+mod check;
 mod error;
 mod fork;
 mod history;
+mod info;
 mod live;
+mod problem;
 mod prompt;
 mod session;
 mod settings;
@@ -40,9 +43,12 @@ mod subscribe;
 mod why;
 
 pub use board::{Board, NewBoardSession};
+pub use check::Checked;
 pub use error::Error;
 pub use history::{MessagePage, MessageQuery, MessageView};
+pub use info::{PromptInfo, RunInfo, SetInfo, ThreadInfo};
 pub use live::{Ephemeral, Receipt};
+pub use problem::Problem;
 pub use prompt::{PromptQuery, counter_of};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
