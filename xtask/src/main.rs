@@ -1,2 +1,83 @@
-//! Chores.
-fn main() {}
+//! Chores of the Callboard repository: `cargo xtask help` lists them.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "chores talk to whoever runs them")]
+
+mod audit;
+mod cache;
+mod check;
+mod command;
+mod compiler;
+mod demo;
+mod endpoint;
+mod lines;
+mod llama;
+mod progress;
+mod server;
+mod weights;
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use crate::weights::Weights;
+
+const HELP: &str = "\
+Chores of the Callboard repository
+
+Usage: cargo xtask CHORE
+
+  demo [ARGUMENTS]   build callboard and let the example team work; takes arguments for `callboard run`
+  test [ARGUMENTS]   everything the tests need, then all tests; takes arguments for `cargo test`
+  lint               formatting, clippy, documentation, licences, arrows between crates
+  audit              licences, sources and arrows alone
+  ci                 lint, then test
+  setup [MODEL]      bring a small model and build its server, nothing else
+  model [MODEL]      run a small model's server until Ctrl-C
+
+MODEL is 0.5b (what the tests use) or 1.5b (what the demo uses). Models and their server are kept in the user's cache
+folder, `callboard` in $XDG_CACHE_HOME or ~/.cache; to be rid of them, remove it.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.split_first() {
+        Some((chore, rest)) => run(chore, rest),
+        None => run("help", &[]),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
+    match chore {
+        "demo" => return demo::demo(arguments),
+        "test" => check::test(arguments)?,
+        "lint" => check::lint()?,
+        "audit" => audit::audit()?,
+        "ci" => {
+            check::lint()?;
+            check::test(&[])?;
+        }
+        "setup" => setup(&model(arguments)?)?,
+        "model" => server::serve(&model(arguments)?)?,
+        server::GUARD => server::guard(arguments)?,
+        "help" | "--help" | "-h" => println!("{HELP}"),
+        other => bail!("`{other}` is no chore; `cargo xtask help` lists them"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn model(arguments: &[String]) -> anyhow::Result<Weights> {
+    match arguments.iter().map(String::as_str).filter(|word| *word != "--model").collect::<Vec<_>>()[..] {
+        [] => weights::named("0.5b"),
+        [name] => weights::named(name),
+        _ => bail!("one model at a time: 0.5b or 1.5b"),
+    }
+}
+
+fn setup(weights: &Weights) -> anyhow::Result<()> {
+    println!("{}", weights.bring()?.display());
+    println!("{}", llama::bring()?.display());
+    Ok(())
+}

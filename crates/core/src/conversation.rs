@@ -304,7 +304,7 @@ impl<'a> View<'a> {
 /// A message was added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct MessageAdded(pub(crate) Message);
+pub struct MessageAdded(pub Message);
 
 /// It was said who sees a thread from now on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -152,7 +152,8 @@ impl Form {
 }
 
 impl Field {
-    fn check(&self, value: &Value) -> Result<(), String> {
+    /// Refuses a value that is no answer to this field, and says what would be one.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
         let fits = match self.value_type {
             ValueType::String | ValueType::File | ValueType::EnumOrCustom => value.is_string(),
             ValueType::Number => value.is_number(),

@@ -29,6 +29,7 @@ pub mod viewer;
 pub mod count;
 pub mod prompt;
 pub mod tail;
+pub mod why;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

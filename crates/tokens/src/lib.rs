@@ -1,1 +1,32 @@
-//! Callboard.
+//! How many tokens a text has: exactly, in the vocabularies that are part of the binary, and as a bound in all others.
+//!
+//! A counter is chosen by [`Vocabulary`] or by the name of a model. Choosing is free; the first count in a vocabulary
+//! loads it, which takes some tenths of a second and some tens of megabytes, once in a process. Counting is work for the
+//! processor: count off an async runtime.
+//!
+//! ```
+//! use callboard_core::count::{Counting, Tokens};
+//! use callboard_tokens::{Vocabulary, context_window, counter, for_model};
+//!
+//! assert_eq!(counter(Vocabulary::O200kBase).count("The company reads the callboard."), Tokens(7));
+//!
+//! let counter = for_model("openai:gpt-4o-mini");
+//! assert_eq!((counter.vocabulary(), counter.counting()), ("o200k_base", Counting::Exact));
+//! assert_eq!(context_window("gpt-4o-mini"), Some(128_000));
+//!
+//! let counter = for_model("claude-sonnet-4-5");
+//! assert_eq!((counter.vocabulary(), counter.counting()), ("bytes", Counting::UpperBound));
+//! ```
+
+mod bound;
+mod cached;
+mod chunks;
+mod exact;
+mod model;
+mod vocabulary;
+
+pub use bound::upper_bound;
+pub use cached::Cached;
+pub use exact::counter;
+pub use model::{context_window, for_model};
+pub use vocabulary::{UnknownVocabulary, Vocabulary};

@@ -10,6 +10,12 @@ use crate::{count::Tokens, error::Error};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
+    /// What a prompt has to fit in, where the call does not say so; the model's window where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Tokens>,
+    /// How long an answer in a run may be at the most, in tokens; as the model has it where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_tokens: Option<Tokens>,
     /// The parts that are other than by default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<Elastic, Shares>,
@@ -113,7 +119,7 @@ pub(crate) struct Allowed {
 impl Profile {
     /// Whether it says nothing.
     pub fn is_default(&self) -> bool {
-        self.parts.is_empty()
+        *self == Self::default()
     }
 
     /// Refuses a part whose minimum is above its maximum in every budget.

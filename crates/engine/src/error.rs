@@ -1,0 +1,67 @@
+//! Why the engine did not do what it was asked.
+
+use std::sync::Arc;
+
+use callboard_core::id::{Seq, SessionId};
+
+/// Why the engine did not do what it was asked. Unless it says otherwise, nothing has changed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The rules refuse it.
+    #[error(transparent)]
+    Refused(#[from] callboard_core::error::Error),
+    /// There is no such session: it was never made, was deleted, or has expired.
+    #[error("there is no session {session}")]
+    NoSession {
+        /// Its name.
+        session: SessionId,
+    },
+    /// The caller's view of the session is out of date.
+    #[error("the head is {head}, not {expected}: read on from there and try again")]
+    Stale {
+        /// What the caller took for the head.
+        expected: Seq,
+        /// The head.
+        head: Seq,
+    },
+    /// Others changed the session again and again while this was tried.
+    #[error("others keep changing the session {session}: try again")]
+    Busy {
+        /// The session.
+        session: SessionId,
+    },
+    /// The store failed. Whether a change was made is known: it was not, unless the message says so.
+    #[error("{source}")]
+    Store {
+        /// What the store said.
+        source: Arc<callboard_store::Error>,
+    },
+    /// The engine is shutting down.
+    #[error("the board is closed")]
+    Closed,
+}
+
+impl Error {
+    /// The stable word for the kind of error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Refused(error) => error.code(),
+            Self::NoSession { .. } => "not_found",
+            Self::Stale { .. } => "stale",
+            Self::Busy { .. } => "busy",
+            Self::Store { source } => match &**source {
+                callboard_store::Error::WrittenByNewer { .. } => "written_by_newer",
+                callboard_store::Error::Full { .. } => "store_full",
+                callboard_store::Error::Damaged { .. } => "store_damaged",
+                _ => "store_failed",
+            },
+            Self::Closed => "closed",
+        }
+    }
+}
+
+impl From<callboard_store::Error> for Error {
+    fn from(error: callboard_store::Error) -> Self {
+        Self::Store { source: Arc::new(error) }
+    }
+}

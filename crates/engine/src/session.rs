@@ -1,0 +1,221 @@
+//! A session: what can be done with it, and what can be read of it.
+
+use std::sync::{Arc, LazyLock};
+
+use callboard_core::{
+    command::{Answer, Command},
+    count::TokenCounter,
+    entry::{Actor, Entry, Hash},
+    error::Error as Refusal,
+    id::{Seq, SessionId},
+    session::Settings as SessionSettings,
+    state::State,
+    text::Values,
+    time::Timestamp,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_store::{Order, Query, Store};
+use callboard_tokens::{Cached, Vocabulary, counter};
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+use crate::{
+    Ephemeral, Error, Receipt,
+    live::{Execute, Job, Live},
+};
+
+/// The vocabulary in which sizes are given, whatever a model counts in. It remembers the long texts of late.
+pub(crate) fn sizes() -> &'static dyn TokenCounter {
+    static SIZES: LazyLock<Cached> = LazyLock::new(|| Cached::new(counter(Vocabulary::O200kBase), 4096));
+    &*SIZES
+}
+
+/// A session of a board. Its clones are the same session.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) live: Arc<Live>,
+}
+
+/// Reads the entries after `after` up to `through`, at most `limit`.
+pub(crate) async fn read(
+    store: &dyn Store,
+    id: &SessionId,
+    after: Seq,
+    through: Seq,
+    limit: usize,
+) -> Result<Vec<Entry>, callboard_store::Error> {
+    let (types, subjects) = (Vec::new(), Vec::new());
+    let seqs = after.next()..through.next();
+    store.read(id, Query { seqs, types, subjects, order: Order::Forward, limit }).await
+}
+
+/// What is known of a session without reading its journal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionInfo {
+    /// Its name.
+    pub id: SessionId,
+    /// The number of its last entry.
+    pub head: Seq,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last used.
+    pub last_activity: Timestamp,
+    /// When it expires; `None` is never.
+    pub expires_at: Option<Timestamp>,
+    /// Its agents.
+    pub agents: Vec<callboard_core::agent::Agent>,
+    /// Its settings.
+    #[serde(flatten)]
+    pub settings: SessionSettings,
+}
+
+impl Session {
+    /// Its name.
+    pub fn id(&self) -> &SessionId {
+        &self.live.id
+    }
+
+    /// The state as it is in the store now, also where another process wrote it.
+    pub async fn state(&self) -> Result<Arc<State>, Error> {
+        self.live.current().await
+    }
+
+    /// The state as of the entry `seq`.
+    pub async fn state_at(&self, seq: Seq) -> Result<Arc<State>, Error> {
+        let now = self.state().await?;
+        if seq == now.head.seq {
+            return Ok(now);
+        }
+        if seq == Seq::ZERO || seq > now.head.seq {
+            let problem = format!("there is no entry {seq}: use 1 to {}", now.head.seq);
+            return Err(Refusal::invalid("/at", problem).into());
+        }
+        Ok(Arc::new(crate::snapshot::load(&*self.live.store, self.id(), seq).await?))
+    }
+
+    /// What is known of it.
+    pub async fn info(&self) -> Result<SessionInfo, Error> {
+        let state = self.state().await?;
+        let row = self.live.store.row(self.id()).await?.ok_or_else(|| self.live.gone())?;
+        Ok(SessionInfo {
+            id: self.id().clone(),
+            head: state.head.seq,
+            created_at: state.session.created_at,
+            last_activity: row.last_activity,
+            expires_at: row.expires_at,
+            agents: state.team.agents().cloned().collect(),
+            settings: state.session.settings.clone(),
+        })
+    }
+
+    /// Executes a command: its entries are durable and published when it is answered.
+    pub async fn execute(&self, by: impl Into<Actor>, command: Command) -> Result<Receipt, Error> {
+        self.execute_at(by, None, command).await
+    }
+
+    /// Executes a command, where the head is `expected`: otherwise it is refused as [`Error::Stale`].
+    pub async fn execute_at(
+        &self,
+        by: impl Into<Actor>,
+        expected: Option<Seq>,
+        command: Command,
+    ) -> Result<Receipt, Error> {
+        count_before(&command).await?;
+        let by = by.into();
+        self.live.ask(|answer| Job::Execute(Box::new(Execute { by, command, expected, answer }))).await
+    }
+
+    /// Adds one message that is a text, and says where it is.
+    pub async fn say(
+        &self,
+        by: impl Into<Actor>,
+        thread: &callboard_core::id::ThreadId,
+        message: callboard_core::conversation::NewMessage,
+    ) -> Result<Seq, Error> {
+        let receipt = self.execute(by, Command::AddMessages(thread.clone(), vec![message])).await?;
+        match receipt.answer {
+            Answer::Messages(messages) => Ok(messages.first().map_or(receipt.head, |message| message.seq)),
+            _ => Ok(receipt.head),
+        }
+    }
+
+    /// Looks at the session through the eyes of `viewer`.
+    pub async fn view<T>(
+        &self,
+        viewer: &Viewer,
+        look: impl FnOnce(View<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Error> {
+        let state = self.state().await?;
+        Ok(look(View::new(&state, viewer, sizes())?)?)
+    }
+
+    /// The entry `seq`, whoever may see it.
+    pub async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
+        Ok(self.page(seq.previous(), seq, 1).await?.pop())
+    }
+
+    /// The entries after `after` up to `through`, at most `limit`, whoever may see them.
+    pub(crate) async fn page(&self, after: Seq, through: Seq, limit: usize) -> Result<Vec<Entry>, Error> {
+        Ok(read(&*self.live.store, self.id(), after, through, limit).await?)
+    }
+
+    /// Waits until `found` finds what it looks for in the state; `None` where the session goes before that.
+    pub async fn when<T>(&self, mut found: impl FnMut(&State) -> Option<T>) -> Option<T> {
+        let mut states = self.live.state.clone();
+        loop {
+            let state = states.borrow_and_update().clone()?;
+            if let Some(found) = found(&state) {
+                return Some(found);
+            }
+            states.changed().await.ok()?;
+        }
+    }
+
+    /// Reads the long texts with these hashes.
+    pub async fn values(&self, hashes: impl IntoIterator<Item = Hash>) -> Result<Values, Error> {
+        let mut values = Values::new();
+        for hash in hashes {
+            if let std::collections::btree_map::Entry::Vacant(place) = values.entry(hash) {
+                let text = self.live.store.value(self.id(), hash).await?;
+                place.insert(text.ok_or_else(|| missing(hash))?);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Lets those who listen hear something that is not kept.
+    pub fn tell(&self, event: Ephemeral) {
+        // Nobody may be listening.
+        let _ = self.live.ephemeral.send(event);
+    }
+
+    /// Hears what is not kept. A viewer other than the user and the manager hears nothing of runs.
+    pub async fn listen(&self, viewer: &Viewer) -> Result<broadcast::Receiver<Ephemeral>, Error> {
+        let events = self.live.ephemeral.subscribe();
+        self.view(viewer, |view| match view.is_in_charge() {
+            true => Ok(()),
+            false => Err(Refusal::not_found("run", "here")),
+        })
+        .await?;
+        Ok(events)
+    }
+}
+
+fn missing(hash: Hash) -> callboard_store::Error {
+    callboard_store::Error::Damaged {
+        what: "a long text".to_owned(),
+        detail: format!("the one with the hash {hash} is not there"),
+    }
+}
+
+/// Counts the long texts of a command where nothing waits for it, so that the session's task finds them counted.
+async fn count_before(command: &Command) -> Result<(), Error> {
+    const LONG: usize = 16 * 1024;
+    let texts: Vec<_> = command.texts().into_iter().filter(|text| text.len() >= LONG).collect();
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let count = move || texts.iter().map(|text| sizes().count(text)).max();
+    tokio::task::spawn_blocking(count).await.map(|_| ()).map_err(|_| Error::Closed)
+}

@@ -1,0 +1,50 @@
+//! What a board is told when it is opened: time and chance come from here.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use callboard_core::session::Ttl;
+use callboard_store::{Clock, SystemClock};
+
+/// What a board is told when it is opened.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Says when entries are decided. Expiry goes by the store's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Makes ids that nobody has yet.
+    pub random: Arc<dyn Random>,
+    /// How long a session lives without being used, where it does not say so itself.
+    pub ttl: Ttl,
+    /// How long a session stays in memory after its last use.
+    pub idle: Duration,
+    /// After how many entries a snapshot is written.
+    pub snapshot_every: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom),
+            ttl: Ttl::DEFAULT,
+            idle: Duration::from_secs(60),
+            snapshot_every: 1000,
+        }
+    }
+}
+
+/// Gives random numbers.
+pub trait Random: fmt::Debug + Send + Sync + 'static {
+    /// A number that nobody can foretell.
+    fn next(&self) -> u64;
+}
+
+/// The random numbers of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemRandom;
+
+impl Random for SystemRandom {
+    fn next(&self) -> u64 {
+        // Where the machine has no randomness, ids are still made one by one and a clash is noticed.
+        getrandom::u64().unwrap_or_default()
+    }
+}

@@ -1,0 +1,78 @@
+//! Where models are, and the patience to ask them again.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::{sleep, timeout};
+
+use crate::openai::OpenAi;
+use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Retries, Settings};
+
+/// All endpoints that the settings name. A request goes to the one that its model's name says, and is tried again as
+/// [`Retries`] says. Made once and shared: connections are kept.
+pub struct Endpoints {
+    openai: Result<OpenAi, ModelError>,
+    retries: Retries,
+    whole: Duration,
+}
+
+impl From<Settings> for Endpoints {
+    /// Sends nothing. What is wrong with the settings of one endpoint is said when it is asked.
+    fn from(settings: Settings) -> Self {
+        Self { openai: OpenAi::new(&settings), retries: settings.retries, whole: settings.timeouts.whole }
+    }
+}
+
+impl Endpoints {
+    /// Whether there is an endpoint for `provider`, as far as the settings tell; nothing is asked.
+    pub fn check(&self, provider: Provider) -> Result<(), ModelError> {
+        self.endpoint(provider).map(|_| ())
+    }
+
+    /// The names of the models that the endpoint for `provider` lists.
+    pub async fn models(&self, provider: Provider) -> Result<Vec<String>, ModelError> {
+        self.endpoint(provider)?.models().await
+    }
+
+    fn endpoint(&self, provider: Provider) -> Result<&OpenAi, ModelError> {
+        match provider {
+            Provider::OpenAi => self.openai.as_ref().map_err(Clone::clone),
+            Provider::Anthropic => Err(ModelError::Unsupported { what: "anthropic: models are".to_owned() }),
+        }
+    }
+
+    async fn persist(
+        &self,
+        endpoint: &OpenAi,
+        request: &ChatRequest,
+        on_delta: &mut OnDelta<'_>,
+    ) -> Result<ChatAnswer, ModelError> {
+        let mut tried = 0;
+        loop {
+            let mut given_out = false;
+            let mut hand_on = |piece: &str| {
+                given_out = true;
+                on_delta(piece);
+            };
+            let error = match endpoint.chat(request, &mut hand_on).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            tried += 1;
+            // Without randomness the wait is the longest there is.
+            let wait = self.retries.wait(tried, &error, getrandom::u32().unwrap_or(0)).filter(|_| !given_out);
+            let Some(wait) = wait else { return Err(error) };
+            tracing::warn!(model = %request.model, tried, wait_ms = wait.as_millis(), code = error.code(), "asking the model again");
+            sleep(wait).await;
+        }
+    }
+}
+
+#[async_trait]
+impl ChatModel for Endpoints {
+    async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let endpoint = self.endpoint(request.model.provider())?;
+        let answer = timeout(self.whole, self.persist(endpoint, request, on_delta)).await;
+        answer.unwrap_or_else(|_| Err(endpoint.too_long(self.whole)))
+    }
+}

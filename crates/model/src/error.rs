@@ -1,0 +1,119 @@
+//! What can go wrong between here and a model.
+
+use std::time::Duration;
+
+use crate::Provider;
+
+/// Why there is no answer. `url` is the address that was asked, without credentials; no error holds an API key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// Nothing answers there, or the connection broke before an answer began.
+    #[error("cannot reach {url}: {reason}; is the address right, and does a server run there?")]
+    Unreachable {
+        /// What was asked.
+        url: String,
+        /// What the network says.
+        reason: String,
+    },
+    /// The endpoint answered with an error.
+    #[error("{url} refused the request with status {status}: {message}{}", advice(*.status))]
+    Refused {
+        /// What was asked.
+        url: String,
+        /// The HTTP status, or the one that an error in a running answer names.
+        status: u16,
+        /// What the endpoint says about it.
+        message: String,
+        /// When the endpoint wants to be asked again.
+        retry_after: Option<Duration>,
+    },
+    /// It took too long.
+    #[error("{url} took longer than {} s {what}; ask for less, or raise the timeout", .limit.as_secs_f64())]
+    TimedOut {
+        /// What was asked.
+        url: String,
+        /// What was waited for, such as "to begin its answer".
+        what: &'static str,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// The answer broke off.
+    #[error("{url} broke off in the middle of its answer, after {received_chars} characters; ask again")]
+    CutOff {
+        /// What was asked.
+        url: String,
+        /// How much of the answer's text had come.
+        received_chars: usize,
+    },
+    /// What came is no answer.
+    #[error("{url} answered something that is not understood: {what}; does it speak the protocol of {}?", .provider.as_str())]
+    NotUnderstood {
+        /// What was asked.
+        url: String,
+        /// The protocol that was expected.
+        provider: Provider,
+        /// What is wrong with it, with the beginning of what came.
+        what: String,
+    },
+    /// This cannot be done here.
+    #[error("{what} not supported yet; use an openai: model")]
+    Unsupported {
+        /// What cannot be done, as the beginning of a sentence.
+        what: String,
+    },
+    /// The settings do not say how to reach the model.
+    #[error("no endpoint for {} models: {reason}", .provider.as_str())]
+    NotConfigured {
+        /// The protocol of the endpoint that is missing.
+        provider: Provider,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// A text is no model's name.
+    #[error("`{name}` is no model's name: {wrong}; write openai:NAME or anthropic:NAME")]
+    BadName {
+        /// The text, shortened.
+        name: String,
+        /// What is wrong with it.
+        wrong: &'static str,
+    },
+}
+
+impl ModelError {
+    /// A word for the kind of error that stays the same.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "model_unreachable",
+            Self::Refused { .. } => "model_refused",
+            Self::TimedOut { .. } => "model_timed_out",
+            Self::CutOff { .. } => "model_cut_off",
+            Self::NotUnderstood { .. } => "model_not_understood",
+            Self::Unsupported { .. } => "model_unsupported",
+            Self::NotConfigured { .. } => "model_not_configured",
+            Self::BadName { .. } => "model_name_invalid",
+        }
+    }
+
+    /// Whether the same request may well succeed a little later: nothing about it or the settings is wrong.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::CutOff { .. } => true,
+            Self::Refused { status, .. } => *status == 429 || (500..600).contains(status),
+            Self::NotUnderstood { .. }
+            | Self::Unsupported { .. }
+            | Self::NotConfigured { .. }
+            | Self::BadName { .. } => false,
+        }
+    }
+}
+
+fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "; check the API key",
+        404 => "; check the base URL and the model's name",
+        413 => "; send less",
+        429 => "; wait, or raise the account's limit",
+        500..=599 => "; the fault is on its side, try again later",
+        _ => "",
+    }
+}

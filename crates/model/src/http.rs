@@ -1,0 +1,214 @@
+//! Requests over HTTP, and every way in which they fail.
+
+use std::time::Duration;
+
+use futures::{Stream, stream};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::{ApiKey, ModelError, Provider, Proxy, Timeouts};
+
+const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
+/// More than any model says; what is longer is no answer.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+const MAX_COMPLAINT_BYTES: usize = 64 << 10;
+const EXCERPT_CHARS: usize = 300;
+
+/// The way to one endpoint.
+pub(crate) struct Http {
+    client: Client,
+    base: String,
+    key: Option<ApiKey>,
+    provider: Provider,
+    timeouts: Timeouts,
+}
+
+/// How an endpoint is reached.
+pub(crate) struct Address<'a> {
+    pub(crate) provider: Provider,
+    pub(crate) base_url: &'a str,
+    pub(crate) key: Option<&'a ApiKey>,
+    /// The header that carries the key, and what stands before the key in it.
+    pub(crate) key_header: (HeaderName, &'static str),
+    pub(crate) proxy: Option<&'a Proxy>,
+    pub(crate) timeouts: Timeouts,
+}
+
+impl Http {
+    /// Makes the way ready; sends nothing.
+    pub(crate) fn new(address: Address<'_>) -> Result<Self, ModelError> {
+        let wrong = |reason: String| ModelError::NotConfigured { provider: address.provider, reason };
+        let url = Url::parse(address.base_url).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
+        let mut url =
+            url.ok_or_else(|| wrong("the base URL does not begin with http:// or https:// and a host".to_owned()))?;
+        let mut headers = HeaderMap::new();
+        if let Some(key) = address.key {
+            let (name, before) = address.key_header;
+            let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
+            let mut value = value.map_err(|_| wrong("the API key has characters that no key has".to_owned()))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+            hide_user(&mut url);
+        }
+        // A program that has chosen its own cryptography for TLS keeps it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .user_agent(concat!("callboard/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .connect_timeout(address.timeouts.connect)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy();
+        if url.scheme() == "http" {
+            // Machines without any root certificate can still talk to a server of their own.
+            builder = builder.tls_certs_only([]);
+        }
+        if let Some(proxy) = address.proxy {
+            let except = NoProxy::from_string(&format!("{THIS_MACHINE},{}", proxy.except));
+            let proxy = reqwest::Proxy::all(&proxy.url).map_err(|_| wrong("the proxy's URL is wrong".to_owned()))?;
+            builder = builder.proxy(proxy.no_proxy(except));
+        }
+        let client = builder.build().map_err(|error| wrong(reason(error)))?;
+        let base = url.as_str().trim_end_matches('/').to_owned();
+        let key = address.key.cloned();
+        Ok(Self { client, base, key, provider: address.provider, timeouts: address.timeouts })
+    }
+
+    /// A request that sends `body` to `path` below the base URL.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+        self.client.post(format!("{}{path}", self.base)).json(body)
+    }
+
+    /// A request for `path` below the base URL.
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.base))
+    }
+
+    /// Sends `request` and waits for an answer to begin; an answer with another status than 2xx is an error.
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Answer<'_>, ModelError> {
+        let sent = timeout(self.timeouts.idle, request.send()).await;
+        let sent = sent.map_err(|_| self.timed_out("to begin its answer", self.timeouts.idle))?;
+        let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
+        let answer = Answer { http: self, response };
+        if answer.response.status().is_success() { Ok(answer) } else { Err(answer.refused().await) }
+    }
+
+    /// The base URL without a user, a password or a query.
+    pub(crate) fn shown(&self) -> String {
+        let Ok(mut url) = Url::parse(&self.base) else { return String::new() };
+        hide_user(&mut url);
+        url.set_query(None);
+        url.set_fragment(None);
+        url.to_string()
+    }
+
+    /// `what` took longer than `limit`.
+    pub(crate) fn timed_out(&self, what: &'static str, limit: Duration) -> ModelError {
+        ModelError::TimedOut { url: self.shown(), what, limit }
+    }
+
+    /// The answer ended before it was finished.
+    pub(crate) fn cut_off(&self, received_chars: usize) -> ModelError {
+        ModelError::CutOff { url: self.shown(), received_chars }
+    }
+
+    /// What came is no answer: `what` is wrong with `text`.
+    pub(crate) fn not_understood(&self, what: &str, text: &str) -> ModelError {
+        let what = format!("{what}, it begins with `{}`", self.excerpt(text));
+        ModelError::NotUnderstood { url: self.shown(), provider: self.provider, what }
+    }
+
+    /// The endpoint said no, with `body` as its reason.
+    pub(crate) fn refused(&self, status: u16, body: &str, retry_after: Option<Duration>) -> ModelError {
+        let message = serde_json::from_str(body).ok().and_then(|body| complaint(&body));
+        let message = self.excerpt(message.as_deref().unwrap_or(body));
+        let message = if message.is_empty() { "it gives no reason".to_owned() } else { message };
+        ModelError::Refused { url: self.shown(), status, message, retry_after }
+    }
+
+    fn excerpt(&self, text: &str) -> String {
+        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hidden_in(text));
+        let mut characters = text.trim().chars().map(|character| if character.is_control() { ' ' } else { character });
+        let excerpt: String = characters.by_ref().take(EXCERPT_CHARS).collect();
+        if characters.next().is_some() { excerpt + "…" } else { excerpt }
+    }
+}
+
+/// An answer that has begun.
+pub(crate) struct Answer<'a> {
+    http: &'a Http,
+    response: Response,
+}
+
+impl<'a> Answer<'a> {
+    /// Whether it comes as server-sent events.
+    pub(crate) fn is_stream(&self) -> bool {
+        let media_type = self.response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        media_type.is_some_and(|media_type| media_type.starts_with("text/event-stream"))
+    }
+
+    /// Its bytes as they come.
+    pub(crate) fn pieces(self) -> impl Stream<Item = Result<Vec<u8>, ModelError>> + 'a {
+        let http = self.http;
+        stream::try_unfold((self.response, 0), move |(mut response, mut size_bytes)| async move {
+            let piece = timeout(http.timeouts.idle, response.chunk()).await;
+            let piece = piece.map_err(|_| http.timed_out("to go on with its answer", http.timeouts.idle))?;
+            let Some(piece) = piece.map_err(|_| http.cut_off(0))? else { return Ok(None) };
+            size_bytes += piece.len();
+            if size_bytes > MAX_ANSWER_BYTES {
+                return Err(http.not_understood("it does not end", ""));
+            }
+            Ok(Some((piece.to_vec(), (response, size_bytes))))
+        })
+    }
+
+    /// All of it, as text.
+    pub(crate) async fn text(self) -> Result<String, ModelError> {
+        use futures::TryStreamExt;
+        let bytes = self.pieces().try_concat().await?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    async fn refused(self) -> ModelError {
+        let status = self.response.status().as_u16();
+        let retry_after = self.response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let http = self.http;
+        // A reason that does not come is no reason not to say that it was refused.
+        let mut body = Vec::new();
+        let mut pieces = std::pin::pin!(self.pieces());
+        while let Some(Ok(piece)) = futures::StreamExt::next(&mut pieces).await
+            && body.len() < MAX_COMPLAINT_BYTES
+        {
+            body.extend(piece);
+        }
+        http.refused(status, &String::from_utf8_lossy(&body), retry_after.map(Duration::from_secs))
+    }
+}
+
+/// Takes user and password out of a URL. They stand for themselves only where there is no key.
+fn hide_user(url: &mut Url) {
+    // These fail only for URLs that cannot have what is taken away.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+/// What an error in JSON says, in any of the forms that endpoints use: its message, with its code if that is a word.
+fn complaint(body: &Value) -> Option<String> {
+    let error = body.get("error").unwrap_or(body);
+    let message = error.as_str().or_else(|| error.get("message")?.as_str())?;
+    let code = ["code", "type"].into_iter().find_map(|name| error.get(name)?.as_str());
+    Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
+}
+
+/// The innermost reason of a network error, which says most.
+fn reason(error: reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no connection in time".to_owned();
+    }
+    let mut innermost: &dyn std::error::Error = &error.without_url();
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

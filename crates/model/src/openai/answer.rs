@@ -1,0 +1,171 @@
+//! Putting an answer together, from the pieces of a stream or from a whole.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
+
+/// One piece of an answer, or all of it: both have the same form but for one name.
+#[derive(Deserialize)]
+pub(super) struct Chunk {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    usage: Option<WireUsage>,
+    model: Option<String>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(alias = "message")]
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<CallDelta>>,
+}
+
+#[derive(Deserialize)]
+struct CallDelta {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Default, Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    /// A piece of JSON as text, or from some servers the JSON itself.
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+}
+
+impl Chunk {
+    /// The HTTP status that an error in it stands for, where it is an error.
+    pub(super) fn error_status(&self) -> Option<u16> {
+        let error = self.error.as_ref()?;
+        let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
+        Some(status.and_then(|status| u16::try_from(status).ok()).unwrap_or(500))
+    }
+}
+
+/// The names in a list of models.
+pub(super) fn models(text: &str) -> Option<Vec<String>> {
+    let list: Value = serde_json::from_str(text).ok()?;
+    let names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    Some(names.map(str::to_owned).collect())
+}
+
+/// An answer in the making.
+#[derive(Default)]
+pub(super) struct Assembly {
+    text: String,
+    refused: bool,
+    calls: Vec<(Option<u64>, ToolCall)>,
+    usage: Option<Usage>,
+    finish: Option<Finish>,
+    model: Option<String>,
+}
+
+impl Assembly {
+    /// Takes in the next piece and hands its text on.
+    pub(super) fn take(&mut self, chunk: Chunk, on_delta: &mut OnDelta<'_>) {
+        if let Some(usage) = chunk.usage {
+            let WireUsage { prompt_tokens, completion_tokens } = usage;
+            self.usage = Some(Usage { prompt_tokens, completion_tokens });
+        }
+        self.model = self.model.take().or(chunk.model);
+        let Some(choice) = chunk.choices.into_iter().next() else { return };
+        if let Some(delta) = choice.delta {
+            self.refused |= delta.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
+            for piece in [delta.content, delta.refusal].into_iter().flatten().filter(|piece| !piece.is_empty()) {
+                on_delta(&piece);
+                self.text.push_str(&piece);
+            }
+            delta.tool_calls.into_iter().flatten().for_each(|call| self.take_call(call));
+        }
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            self.finish = Some(Finish::from(reason.as_str()));
+        }
+    }
+
+    /// A piece belongs to the call of its index. Some servers give none, or the same one to several calls: then a name
+    /// or another id begins a new call.
+    fn take_call(&mut self, piece: CallDelta) {
+        let function = piece.function.unwrap_or_default();
+        let id = piece.id.unwrap_or_default();
+        let known = match piece.index {
+            Some(_) => self.calls.iter_mut().rev().find(|(index, _)| *index == piece.index),
+            None if function.name.is_none() => self.calls.last_mut(),
+            None => None,
+        };
+        let known = known.filter(|(_, call)| id.is_empty() || call.id.is_empty() || call.id == id);
+        let arguments = match function.arguments {
+            Some(Value::String(text)) => text,
+            Some(Value::Null) | None => String::new(),
+            Some(json) => json.to_string(),
+        };
+        if let Some((_, call)) = known {
+            if !id.is_empty() {
+                call.id = id;
+            }
+            call.name.push_str(&function.name.unwrap_or_default());
+            call.arguments.push_str(&arguments);
+        } else {
+            let name = function.name.unwrap_or_default();
+            self.calls.push((piece.index, ToolCall { id, name, arguments }));
+        }
+    }
+
+    /// The endpoint says that this was all, without a reason.
+    pub(super) fn end(&mut self) {
+        let silent = if self.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+        self.finish.get_or_insert(silent);
+    }
+
+    /// Whether the endpoint has said that this was all.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Whether nothing has come.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.is_empty() && self.finish.is_none()
+    }
+
+    /// How much text has come.
+    pub(super) fn received_chars(&self) -> usize {
+        self.text.chars().count()
+    }
+
+    /// The answer; `asked` is the model that was asked.
+    pub(super) fn answer(mut self, asked: &str) -> ChatAnswer {
+        self.end();
+        let finish = self.finish.filter(|_| !self.refused).unwrap_or(Finish::ContentFilter);
+        let mut tool_calls: Vec<_> = self.calls.into_iter().map(|(_, call)| call).collect();
+        for (number, call) in tool_calls.iter_mut().enumerate() {
+            if call.id.is_empty() {
+                call.id = format!("call_{}", number + 1);
+            }
+            if call.arguments.trim().is_empty() {
+                "{}".clone_into(&mut call.arguments);
+            }
+        }
+        let model = self.model.unwrap_or_else(|| asked.to_owned());
+        ChatAnswer { text: self.text, tool_calls, usage: self.usage, finish, model }
+    }
+}
+
+#[cfg(test)]
+mod tests;

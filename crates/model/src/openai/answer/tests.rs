@@ -1,0 +1,74 @@
+use serde_json::json;
+
+use super::*;
+
+/// Puts an answer together from `chunks`, and shows it in one line.
+fn answer(chunks: impl IntoIterator<Item = Value>) -> String {
+    let mut assembly = Assembly::default();
+    let mut heard = String::new();
+    for chunk in chunks {
+        assembly.take(serde_json::from_value(chunk).unwrap(), &mut |piece| heard.push_str(piece));
+    }
+    let answer = assembly.answer("asked");
+    assert_eq!(heard, answer.text, "what was handed out is the text");
+    let calls = answer.tool_calls.iter().map(|call| format!(" {}:{}{}", call.id, call.name, call.arguments));
+    format!("{:?}: {}{}", answer.finish, answer.text, calls.collect::<String>())
+}
+
+fn delta(delta: &Value) -> Value {
+    json!({"choices": [{"delta": delta}]})
+}
+
+fn call(call: &Value) -> Value {
+    delta(&json!({"tool_calls": [call]}))
+}
+
+#[test]
+fn the_pieces_of_a_text_are_joined() {
+    let pieces = [json!({"content": "Once "}), json!({"content": null}), json!({"content": "more."})];
+    assert_eq!(answer(pieces.iter().map(delta)), "Stop: Once more.");
+}
+
+#[test]
+fn the_pieces_of_calls_are_joined_by_index() {
+    let pieces = [
+        json!({"index": 0, "id": "a", "function": {"name": "find", "arguments": ""}}),
+        json!({"index": 1, "id": "b", "function": {"name": "open", "arguments": "{\"n\""}}),
+        json!({"index": 0, "function": {"arguments": "{\"q\":1}"}}),
+        json!({"index": 1, "function": {"arguments": ":2}"}}),
+    ];
+    assert_eq!(answer(pieces.iter().map(call)), "ToolCalls:  a:find{\"q\":1} b:open{\"n\":2}");
+}
+
+#[test]
+fn calls_of_servers_that_count_badly_stay_apart() {
+    let same_index = [
+        json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}),
+        json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}}),
+    ];
+    assert_eq!(answer(same_index.iter().map(call)), "ToolCalls:  a:f{} b:g{}");
+    let no_index = [
+        json!({"function": {"name": "f", "arguments": {"n": 1}}}),
+        json!({"function": {"name": "g"}}),
+        json!({"function": {"arguments": "{\"n\":2}"}}),
+    ];
+    assert_eq!(answer(no_index.iter().map(call)), "ToolCalls:  call_1:f{\"n\":1} call_2:g{\"n\":2}");
+}
+
+#[test]
+fn a_whole_answer_is_one_piece() {
+    let message = json!({"role": "assistant", "content": "Done."});
+    let whole = json!({"choices": [{"message": message, "finish_reason": "length"}]});
+    assert_eq!(answer([whole]), "Length: Done.");
+}
+
+#[test]
+fn a_refusal_is_the_text_of_a_filtered_answer() {
+    let refused = json!({"choices": [{"delta": {"refusal": "No."}, "finish_reason": "stop"}]});
+    assert_eq!(answer([refused]), "ContentFilter: No.");
+}
+
+#[test]
+fn a_reason_that_nobody_knows_is_kept() {
+    assert_eq!(answer([json!({"choices": [{"delta": {}, "finish_reason": "tired"}]})]), "Other(\"tired\"): ");
+}

@@ -1,0 +1,89 @@
+//! What is tried again, and when.
+
+use std::time::Duration;
+
+use crate::ModelError;
+
+/// How often and when a request is sent again.
+///
+/// Tried again is what may go better a little later: the endpoint cannot be reached, breaks off, or answers with 429 or
+/// 5xx. Not tried again: any other status, an answer that is not understood, one that took too long (the endpoint may
+/// still be at work on it), an account that is used up, and an answer of which a piece was already given out.
+///
+/// Waits double from one try to the next, each made shorter by a random part of up to a half. Where the endpoint names
+/// a time in seconds (`Retry-After`), that is the wait; if it is longer than `wait_at_most`, the request is given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Retries {
+    /// How often a request is sent at most, with the first time: 4. 0 means 1.
+    pub tries: u32,
+    /// The wait before the second try: 1 second.
+    pub first_wait: Duration,
+    /// The longest wait: 1 minute.
+    pub wait_at_most: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { tries: 4, first_wait: Duration::from_secs(1), wait_at_most: Duration::from_secs(60) }
+    }
+}
+
+impl Retries {
+    /// The wait after `tried` tries of which the last ended in `error`; none where it is given up. `random` is any
+    /// number.
+    pub(crate) fn wait(&self, tried: u32, error: &ModelError, random: u32) -> Option<Duration> {
+        if tried >= self.tries || !may_help(error) {
+            return None;
+        }
+        if let ModelError::Refused { retry_after: Some(wait), .. } = error {
+            return (*wait <= self.wait_at_most).then_some(*wait);
+        }
+        let doubled = self.first_wait.saturating_mul(2_u32.saturating_pow(tried.saturating_sub(1)));
+        let part = f64::from(random) / f64::from(u32::MAX);
+        Some(doubled.min(self.wait_at_most).mul_f64(1.0 - part / 2.0))
+    }
+}
+
+fn may_help(error: &ModelError) -> bool {
+    match error {
+        ModelError::TimedOut { .. } => false,
+        ModelError::Refused { message, .. } => error.is_transient() && !message.contains("insufficient_quota"),
+        error => error.is_transient(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, retry_after: Option<u64>) -> ModelError {
+        let retry_after = retry_after.map(Duration::from_secs);
+        ModelError::Refused { url: String::new(), status, message: String::new(), retry_after }
+    }
+
+    fn waits(error: &ModelError, random: u32) -> Vec<Option<f64>> {
+        (1..=4).map(|tried| Some(Retries::default().wait(tried, error, random)?.as_secs_f64())).collect()
+    }
+
+    #[test]
+    fn waits_double_and_end_with_the_tries() {
+        assert_eq!(waits(&refused(503, None), 0), [Some(1.0), Some(2.0), Some(4.0), None]);
+        assert_eq!(waits(&refused(503, None), u32::MAX), [Some(0.5), Some(1.0), Some(2.0), None]);
+    }
+
+    #[test]
+    fn the_endpoint_may_say_when_to_come_again_but_not_in_an_hour() {
+        assert_eq!(waits(&refused(429, Some(7)), 0), [Some(7.0), Some(7.0), Some(7.0), None]);
+        assert_eq!(waits(&refused(429, Some(3600)), 0), [None; 4]);
+    }
+
+    #[test]
+    fn what_cannot_go_better_is_not_tried_again() {
+        for status in [400, 401, 404, 422] {
+            assert_eq!(waits(&refused(status, None), 0), [None; 4]);
+        }
+        let message = "insufficient_quota".to_owned();
+        let used_up = ModelError::Refused { url: String::new(), status: 429, message, retry_after: None };
+        assert_eq!(waits(&used_up, 0), [None; 4]);
+    }
+}

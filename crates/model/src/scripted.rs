@@ -1,0 +1,166 @@
+//! A chat endpoint that answers from a script, over real HTTP on a free port of this machine: for tests.
+//!
+//! ```
+//! use callboard_model::scripted::{Reply, Scripted, last_text};
+//!
+//! let endpoint = Scripted::start(|request, nth| match last_text(request) {
+//!     _ if nth == 0 => Reply::error(503, "busy"),
+//!     "hello" => Reply::text("Good morning."),
+//!     _ => Reply::json(&serde_json::json!({"ok": true})),
+//! });
+//! let base_url = endpoint.base_url(); // for OPENAI_BASE_URL or `Settings::openai_base_url`
+//! assert!(base_url.ends_with("/v1") && endpoint.requests().is_empty());
+//! ```
+//!
+//! It speaks chat completions, streaming or not as the request says, and lists one model. It has a thread of its own, so
+//! a test may block while it waits for another process; dropping it ends it, also in the middle of an answer.
+
+mod reply;
+mod wire;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+pub use reply::Reply;
+
+type Script = Box<dyn FnMut(&Value, usize) -> Reply + Send>;
+
+/// A running endpoint.
+pub struct Scripted {
+    address: SocketAddr,
+    stage: Arc<Stage>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where requests come in, and where those wait who wait for them.
+struct Stage {
+    play: Mutex<Play>,
+    asked: Condvar,
+}
+
+/// What was asked so far, and what will be answered.
+struct Play {
+    script: Script,
+    requests: Vec<Value>,
+    keys: Vec<Option<String>>,
+}
+
+impl Scripted {
+    /// Starts an endpoint. `script` gets the body of each request for a chat completion and its number, from 0 on, and
+    /// says what is answered.
+    ///
+    /// # Panics
+    ///
+    /// Where this machine has no free port or no thread left: a test can do nothing then.
+    #[allow(clippy::expect_used, reason = "only tests use it, and they can do nothing without it")]
+    pub fn start(script: impl FnMut(&Value, usize) -> Reply + Send + 'static) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("no free port on 127.0.0.1");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        listener.set_nonblocking(true).expect("a socket that does not block");
+        let play = Play { script: Box::new(script), requests: Vec::new(), keys: Vec::new() };
+        let stage = Arc::new(Stage { play: Mutex::new(play), asked: Condvar::new() });
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let routes = Router::new()
+            .route("/v1/chat/completions", post(chat))
+            .route("/v1/models", get(models))
+            .layer(DefaultBodyLimit::disable())
+            .with_state(Arc::clone(&stage));
+        let serve = async move {
+            let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+            tokio::select! {
+                _ = axum::serve(listener, routes) => {}
+                _ = stopped => {}
+            }
+        };
+        let thread = std::thread::Builder::new().name("scripted model".to_owned());
+        let thread = thread.spawn(move || runtime.block_on(serve)).expect("a thread");
+        Self { address, stage, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// What an OpenAI client calls its base URL.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The bodies of all requests for chat completions so far, in the order in which they came.
+    pub fn requests(&self) -> Vec<Value> {
+        self.stage.lock().requests.clone()
+    }
+
+    /// The `Authorization` header of each of these requests.
+    pub fn keys(&self) -> Vec<Option<String>> {
+        self.stage.lock().keys.clone()
+    }
+
+    /// Blocks until `count` requests for chat completions have come, at most for `patience`; says whether they have.
+    pub fn wait_for(&self, count: usize, patience: Duration) -> bool {
+        let too_few = |play: &mut Play| play.requests.len() < count;
+        let waited = self.stage.asked.wait_timeout_while(self.stage.lock(), patience, too_few);
+        waited.unwrap_or_else(PoisonError::into_inner).0.requests.len() >= count
+    }
+}
+
+impl Stage {
+    fn lock(&self) -> MutexGuard<'_, Play> {
+        self.play.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A script that panicked has been heard of already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The text of the last message of a request; empty where it has none.
+pub fn last_text(request: &Value) -> &str {
+    let last = request.get("messages").and_then(Value::as_array).and_then(|messages| messages.last());
+    last.and_then(text_of).unwrap_or_default()
+}
+
+/// The text of the first message of a request, which says who is asked; empty where it has none.
+pub fn first_text(request: &Value) -> &str {
+    let first = request.get("messages").and_then(Value::as_array).and_then(|messages| messages.first());
+    first.and_then(text_of).unwrap_or_default()
+}
+
+fn text_of(message: &Value) -> Option<&str> {
+    let content = message.get("content")?;
+    content.as_str().or_else(|| content.as_array()?.iter().find_map(|part| part.get("text")?.as_str()))
+}
+
+async fn chat(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: String) -> Response {
+    let Ok(request) = serde_json::from_str::<Value>(&body) else {
+        return wire::error(400, "the body is not JSON", None);
+    };
+    let reply = {
+        let mut play = stage.lock();
+        let nth = play.requests.len();
+        let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        play.keys.push(key.map(str::to_owned));
+        play.requests.push(request.clone());
+        stage.asked.notify_all();
+        (play.script)(&request, nth)
+    };
+    wire::respond(reply, &request).await
+}
+
+async fn models() -> axum::Json<Value> {
+    axum::Json(json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]}))
+}

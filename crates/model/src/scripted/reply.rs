@@ -1,0 +1,142 @@
+//! What a scripted endpoint answers.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{ToolCall, Usage};
+
+/// One answer of a script.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(super) act: Act,
+    pub(super) delay: Duration,
+    /// None: the sizes are made up from the words; `Some(None)`: nothing is said about them.
+    pub(super) usage: Option<Option<Usage>>,
+    pub(super) finish: Option<String>,
+    pub(super) ignores_stream: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    Message { text: String, calls: Vec<ToolCall> },
+    Error { status: u16, message: String, retry_after_seconds: Option<u64> },
+    CutOff { text: String },
+    Stall { text: String },
+    Silence,
+    Raw { status: u16, content_type: String, body: String },
+}
+
+impl Reply {
+    /// A message.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::of(Act::Message { text: text.into(), calls: Vec::new() })
+    }
+
+    /// A message that is JSON, as a model with a schema writes it.
+    pub fn json(value: &Value) -> Self {
+        Self::text(value.to_string())
+    }
+
+    /// Calls of tools, with their arguments; their ids are `call_1`, `call_2` and so on.
+    pub fn tool_calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+        let calls = calls.into_iter().enumerate().map(|(number, (name, arguments))| ToolCall {
+            id: format!("call_{}", number + 1),
+            name: name.to_owned(),
+            arguments: arguments.to_string(),
+        });
+        Self::of(Act::Message { text: String::new(), calls: calls.collect() })
+    }
+
+    /// An HTTP status and a message.
+    pub fn error(status: u16, message: impl Into<String>) -> Self {
+        Self::of(Act::Error { status, message: message.into(), retry_after_seconds: None })
+    }
+
+    /// A connection that breaks after `text`, which may be empty.
+    pub fn cut_off(text: impl Into<String>) -> Self {
+        Self::of(Act::CutOff { text: text.into() })
+    }
+
+    /// An answer that begins with `text` and never goes on.
+    pub fn stall(text: impl Into<String>) -> Self {
+        Self::of(Act::Stall { text: text.into() })
+    }
+
+    /// No answer, for as long as anyone waits.
+    pub fn silence() -> Self {
+        Self::of(Act::Silence)
+    }
+
+    /// Something that is no chat completion, with status 200.
+    pub fn garbage(body: impl Into<String>) -> Self {
+        Self::raw(200, "text/html", body)
+    }
+
+    /// Exactly this, for instance a stream written by hand.
+    pub fn raw(status: u16, content_type: impl Into<String>, body: impl Into<String>) -> Self {
+        Self::of(Act::Raw { status, content_type: content_type.into(), body: body.into() })
+    }
+
+    /// The same, after a while.
+    #[must_use]
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// The same, with this usage. A reply that says nothing of it makes it up from the number of words.
+    #[must_use]
+    pub fn with_usage(mut self, prompt_tokens: u64, completion_tokens: u64) -> Self {
+        self.usage = Some(Some(Usage { prompt_tokens, completion_tokens }));
+        self
+    }
+
+    /// The same, without any usage.
+    #[must_use]
+    pub fn without_usage(mut self) -> Self {
+        self.usage = Some(None);
+        self
+    }
+
+    /// The same, with this reason for its end, such as `"length"`.
+    #[must_use]
+    pub fn finish(mut self, reason: impl Into<String>) -> Self {
+        self.finish = Some(reason.into());
+        self
+    }
+
+    /// The same, in one piece also where a stream was asked for.
+    #[must_use]
+    pub fn ignoring_stream(mut self) -> Self {
+        self.ignores_stream = true;
+        self
+    }
+
+    /// An error that also says when to ask again. Other replies stay as they are.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        if let Act::Error { retry_after_seconds, .. } = &mut self.act {
+            *retry_after_seconds = Some(seconds);
+        }
+        self
+    }
+
+    fn of(act: Act) -> Self {
+        Self { act, delay: Duration::ZERO, usage: None, finish: None, ignores_stream: false }
+    }
+
+    /// The usage to tell of, for a `request` and the `answer` to it.
+    pub(super) fn usage_for(&self, request: &Value, answer: &str) -> Option<Value> {
+        let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
+        let made_up = || {
+            let prompt_tokens = words(&request.get("messages").map(Value::to_string).unwrap_or_default());
+            Some(Usage { prompt_tokens, completion_tokens: words(answer) })
+        };
+        let Usage { prompt_tokens, completion_tokens } = self.usage.unwrap_or_else(made_up)?;
+        let total_tokens = prompt_tokens.saturating_add(completion_tokens);
+        Some(json!({
+            "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "total_tokens": total_tokens,
+        }))
+    }
+}

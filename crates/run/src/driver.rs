@@ -1,0 +1,79 @@
+//! The driver: asks whose turn it is until nobody's is.
+
+use std::{sync::Arc, time::Duration};
+
+use callboard_core::{
+    command::{Answer, Command},
+    entry::Actor,
+    id::RunId,
+    run::{self, Next, Status},
+};
+use callboard_engine::Session;
+use callboard_model::ChatModel;
+
+use crate::Error;
+
+/// Drives runs of one session.
+#[derive(Clone)]
+pub struct Driver {
+    pub(crate) session: Session,
+    pub(crate) models: Arc<dyn ChatModel>,
+    pub(crate) settings: Settings,
+}
+
+/// What a driver is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The name under which runs are taken over, unlike that of any other driver.
+    pub node: Arc<str>,
+    /// The model of agents that name none.
+    pub model: Option<String>,
+    /// How long a model may take for one answer.
+    pub turn_timeout: Duration,
+}
+
+impl Driver {
+    /// A driver that asks `models`.
+    pub fn new(session: Session, models: Arc<dyn ChatModel>, settings: Settings) -> Self {
+        Self { session, models, settings }
+    }
+
+    /// Takes `run` over and drives it until it waits for somebody, is held, or has ended; says which. A turn that was
+    /// requested and not answered is asked again; one that was answered never is.
+    pub async fn drive(&self, run: &RunId) -> Result<Status, Error> {
+        let status = self.session.state().await?.runs.get(run).map_err(callboard_engine::Error::from)?.status();
+        if status != Status::Running {
+            return Ok(status);
+        }
+        let epoch = self.claim(run).await?;
+        loop {
+            let state = self.session.state().await?;
+            let at = state.runs.get(run).map_err(callboard_engine::Error::from)?;
+            if at.epoch != epoch {
+                return Err(Error::TakenOver);
+            }
+            match run::next(&state, at).map_err(callboard_engine::Error::from)? {
+                Next::Ask(ask) => match self.turn(&state, at, ask).await {
+                    Err(Error::Ended { status }) => return Ok(status),
+                    turn => turn?,
+                },
+                Next::Pause(reason) => self.pause(run, reason).await?,
+                Next::AwaitUser | Next::AwaitTool | Next::Done => return Ok(at.status()),
+            }
+        }
+    }
+
+    async fn claim(&self, run: &RunId) -> Result<u64, Error> {
+        let command = Command::ClaimRun { run: run.clone(), node: self.settings.node.clone() };
+        match self.session.execute(Actor::System, command).await?.answer {
+            Answer::Claimed(epoch) => Ok(epoch),
+            _ => Err(Error::TakenOver),
+        }
+    }
+
+    /// Holds the run, with the reason for all to read.
+    pub(crate) async fn pause(&self, run: &RunId, reason: String) -> Result<(), Error> {
+        self.session.execute(Actor::System, Command::PauseRun(run.clone(), reason)).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! One turn: the prompt is noted, the model asked, and its answer brought.
+
+use std::time::Duration;
+
+use callboard_core::{
+    agent::Tool,
+    command::Command,
+    conversation::ToolCall,
+    count::Tokens,
+    directive::schema,
+    entry::{Actor, Entry},
+    error::Error as Refusal,
+    fact,
+    id::RunId,
+    prompt::{Body, Format, Prompt},
+    run::{self, Ask, Due, Pending, Run, TurnFailure, TurnReply, TurnRequest, TurnRequested, Usage},
+    state::State,
+};
+use callboard_engine::{Ephemeral, PromptQuery};
+use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, ResponseSchema};
+use serde_json::{Value, json};
+
+use crate::{Driver, Error};
+
+/// A turn that is under way.
+struct Turn<'a> {
+    run: &'a Run,
+    number: u64,
+    ask: Ask,
+    model: ModelName,
+    prompt: Prompt,
+}
+
+impl Driver {
+    /// Takes a turn. Where no answer can be had, the run is held with the reason.
+    pub(crate) async fn turn(&self, state: &State, run: &Run, ask: Ask) -> Result<(), Error> {
+        let turn = match self.prepare(state, run, ask).await {
+            Ok(turn) => turn,
+            Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
+                return self.pause(&run.id, format!("the next turn cannot be taken: {refusal}")).await;
+            }
+            Err(error) => return Err(error),
+        };
+        let request = self.request(state, &turn)?;
+        let command = match self.ask(&turn, &request).await? {
+            Ok(answer) => Command::AnswerTurn(turn.reply(answer)),
+            Err(error) => {
+                Command::FailTurn(TurnFailure { run: run.id.clone(), epoch: run.epoch, turn: turn.number, error })
+            }
+        };
+        self.bring(&run.id, command).await
+    }
+
+    /// Renders the prompt and notes that it is about to be asked. A turn that was noted before gets the same prompt.
+    async fn prepare<'a>(&self, state: &State, run: &'a Run, ask: Ask) -> Result<Turn<'a>, Error> {
+        if let Some(pending) = ask.requested.clone() {
+            return self.prepare_again(run, ask, &pending).await;
+        }
+        let named = state.team.agent(&ask.agent).map_err(callboard_engine::Error::from)?.model.clone();
+        let model = named.or_else(|| self.settings.model.clone()).ok_or_else(no_model)?;
+        let model: ModelName =
+            model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
+        let prompt = self.session.prompt(&query(&ask, &model, state.head.seq, None)).await?;
+        let request =
+            TurnRequest { run: run.id.clone(), epoch: run.epoch, model: model.to_string(), prompt: prompt.record() };
+        self.session.execute(Actor::System, Command::RequestTurn(request)).await?;
+        Ok(Turn { run, number: run.turns.saturating_add(1), ask, model, prompt })
+    }
+
+    async fn prepare_again<'a>(&self, run: &'a Run, ask: Ask, pending: &Pending) -> Result<Turn<'a>, Error> {
+        let entry = self.session.entry(pending.requested).await?;
+        let requested = entry.as_ref().map(read).transpose()?;
+        let requested = requested.ok_or_else(|| invalid(format!("entry {} is missing", pending.requested)))?;
+        let model: ModelName =
+            requested.model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
+        let record = &requested.prompt;
+        let prompt = self.session.prompt(&query(&ask, &model, record.at, Some(record.budget))).await?;
+        if prompt.sha256() != record.sha256 {
+            tracing::warn!(run = %run.id, turn = pending.turn, "the prompt is laid out otherwise than when it was noted");
+        }
+        Ok(Turn { run, number: pending.turn, ask, model, prompt })
+    }
+
+    /// What the model is asked.
+    fn request(&self, state: &State, turn: &Turn<'_>) -> Result<ChatRequest, Error> {
+        let agent = state.team.agent(&turn.ask.agent).map_err(callboard_engine::Error::from)?;
+        let mut request = ChatRequest::new(turn.model.clone());
+        if let Body::Messages(messages) = &turn.prompt.body {
+            request.messages.clone_from(messages);
+        }
+        let structured = |name: &str, schema| Some(ResponseSchema { name: name.to_owned(), schema, strict: false });
+        request.response_schema = match &turn.ask.due {
+            Due::Directive | Due::Repair { .. } => structured("directive", schema::schema(&state.team)),
+            Due::Form { .. } => structured("form", schema::form()),
+            Due::Check { .. } => structured("verdict", run::check_schema()),
+            Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
+        };
+        if matches!(turn.ask.due, Due::Work { .. }) {
+            request.tools = agent.tools.iter().map(tool).collect();
+        }
+        request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
+        Ok(request)
+    }
+
+    /// Asks the model; the inner error says why there is no answer. A run that ends meanwhile is not waited for.
+    async fn ask(&self, turn: &Turn<'_>, request: &ChatRequest) -> Result<Result<ChatAnswer, String>, Error> {
+        let mut tell = |piece: &str| {
+            self.session.tell(Ephemeral::Delta {
+                run: turn.run.id.clone(),
+                turn: turn.number,
+                agent: turn.ask.agent.clone(),
+                text: piece.into(),
+            });
+        };
+        let timeout = turn.time_left(self.settings.turn_timeout);
+        let ended = self.session.when(|state| {
+            let run = state.runs.get(&turn.run.id).ok()?;
+            run.has_ended().then(|| run.status())
+        });
+        let answer = tokio::time::timeout(timeout, self.models.chat(request, &mut tell));
+        tokio::select! {
+            answer = answer => Ok(match answer {
+                Ok(answer) => answer.map_err(|error| error.to_string()),
+                Err(_) => Err(format!("it took more than {} seconds", timeout.as_secs())),
+            }),
+            status = ended => match status {
+                Some(status) => Err(Error::Ended { status }),
+                None => Err(callboard_engine::Error::NoSession { session: self.session.id().clone() }.into()),
+            },
+        }
+    }
+
+    /// Brings what came of a turn. An answer is worth several tries where the store has a bad moment.
+    async fn bring(&self, run: &RunId, command: Command) -> Result<(), Error> {
+        let mut wait = Duration::from_millis(50);
+        loop {
+            match self.session.execute(Actor::System, command.clone()).await {
+                Ok(_) => return Ok(()),
+                Err(error) => match &error {
+                    callboard_engine::Error::Refused(Refusal::Conflict { code: "run_taken_over", .. }) => {
+                        return Err(Error::TakenOver);
+                    }
+                    callboard_engine::Error::Refused(Refusal::Conflict { code: "run_ended", .. }) => {
+                        let state = self.session.state().await?;
+                        let status = state.runs.get(run).map_err(callboard_engine::Error::from)?.status();
+                        return Err(Error::Ended { status });
+                    }
+                    callboard_engine::Error::Busy { .. } | callboard_engine::Error::Store { .. }
+                        if wait < Duration::from_secs(5) =>
+                    {
+                        tracing::warn!(%run, %error, "an answer could not be stored; trying again");
+                        tokio::time::sleep(wait).await;
+                        wait *= 2;
+                    }
+                    _ => return Err(error.into()),
+                },
+            }
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// How long the model may take: what the run has left, if that is limited.
+    fn time_left(&self, most: Duration) -> Duration {
+        let limit = self.run.limits.seconds.map(Duration::from_secs);
+        let used = Duration::from_millis(self.run.used.milliseconds);
+        limit.map_or(most, |limit| most.min(limit.saturating_sub(used)))
+    }
+
+    fn reply(&self, answer: ChatAnswer) -> TurnReply {
+        let count = callboard_engine::counter_of(&self.model.to_string());
+        let counted = || Usage { prompt_tokens: self.prompt.tokens.0, completion_tokens: count.count(&answer.text).0 };
+        let said = |usage: callboard_model::Usage| Usage {
+            prompt_tokens: usage.prompt_tokens,
+            completion_tokens: usage.completion_tokens,
+        };
+        TurnReply {
+            run: self.run.id.clone(),
+            epoch: self.run.epoch,
+            turn: self.number,
+            usage: answer.usage.map_or_else(counted, said),
+            cut_off: answer.finish == Finish::Length,
+            tool_calls: answer.tool_calls.into_iter().map(call).collect(),
+            text: answer.text.into(),
+        }
+    }
+}
+
+fn query(ask: &Ask, model: &ModelName, at: callboard_core::id::Seq, budget: Option<Tokens>) -> PromptQuery {
+    PromptQuery {
+        agent: Some(ask.agent.clone()),
+        thread: Some(ask.thread.clone()),
+        model: Some(model.to_string()),
+        budget,
+        at: Some(at),
+        format: Format::OpenAi,
+        task: run::task(&ask.due),
+        ..PromptQuery::default()
+    }
+}
+
+fn read(entry: &Entry) -> Result<TurnRequested, Error> {
+    fact::read(entry).map_err(|error: Refusal| callboard_engine::Error::from(error).into())
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+    }})
+}
+
+fn call(call: callboard_model::ToolCall) -> ToolCall {
+    let arguments = serde_json::from_str(&call.arguments).unwrap_or(Value::String(call.arguments));
+    ToolCall { id: call.id, name: call.name, arguments }
+}
+
+fn no_model() -> Error {
+    invalid("no model is named: give the agent a model, or set CALLBOARD_MODEL".to_owned())
+}
+
+fn invalid(problem: String) -> Error {
+    callboard_engine::Error::from(Refusal::invalid("/agents", problem)).into()
+}

@@ -1,0 +1,106 @@
+use std::sync::Arc;
+
+use callboard_core::{
+    entry::{Hash, Head},
+    id::Seq,
+};
+
+use super::{
+    Fixture, everything,
+    pen::{Pen, claiming, note},
+    session,
+};
+use crate::{Clock as _, Error, Store};
+
+/// A session that expires in so many seconds.
+async fn expiring(fixture: &impl Fixture, store: &Arc<dyn Store>, id: &str, seconds: i64) -> Pen {
+    let mut pen = Pen::new(store, id);
+    pen.expires_at = Some(fixture.clock().now().plus_seconds(seconds));
+    pen.write([claiming(&["k"])]).await;
+    pen
+}
+
+pub async fn what_has_expired_is_gone_for_every_call(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = expiring(fixture, &store, "s", 60).await;
+    let hash = Hash::of(b"large");
+    let mut batch = pen.batch([note("b")]);
+    batch.values.push((hash, "large".into()));
+    pen.append(batch).await.unwrap();
+    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+
+    fixture.clock().advance_seconds(59);
+    assert!(store.row(&pen.session).await.unwrap().is_some(), "it is there until then");
+    fixture.clock().advance_seconds(1);
+    assert_eq!(store.row(&pen.session).await.unwrap(), None);
+    assert_eq!(store.touch(&pen.session, None).await.unwrap(), None, "a touch that comes too late");
+    assert_eq!(store.read(&pen.session, everything()).await.unwrap(), []);
+    assert_eq!(store.find(&pen.session, "k").await.unwrap(), None);
+    assert_eq!(store.value(&pen.session, hash).await.unwrap(), None);
+    assert_eq!(store.snapshot(&pen.session, Seq(9)).await.unwrap(), None);
+    assert_eq!(store.sessions(None, 9).await.unwrap(), []);
+    assert!(matches!(pen.try_write([note("c")]).await, Err(Error::Conflict { found: None })));
+    assert!(!store.delete(&pen.session).await.unwrap());
+}
+
+pub async fn an_append_makes_an_expired_session_anew(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let old = expiring(fixture, &store, "s", 60).await;
+    let (hash, head) = (Hash::of(b"large"), old.head);
+    fixture.clock().advance_seconds(61);
+    let new = Pen::with(&store, "s", "new").await;
+    assert_eq!(new.texts().await, ["new"]);
+    assert_eq!(store.find(&new.session, "k").await.unwrap(), None);
+    assert_eq!(store.value(&new.session, hash).await.unwrap(), None);
+    store.put_snapshot(&new.session, head, Arc::from(*b"of the past")).await.unwrap();
+    assert_eq!(store.snapshot(&new.session, Seq(9)).await.unwrap(), None);
+    assert_eq!(store.sweep(9).await.unwrap(), [], "the new one has not expired");
+    assert_eq!(new.texts().await, ["new"]);
+}
+
+pub async fn a_sweep_removes_the_first_to_expire_up_to_its_limit(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    for (id, seconds) in [("late", 40), ("b", 20), ("a", 20), ("first", 10), ("stays", 90)] {
+        expiring(fixture, &store, id, seconds).await;
+    }
+    assert_eq!(store.sweep(9).await.unwrap(), []);
+    fixture.clock().advance_seconds(50);
+    assert_eq!(store.sweep(0).await.unwrap(), []);
+    assert_eq!(store.sweep(2).await.unwrap(), [session("first"), session("a")]);
+    assert_eq!(store.sweep(9).await.unwrap(), [session("b"), session("late")]);
+    assert_eq!(store.sweep(9).await.unwrap(), []);
+    assert!(store.row(&session("stays")).await.unwrap().is_some());
+}
+
+pub async fn a_touch_before_the_sweep_wins(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let pen = expiring(fixture, &store, "s", 60).await;
+    fixture.clock().advance_seconds(59);
+    let later = Some(fixture.clock().now().plus_seconds(60));
+    assert!(store.touch(&pen.session, later).await.unwrap().is_some());
+    fixture.clock().advance_seconds(30);
+    assert_eq!(store.sweep(9).await.unwrap(), []);
+    assert_eq!(pen.texts().await, ["claims"]);
+    fixture.clock().advance_seconds(30);
+    assert_eq!(store.sweep(9).await.unwrap(), [pen.session]);
+}
+
+pub async fn an_append_sets_expiry_as_a_touch_does(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = expiring(fixture, &store, "s", 60).await;
+    pen.expires_at = Some(fixture.clock().now().plus_seconds(10));
+    pen.write([note("sooner")]).await;
+    fixture.clock().advance_seconds(10);
+    assert_eq!(store.row(&pen.session).await.unwrap(), None);
+    pen.head = Head::default();
+    pen.write([note("gone at once")]).await;
+    assert_eq!(store.row(&pen.session).await.unwrap(), None);
+}
+
+pub async fn what_never_expires_stays(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let pen = Pen::with(&store, "s", "a").await;
+    fixture.clock().advance_seconds(200 * 365 * 86_400);
+    assert_eq!(store.sweep(9).await.unwrap(), []);
+    assert_eq!(pen.texts().await, ["a"]);
+}

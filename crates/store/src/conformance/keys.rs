@@ -1,0 +1,61 @@
+use callboard_core::id::Seq;
+
+use super::{
+    Fixture,
+    pen::{Pen, claiming, note},
+};
+use crate::Error;
+
+pub async fn a_key_is_claimed_once_per_journal(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::with(&store, "s", "a").await;
+    pen.write([claiming(&["k"]), note("b")]).await;
+    assert_taken(pen.try_write([claiming(&["new", "k"])]).await.unwrap_err(), "k", Seq(2));
+    assert_eq!(store.find(&pen.session, "k").await.unwrap(), Some(Seq(2)));
+    assert_eq!(store.find(&pen.session, "nobody").await.unwrap(), None);
+}
+
+pub async fn a_key_is_claimed_once_per_batch(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::new(&store, "s");
+    assert_taken(pen.try_write([note("a"), claiming(&["k"]), claiming(&["k"])]).await.unwrap_err(), "k", Seq(2));
+    assert_taken(pen.try_write([claiming(&["twice", "twice"])]).await.unwrap_err(), "twice", Seq(1));
+    assert_eq!(store.row(&pen.session).await.unwrap(), None);
+    pen.write([claiming(&["k"]), claiming(&["twice"])]).await;
+}
+
+pub async fn a_refused_batch_claims_nothing(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::new(&store, "s");
+    pen.write([claiming(&["k"])]).await;
+    pen.try_write([claiming(&["free"]), claiming(&["k"])]).await.unwrap_err();
+    assert_eq!(store.find(&pen.session, "free").await.unwrap(), None);
+    pen.write([claiming(&["free"])]).await;
+    assert_eq!(store.find(&pen.session, "free").await.unwrap(), Some(Seq(2)));
+}
+
+pub async fn keys_belong_to_their_session(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    Pen::new(&store, "one").write([claiming(&["k"])]).await;
+    let mut two = Pen::with(&store, "two", "a").await;
+    assert_eq!(store.find(&two.session, "k").await.unwrap(), None);
+    two.write([claiming(&["k"])]).await;
+    assert_eq!(store.find(&two.session, "k").await.unwrap(), Some(Seq(2)));
+}
+
+pub async fn keys_that_look_alike_are_different(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::new(&store, "s");
+    let keys = ["k", "K", "k ", "k\0", "k\0a", "", "\0", "e\u{301}", "\u{e9}"];
+    pen.write(keys.map(|key| claiming(&[key]))).await;
+    for (key, seq) in keys.iter().zip(1..) {
+        assert_eq!(store.find(&pen.session, key).await.unwrap(), Some(Seq(seq)), "{key:?}");
+    }
+}
+
+fn assert_taken(error: Error, expected: &str, by: Seq) {
+    match error {
+        Error::KeyTaken { key, seq } => assert_eq!((&*key, seq), (expected, by)),
+        other => panic!("expected a taken key, not {other}"),
+    }
+}

@@ -1,0 +1,110 @@
+//! Writing entries for tests without much ado.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    audience::Audience,
+    entry::{Actor, Draft, Entry, Head},
+    id::SessionId,
+    time::Timestamp,
+};
+
+use super::{everything, session};
+use crate::{Append, Error, Store};
+
+/// Writes to one session and remembers its head.
+#[derive(Clone)]
+pub struct Pen {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The session.
+    pub session: SessionId,
+    /// The head as far as this pen knows.
+    pub head: Head,
+    /// When the session expires from the next append on.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Pen {
+    /// A pen for a session that is not there yet.
+    pub fn new(store: &Arc<dyn Store>, id: &str) -> Self {
+        Self { store: store.clone(), session: session(id), head: Head::default(), expires_at: None }
+    }
+
+    /// A pen for a session that this makes, with entries that say the words of `text`.
+    pub async fn with(store: &Arc<dyn Store>, id: &str, text: &str) -> Self {
+        let mut pen = Self::new(store, id);
+        pen.write(text.split_whitespace().map(note)).await;
+        pen
+    }
+
+    /// The batch that `drafts` become on top of the head.
+    pub fn batch(&self, drafts: impl IntoIterator<Item = Draft>) -> Append {
+        let mut head = self.head;
+        let seal = |draft| {
+            let at = super::seconds(1_700_000_000);
+            let entry = Entry::seal(head, at, Actor::User, draft);
+            head = entry.head();
+            entry
+        };
+        let entries = drafts.into_iter().map(seal).collect();
+        Append {
+            session: self.session.clone(),
+            expected: self.head,
+            entries,
+            values: vec![],
+            expires_at: self.expires_at,
+        }
+    }
+
+    /// Appends a batch and moves on to its end.
+    pub async fn append(&mut self, batch: Append) -> Result<Vec<Entry>, Error> {
+        let entries = batch.entries.clone();
+        self.store.append(batch).await?;
+        self.head = entries.last().unwrap().head();
+        Ok(entries)
+    }
+
+    /// Tries to append `drafts`.
+    pub async fn try_write(&mut self, drafts: impl IntoIterator<Item = Draft>) -> Result<Vec<Entry>, Error> {
+        self.append(self.batch(drafts)).await
+    }
+
+    /// Appends `drafts`.
+    pub async fn write(&mut self, drafts: impl IntoIterator<Item = Draft>) -> Vec<Entry> {
+        self.try_write(drafts).await.unwrap()
+    }
+
+    /// All that is there.
+    pub async fn read(&self) -> Vec<Entry> {
+        self.store.read(&self.session, everything()).await.unwrap()
+    }
+
+    /// What all that is there says.
+    pub async fn texts(&self) -> Vec<String> {
+        self.read().await.iter().map(|entry| entry.data.to_string()).collect()
+    }
+}
+
+/// An entry that says `text` in the main thread.
+pub fn note(text: &str) -> Draft {
+    about("thread:main", text)
+}
+
+/// An entry that says `text` about `subject`.
+pub fn about(subject: &str, text: &str) -> Draft {
+    Draft {
+        v: 1,
+        kind: "note.made".into(),
+        subject: subject.into(),
+        audience: Audience::All,
+        time: None,
+        keys: vec![],
+        data: text.into(),
+    }
+}
+
+/// An entry that claims `keys`.
+pub fn claiming(keys: &[&str]) -> Draft {
+    Draft { keys: keys.iter().map(|&key| key.into()).collect(), ..note("claims") }
+}

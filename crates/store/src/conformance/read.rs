@@ -1,0 +1,119 @@
+use std::sync::Arc;
+
+use callboard_core::{
+    entry::{Draft, Entry},
+    id::Seq,
+};
+
+use super::{
+    Fixture, everything,
+    pen::{Pen, about, note},
+};
+use crate::{Order, Query};
+
+/// The numbers of what a query finds.
+async fn numbers(pen: &Pen, query: Query) -> Vec<u64> {
+    let found = pen.store.read(&pen.session, query).await.unwrap();
+    found.iter().map(|entry| entry.header.seq.0).collect()
+}
+
+fn list(words: &[&str]) -> Vec<Arc<str>> {
+    words.iter().map(|&word| word.into()).collect()
+}
+
+/// 300 entries: entry n is of type `t<n / 5 % 3>.done` about the subject `s<n % 7>`; the 150th is `rare.done` about `s1`.
+async fn mixed(fixture: &impl Fixture) -> (Pen, Vec<Entry>) {
+    let mut pen = Pen::new(&fixture.open().await, "s");
+    let draft = |n: u64| Draft {
+        kind: if n == 150 { "rare.done".into() } else { format!("t{}.done", n / 5 % 3).into() },
+        ..about(&if n == 150 { "s1".to_owned() } else { format!("s{}", n % 7) }, &n.to_string())
+    };
+    let entries = pen.write((1..=300).map(draft)).await;
+    // Another session with the same words, to be kept out.
+    Pen::new(&pen.store, "other").write((1..=20).map(draft)).await;
+    (pen, entries)
+}
+
+/// Asks in both orders and compares with a plain filter.
+async fn assert_filters(query: Query, pen: &Pen, entries: &[Entry]) {
+    let header = |entry: &&Entry| {
+        (query.types.is_empty() || query.types.contains(&entry.header.kind))
+            && (query.subjects.is_empty() || query.subjects.contains(&entry.header.subject))
+            && query.seqs.contains(&entry.header.seq)
+    };
+    let mut expected: Vec<Entry> = entries.iter().filter(header).cloned().collect();
+    assert!(!expected.is_empty(), "the query finds nothing: {query:?}");
+    assert_eq!(pen.store.read(&pen.session, query.clone()).await.unwrap(), expected);
+    expected.reverse();
+    let backward = Query { order: Order::Backward, ..query };
+    assert_eq!(pen.store.read(&pen.session, backward).await.unwrap(), expected);
+}
+
+pub async fn a_range_is_read_from_either_end(fixture: &impl Fixture) {
+    let pen = Pen::with(&fixture.open().await, "s", "a b c d e f").await;
+    let range = Query { seqs: Seq(2)..Seq(6), ..everything() };
+    assert_eq!(numbers(&pen, range.clone()).await, [2, 3, 4, 5]);
+    assert_eq!(numbers(&pen, Query { limit: 2, ..range.clone() }).await, [2, 3]);
+    let backward = Query { order: Order::Backward, ..range };
+    assert_eq!(numbers(&pen, backward.clone()).await, [5, 4, 3, 2]);
+    assert_eq!(numbers(&pen, Query { limit: 3, ..backward }).await, [5, 4, 3]);
+}
+
+pub async fn a_range_that_is_empty_or_beyond_has_no_entries(fixture: &impl Fixture) {
+    let pen = Pen::with(&fixture.open().await, "s", "a b c").await;
+    let reversed = Seq(3)..Seq(1);
+    for seqs in [Seq(2)..Seq(2), reversed, Seq(4)..Seq(u64::MAX), Seq(0)..Seq(1)] {
+        assert_eq!(numbers(&pen, Query { seqs, ..everything() }).await, [0; 0]);
+    }
+    assert_eq!(numbers(&pen, Query { limit: 0, ..everything() }).await, [0; 0]);
+    assert_eq!(numbers(&pen, Query { seqs: Seq(0)..Seq(u64::MAX), ..everything() }).await, [1, 2, 3]);
+    let nobody = Pen::new(&pen.store, "nobody");
+    assert_eq!(numbers(&nobody, everything()).await, [0; 0]);
+}
+
+pub async fn only_the_wanted_types_are_read(fixture: &impl Fixture) {
+    let (pen, entries) = mixed(fixture).await;
+    for types in [&["rare.done"][..], &["t1.done"], &["t2.done", "rare.done", "t0.done", "t2.done"]] {
+        assert_filters(Query { types: list(types), ..everything() }, &pen, &entries).await;
+        let range = Query { seqs: Seq(101)..Seq(299), types: list(types), ..everything() };
+        assert_filters(range, &pen, &entries).await;
+    }
+}
+
+pub async fn several_subjects_are_read_as_one_in_order(fixture: &impl Fixture) {
+    let (pen, entries) = mixed(fixture).await;
+    for subjects in [&["s1"][..], &["s6", "s0", "s3", "s6"], &["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"]] {
+        assert_filters(Query { subjects: list(subjects), ..everything() }, &pen, &entries).await;
+        let range = Query { seqs: Seq(7)..Seq(200), subjects: list(subjects), ..everything() };
+        assert_filters(range, &pen, &entries).await;
+    }
+}
+
+pub async fn types_and_subjects_are_combined(fixture: &impl Fixture) {
+    let (pen, entries) = mixed(fixture).await;
+    for (types, subjects) in [(&["t1.done"][..], &["s2", "s5"][..]), (&["rare.done", "t2.done"], &["s1", "nobody"])] {
+        let query = Query { types: list(types), subjects: list(subjects), ..everything() };
+        assert_filters(query, &pen, &entries).await;
+    }
+}
+
+pub async fn a_limit_cuts_what_is_filtered_at_the_right_end(fixture: &impl Fixture) {
+    let (pen, _) = mixed(fixture).await;
+    let query = Query { subjects: list(&["s1", "s3"]), limit: 5, ..everything() };
+    assert_eq!(numbers(&pen, query.clone()).await, [1, 3, 8, 10, 15]);
+    let backward = Query { order: Order::Backward, ..query };
+    assert_eq!(numbers(&pen, backward.clone()).await, [297, 295, 290, 288, 283]);
+    assert_eq!(numbers(&pen, Query { limit: 0, ..backward }).await, [0; 0]);
+    let rare = Query { types: list(&["rare.done"]), limit: 5, ..everything() };
+    assert_eq!(numbers(&pen, rare).await, [150]);
+}
+
+pub async fn what_nobody_wrote_about_has_no_entries(fixture: &impl Fixture) {
+    let mut pen = Pen::with(&fixture.open().await, "s", "a").await;
+    pen.write([note("b")]).await;
+    Pen::new(&pen.store, "other").write([about("elsewhere", "c")]).await;
+    for (types, subjects) in [(&["never.done"][..], &[][..]), (&[], &["elsewhere"]), (&["note.made"], &["elsewhere"])] {
+        let query = Query { types: list(types), subjects: list(subjects), ..everything() };
+        assert_eq!(numbers(&pen, query).await, [0; 0], "{types:?} {subjects:?}");
+    }
+}

@@ -1,0 +1,59 @@
+use std::sync::Arc;
+
+use callboard_core::{entry::Hash, id::Seq};
+
+use super::{
+    Fixture,
+    pen::{Pen, claiming, note},
+    seconds, session, soon,
+};
+
+pub async fn everything_is_there_after_a_restart(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::new(&store, "s");
+    pen.expires_at = Some(seconds(4_000_000_000));
+    let hash = Hash::of(b"large");
+    let mut batch = pen.batch([note("a"), claiming(&["k"])]);
+    batch.values.push((hash, "large".into()));
+    let entries = pen.append(batch).await.unwrap();
+    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+    let (row, listed) = (store.row(&pen.session).await.unwrap(), store.sessions(None, 9).await.unwrap());
+    let head = pen.head;
+    drop((store, pen));
+
+    let store = fixture.open().await;
+    let mut pen = Pen::new(&store, "s");
+    assert_eq!(pen.read().await, entries);
+    assert_eq!(store.row(&pen.session).await.unwrap(), row);
+    assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
+    assert_eq!(store.find(&pen.session, "k").await.unwrap(), Some(Seq(2)));
+    assert_eq!(store.value(&pen.session, hash).await.unwrap().as_deref(), Some("large"));
+    assert_eq!(store.snapshot(&pen.session, Seq(9)).await.unwrap(), Some((head, Arc::from(*b"state"))));
+    pen.head = head;
+    pen.write([note("goes on")]).await;
+}
+
+pub async fn what_was_deleted_stays_deleted(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    Pen::with(&store, "s", "a b c").await;
+    store.delete(&session("s")).await.unwrap();
+    drop(store);
+
+    let store = fixture.open().await;
+    assert_eq!(store.sessions(None, 9).await.unwrap(), []);
+    assert_eq!(Pen::with(&store, "s", "new").await.texts().await, ["new"]);
+}
+
+pub async fn what_waits_when_the_last_handle_is_dropped_is_written(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..100 {
+        let mut pen = Pen::new(&store, &format!("s{n}"));
+        tasks.spawn(async move { pen.try_write([note("a")]).await.map(drop) });
+    }
+    drop(store);
+    soon("all answers", tasks.join_all()).await.into_iter().for_each(|answer| answer.unwrap());
+
+    let store = fixture.open().await;
+    assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 100);
+}

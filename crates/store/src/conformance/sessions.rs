@@ -1,0 +1,110 @@
+use std::sync::Arc;
+
+use callboard_core::{entry::Hash, id::Seq};
+
+use super::{
+    Fixture,
+    pen::{Pen, claiming, note},
+    seconds, session,
+};
+use crate::{Clock as _, Row, Store};
+
+pub async fn a_row_says_where_the_journal_ends(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    assert_eq!(store.row(&session("s")).await.unwrap(), None);
+    let mut pen = Pen::with(&store, "s", "a b").await;
+    let made = Row { head: pen.head, expires_at: None, last_activity: fixture.clock().now() };
+    assert_eq!(store.row(&pen.session).await.unwrap(), Some(made));
+
+    fixture.clock().advance_seconds(60);
+    pen.expires_at = Some(fixture.clock().now().plus_seconds(3600));
+    pen.write([note("c")]).await;
+    let moved = Row { head: pen.head, expires_at: pen.expires_at, last_activity: fixture.clock().now() };
+    assert_eq!(store.row(&pen.session).await.unwrap(), Some(moved));
+    assert_eq!(store.now().await.unwrap(), fixture.clock().now());
+}
+
+pub async fn a_touch_moves_expiry_and_activity_and_nothing_else(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let pen = Pen::with(&store, "s", "a b").await;
+    fixture.clock().advance_seconds(7);
+    let now = fixture.clock().now();
+    for expires_at in [Some(now.plus_seconds(100)), Some(now.plus_seconds(50)), None] {
+        let touched = Row { head: pen.head, expires_at, last_activity: now };
+        assert_eq!(store.touch(&pen.session, expires_at).await.unwrap(), Some(touched));
+        assert_eq!(store.row(&pen.session).await.unwrap(), Some(touched));
+    }
+    assert_eq!(pen.texts().await, ["a", "b"]);
+    assert_eq!(store.touch(&session("nobody"), None).await.unwrap(), None);
+    assert_eq!(store.row(&session("nobody")).await.unwrap(), None);
+}
+
+pub async fn sessions_are_listed_by_id_in_pages(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    assert_eq!(store.sessions(None, 10).await.unwrap(), []);
+    let mut ids = vec!["b", "a", "a.1", "B", "a:2", "a-3", "c_4", "10", "9"];
+    for id in &ids {
+        Pen::with(&store, id, "x").await;
+    }
+    ids.sort_unstable();
+    let mut listed = vec![];
+    loop {
+        let page = store.sessions(listed.last(), 2).await.unwrap();
+        assert!(page.len() <= 2);
+        for (id, row) in &page {
+            assert_eq!(store.row(id).await.unwrap().as_ref(), Some(row));
+        }
+        if page.is_empty() {
+            break;
+        }
+        listed.extend(page.into_iter().map(|(id, _)| id));
+    }
+    assert_eq!(listed.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ids);
+    assert_eq!(store.sessions(None, 0).await.unwrap(), []);
+    assert_eq!(store.sessions(Some(&session("a.0")), usize::MAX).await.unwrap().len(), 4);
+}
+
+/// A session with something of everything.
+async fn full(store: &Arc<dyn Store>, id: &str) -> (Pen, Hash) {
+    let mut pen = Pen::new(store, id);
+    let hash = Hash::of(b"large");
+    let mut batch = pen.batch([claiming(&["k"])]);
+    batch.values.push((hash, "large".into()));
+    pen.append(batch).await.unwrap();
+    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+    (pen, hash)
+}
+
+/// Whether a session of [`full`] has its key, its value, its snapshot and its entry.
+async fn has(pen: &Pen, hash: Hash) -> [bool; 4] {
+    let Pen { store, session, .. } = pen;
+    let snapshot = store.snapshot(session, Seq(9)).await.unwrap();
+    let value = store.value(session, hash).await.unwrap();
+    let key = store.find(session, "k").await.unwrap();
+    [key.is_some(), value.is_some(), snapshot.is_some(), pen.texts().await.contains(&"claims".to_owned())]
+}
+
+pub async fn what_is_deleted_is_gone_and_others_stay(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let (gone, hash) = full(&store, "gone").await;
+    let (other, _) = full(&store, "other").await;
+    assert!(store.delete(&gone.session).await.unwrap());
+    assert_eq!(store.row(&gone.session).await.unwrap(), None);
+    assert_eq!(has(&gone, hash).await, [false; 4]);
+    assert_eq!(has(&other, hash).await, [true; 4]);
+    assert_eq!(store.sessions(None, 9).await.unwrap().len(), 1);
+    assert_eq!(store.touch(&gone.session, Some(seconds(4_000_000_000))).await.unwrap(), None);
+    assert!(!store.delete(&gone.session).await.unwrap(), "it is deleted once");
+}
+
+pub async fn a_session_that_was_deleted_starts_empty_again(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let (pen, hash) = full(&store, "s").await;
+    store.delete(&pen.session).await.unwrap();
+    let again = Pen::with(&store, "s", "new").await;
+    assert_eq!(again.texts().await, ["new"]);
+    assert_eq!(has(&again, hash).await, [false; 4]);
+    let mut late = pen;
+    late.try_write([note("of the past")]).await.unwrap_err();
+    assert_eq!(again.texts().await, ["new"]);
+}

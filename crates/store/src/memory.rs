@@ -1,0 +1,245 @@
+//! Journals in memory: for tests, for work that need not last, and as the oracle that other stores are held against.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use callboard_core::{
+    entry::{Entry, Hash, Head},
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+use tokio::sync::broadcast;
+
+use crate::{Append, Clock, Durability, Error, Order, Query, Row, Snapshot, Store, TimeQuery, store};
+
+/// Keeps journals as long as the process lives.
+#[derive(Debug)]
+pub struct MemoryStore {
+    clock: Arc<dyn Clock>,
+    journals: Mutex<BTreeMap<SessionId, Journal>>,
+    changed: broadcast::Sender<SessionId>,
+}
+
+/// All there is of one session.
+#[derive(Debug)]
+struct Journal {
+    row: Row,
+    entries: Vec<Entry>,
+    keys: HashMap<Arc<str>, Seq>,
+    values: HashMap<Hash, Arc<str>>,
+    snapshots: BTreeMap<Seq, Snapshot>,
+}
+
+impl MemoryStore {
+    /// An empty store whose sessions expire by `clock`.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, journals: Mutex::default(), changed: broadcast::Sender::new(store::WATCH_CAPACITY) }
+    }
+
+    fn journals(&self) -> MutexGuard<'_, BTreeMap<SessionId, Journal>> {
+        self.journals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `look` finds in a session that is there.
+    fn look<T>(&self, session: &SessionId, look: impl FnOnce(&mut Journal) -> T) -> Option<T> {
+        let now = self.clock.now();
+        self.journals().get_mut(session).filter(|journal| journal.row.lives(now)).map(look)
+    }
+
+    fn announce(&self, session: &SessionId) {
+        // Nobody watching is no error.
+        let _ = self.changed.send(session.clone());
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    fn durability(&self) -> Durability {
+        Durability::Process
+    }
+
+    async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.clock.now())
+    }
+
+    async fn append(&self, batch: Append) -> Result<(), Error> {
+        batch.check_numbers()?;
+        let now = self.clock.now();
+        let mut journals = self.journals();
+        let found = journals.get(&batch.session).filter(|journal| journal.row.lives(now));
+        if found.map_or(Head::default(), |journal| journal.row.head) != batch.expected {
+            return Err(Error::Conflict { found: found.map(|journal| journal.row) });
+        }
+        let keys = claim(&batch.entries, found)?;
+        if found.is_none() {
+            journals.insert(batch.session.clone(), Journal::new(now));
+        }
+        if let Some(journal) = journals.get_mut(&batch.session) {
+            journal.keys.extend(keys);
+            journal.append(&batch, now);
+        }
+        drop(journals);
+        self.announce(&batch.session);
+        Ok(())
+    }
+
+    async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
+        Ok(self.look(session, |journal| journal.row))
+    }
+
+    async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
+        let now = self.clock.now();
+        let touched = self.look(session, |journal| {
+            journal.row = Row { head: journal.row.head, expires_at, last_activity: now };
+            journal.row
+        });
+        touched.iter().for_each(|_| self.announce(session));
+        Ok(touched)
+    }
+
+    async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
+        Ok(self.look(session, |journal| journal.read(&query)).unwrap_or_default())
+    }
+
+    async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
+        Ok(self.look(session, |journal| journal.read_by_time(&query)).unwrap_or_default())
+    }
+
+    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
+        Ok(self.look(session, |journal| journal.keys.get(key).copied()).flatten())
+    }
+
+    async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
+        Ok(self.look(session, |journal| journal.values.get(&hash).cloned()).flatten())
+    }
+
+    async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        let now = self.clock.now();
+        let journals = self.journals();
+        let behind =
+            journals.iter().filter(|(id, journal)| after.is_none_or(|after| *id > after) && journal.row.lives(now));
+        Ok(behind.take(limit).map(|(id, journal)| (id.clone(), journal.row)).collect())
+    }
+
+    async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let there = self.journals().remove(session).is_some_and(|journal| journal.row.lives(now));
+        if there {
+            self.announce(session);
+        }
+        Ok(there)
+    }
+
+    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+        let now = self.clock.now();
+        let mut journals = self.journals();
+        let mut expired: Vec<_> = journals
+            .iter()
+            .filter(|(_, journal)| !journal.row.lives(now))
+            .map(|(id, journal)| (journal.row.expires_at, id.clone()))
+            .collect();
+        expired.sort();
+        let swept: Vec<_> = expired.into_iter().take(limit).map(|(_, id)| id).collect();
+        swept.iter().for_each(|id| drop(journals.remove(id)));
+        drop(journals);
+        swept.iter().for_each(|id| self.announce(id));
+        Ok(swept)
+    }
+
+    async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
+        self.look(session, |journal| journal.put_snapshot(at, state));
+        Ok(())
+    }
+
+    async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
+        let newest = |journal: &mut Journal| journal.snapshots.range(..=at).next_back().map(|(_, found)| found.clone());
+        Ok(self.look(session, newest).flatten())
+    }
+
+    fn watch(&self) -> broadcast::Receiver<SessionId> {
+        self.changed.subscribe()
+    }
+}
+
+/// The keys that `entries` claim, unless one is taken in the journal or among themselves.
+fn claim(entries: &[Entry], journal: Option<&Journal>) -> Result<HashMap<Arc<str>, Seq>, Error> {
+    let mut claimed = HashMap::new();
+    for entry in entries {
+        for key in &entry.header.keys {
+            let in_journal = journal.and_then(|journal| journal.keys.get(key));
+            if let Some(&seq) = in_journal.or_else(|| claimed.get(key)) {
+                return Err(Error::KeyTaken { key: key.clone(), seq });
+            }
+            claimed.insert(key.clone(), entry.header.seq);
+        }
+    }
+    Ok(claimed)
+}
+
+impl Journal {
+    fn new(now: Timestamp) -> Self {
+        Self {
+            row: Row { head: Head::default(), expires_at: None, last_activity: now },
+            entries: Vec::new(),
+            keys: HashMap::new(),
+            values: HashMap::new(),
+            snapshots: BTreeMap::new(),
+        }
+    }
+
+    fn append(&mut self, batch: &Append, now: Timestamp) {
+        let head = batch.entries.last().map_or(self.row.head, Entry::head);
+        self.row = Row { head, expires_at: batch.expires_at, last_activity: now };
+        self.entries.extend(batch.entries.iter().cloned());
+        for (hash, text) in &batch.values {
+            self.values.entry(*hash).or_insert_with(|| text.clone());
+        }
+    }
+
+    fn read(&self, query: &Query) -> Vec<Entry> {
+        let wanted = |entry: &&Entry| {
+            let header = &entry.header;
+            query.seqs.contains(&header.seq)
+                && (query.types.is_empty() || query.types.contains(&header.kind))
+                && (query.subjects.is_empty() || query.subjects.contains(&header.subject))
+        };
+        let found = self.entries.iter().filter(wanted);
+        match query.order {
+            Order::Forward => found.take(query.limit).cloned().collect(),
+            Order::Backward => found.rev().take(query.limit).cloned().collect(),
+        }
+    }
+
+    fn read_by_time(&self, query: &TimeQuery) -> Vec<Entry> {
+        let about = |entry: &&Entry| entry.header.subject == query.subject && entry.header.kind == query.kind;
+        let place = |entry: &Entry| entry.header.time.map(|time| (time, entry.header.seq));
+        let behind = |place| match query.order {
+            Order::Forward => query.from.is_none_or(|from| place > from),
+            Order::Backward => query.from.is_none_or(|from| place < from),
+        };
+        let wanted = |(time, seq)| {
+            query.after.is_none_or(|after| time > after)
+                && query.before.is_none_or(|before| time < before)
+                && behind((time, seq))
+        };
+        let mut found: Vec<&Entry> =
+            self.entries.iter().filter(about).filter(|entry| place(entry).is_some_and(wanted)).collect();
+        found.sort_by_key(|entry| place(entry));
+        if query.order == Order::Backward {
+            found.reverse();
+        }
+        found.into_iter().take(query.limit).cloned().collect()
+    }
+
+    fn put_snapshot(&mut self, at: Head, state: Arc<[u8]>) {
+        if self.entries.iter().any(|entry| entry.head() == at) {
+            self.snapshots.insert(at.seq, (at, state));
+        }
+        while self.snapshots.len() > store::SNAPSHOTS_KEPT {
+            self.snapshots.pop_first();
+        }
+    }
+}

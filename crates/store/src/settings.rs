@@ -1,0 +1,89 @@
+//! Which store: by its URL, and what all of them can be told.
+
+use std::sync::Arc;
+
+use crate::{Clock, Durability, Error, MemoryStore, SqliteStore, Store, SystemClock};
+
+/// What a store is told when it is opened.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What an acknowledged append must have survived, at least. A store that cannot promise it is not opened, but for
+    /// the one in memory, which promises nothing. What is promised is [`Store::durability`].
+    pub durability: Durability,
+    /// The clock that decides about expiry.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { durability: Durability::Normal, clock: Arc::new(SystemClock) }
+    }
+}
+
+/// Opens the store that `url` names: `memory:` or `sqlite:PATH`.
+///
+/// The path is taken as it is written, relative to the working directory where it does not begin with `/`.
+pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
+    match parse(url)? {
+        Place::Memory => Ok(Arc::new(MemoryStore::new(settings.clock))),
+        Place::Sqlite(path) => {
+            let path = path.to_owned();
+            let opened = tokio::task::spawn_blocking(move || SqliteStore::open(path, settings)).await;
+            let store = opened.map_err(|error| Error::failed("opening the store", error))??;
+            Ok(Arc::new(store))
+        }
+    }
+}
+
+/// Where journals are, as a URL says it.
+#[derive(Debug, PartialEq, Eq)]
+enum Place<'a> {
+    Memory,
+    Sqlite(&'a str),
+}
+
+fn parse(url: &str) -> Result<Place<'_>, Error> {
+    // What follows the scheme may hold a password and is not repeated.
+    let refuse = |what: &str, why: &str| Err(Error::cannot_open(format!("the store {what:?}"), why));
+    match url.split_once(':') {
+        Some(("memory", "")) => Ok(Place::Memory),
+        Some(("memory", _)) => refuse("memory:…", "nothing may follow `memory:`"),
+        Some(("sqlite", "")) => refuse(url, "the path is missing: write sqlite:PATH, for instance sqlite:callboard.db"),
+        Some(("sqlite", path)) if path.contains('?') => {
+            refuse(url, "a path of SQLite takes no options behind `?`: use another file for another namespace")
+        }
+        Some(("sqlite", path)) => Ok(Place::Sqlite(path.strip_prefix("//").unwrap_or(path))),
+        Some((scheme, _)) => refuse(&format!("{scheme}:…"), "this version knows memory: and sqlite:PATH"),
+        None => refuse(url, "it has no scheme: write memory: or sqlite:PATH"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_memory_or_a_file() {
+        assert_eq!(parse("memory:").unwrap(), Place::Memory);
+        for (url, path) in [("sqlite:a b.db", "a b.db"), ("sqlite:///tmp/x.db", "/tmp/x.db"), ("sqlite:/x", "/x")] {
+            assert_eq!(parse(url).unwrap(), Place::Sqlite(path), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_url_is_said_without_its_password() {
+        let why = |url: &str| parse(url).unwrap_err().to_string();
+        assert_eq!(
+            why("postgres://me:secret@host/db"),
+            "cannot open the store \"postgres:…\": this version knows memory: and sqlite:PATH"
+        );
+        assert_eq!(
+            why("sqlite:x.db?namespace=a"),
+            "cannot open the store \"sqlite:x.db?namespace=a\": a path of SQLite takes no options behind `?`: \
+             use another file for another namespace"
+        );
+        assert!(why("sqlite:").contains("the path is missing"));
+        assert!(why("callboard.db").contains("no scheme"));
+        assert!(why("memory:x").contains("nothing may follow"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Journals in one SQLite file, which several processes may share.
+//!
+//! All writes go through one thread, the [`writer`], which commits what waits in one transaction; reads go to a few
+//! connections of their own, the [`readers`]. What the rows mean is told in `sqlite/schema.sql`.
+
+mod append;
+mod changes;
+mod column;
+mod delete;
+mod fault;
+mod file;
+mod read;
+mod read_by_time;
+mod readers;
+mod sessions;
+mod snapshots;
+#[cfg(test)]
+mod tests;
+mod values;
+mod words;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use callboard_core::{
+    entry::{Entry, Hash, Head},
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+use tokio::sync::broadcast;
+
+use self::{readers::Readers, writer::Writer};
+use crate::{Append, Clock, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
+
+/// Keeps journals in one SQLite file.
+///
+/// Other processes may have the same file open: heads are compared inside the transaction, and [`watch`](Store::watch)
+/// looks for what others changed ten times a second as long as somebody watches. The file must be on a local disk:
+/// processes on several machines cannot share it.
+///
+/// With [`Durability::Normal`] an acknowledged append survives the end of the process by any means, and a loss of power
+/// may take the last moments with it, whole batches from the newest back; the file stays sound. With
+/// [`Durability::Full`] it survives a loss of power too, as far as the disk keeps what it says it has written (on macOS
+/// with `F_FULLFSYNC`). [`Durability::Process`] gives as much as `Normal`.
+///
+/// A session that is deleted is out of reach at once. Its rows are overwritten and removed right after, in slices, so
+/// that a long journal holds nobody up.
+///
+/// When the last handle is dropped, what waits is still written and answered; then the file is closed.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // The order matters: the connection that is closed last, the writer's, brings the log back into the file.
+    readers: Readers,
+    writer: Writer,
+    durability: Durability,
+    clock: Arc<dyn Clock>,
+}
+
+impl SqliteStore {
+    /// Opens the file at `path`; makes it, and the folders above it, where they are missing. Blocks on the disk.
+    ///
+    /// A file that is no database, or one of another program, is refused and stays as it is, and so is one that was
+    /// written by a newer version ([`Error::WrittenByNewer`]).
+    pub fn open(path: impl AsRef<Path>, settings: Settings) -> Result<Self, Error> {
+        let path: Arc<Path> = PathBuf::from(path.as_ref()).into();
+        let Settings { durability, clock } = settings;
+        let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
+        let connection = file::open(&path, durability)?;
+        let writer = Writer::start(connection, &path, clock.clone())?;
+        Ok(Self { readers: Readers::new(path), writer, durability, clock })
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.clock.now())
+    }
+
+    async fn append(&self, batch: Append) -> Result<(), Error> {
+        batch.check_numbers()?;
+        self.writer.write("appending", move |write| append::append(write, &batch)).await
+    }
+
+    async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
+        let (session, now) = (session.clone(), self.clock.now());
+        let look = move |db: &_| Ok(sessions::live(db, &session, now)?.map(|found| found.row));
+        self.readers.read("looking for a session", look).await
+    }
+
+    async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
+        let session = session.clone();
+        self.writer.write("touching a session", move |write| sessions::touch(write, &session, expires_at)).await
+    }
+
+    async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
+        let (session, now) = (session.clone(), self.clock.now());
+        self.readers.read("reading entries", move |db| read::read(db, &session, now, &query)).await
+    }
+
+    async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
+        let (session, now) = (session.clone(), self.clock.now());
+        self.readers.read("reading entries by time", move |db| read_by_time::read(db, &session, now, &query)).await
+    }
+
+    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
+        let (session, now, key) = (session.clone(), self.clock.now(), append::claimed_as(key));
+        self.readers.read("looking for a key", move |db| append::find(db, &session, now, &key)).await
+    }
+
+    async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
+        let (session, now) = (session.clone(), self.clock.now());
+        self.readers.read("reading a large value", move |db| values::find(db, &session, now, hash)).await
+    }
+
+    async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        let (after, now) = (after.cloned(), self.clock.now());
+        self.readers.read("listing sessions", move |db| sessions::list(db, after.as_ref(), now, limit)).await
+    }
+
+    async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
+        let session = session.clone();
+        self.writer.write("deleting a session", move |write| delete::delete(write, &session)).await
+    }
+
+    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+        self.writer.write("sweeping", move |write| delete::sweep(write, limit)).await
+    }
+
+    async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
+        let session = session.clone();
+        self.writer.write("keeping a snapshot", move |write| snapshots::put(write, &session, at, &state)).await
+    }
+
+    async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
+        let (session, now) = (session.clone(), self.clock.now());
+        self.readers.read("reading a snapshot", move |db| snapshots::newest(db, &session, now, at)).await
+    }
+
+    fn watch(&self) -> broadcast::Receiver<SessionId> {
+        self.writer.watch()
+    }
+}

@@ -1,0 +1,62 @@
+//! Which sessions changed: how processes that share a file hear of each other.
+//!
+//! Every entry and every notice has a number of its own, counted up over the whole file in the order of the commits. So
+//! what happened since one was seen is found behind it.
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use rusqlite::{Connection, Result};
+
+use super::column;
+
+/// Where so many changes were missed, every session is named instead of looking through all of them.
+const TOO_MANY: i64 = 10_000;
+
+/// How long a notice waits for other processes to see it, in milliseconds.
+const KEPT_MILLIS: i64 = 60_000;
+
+/// The number of the newest change.
+pub(super) fn newest(db: &Connection) -> Result<i64> {
+    db.prepare_cached(
+        "SELECT max(coalesce((SELECT max(id) FROM entry), 0), coalesce((SELECT max(id) FROM notice), 0))",
+    )?
+    .query_row([], |row| row.get(0))
+}
+
+/// The sessions that changed behind `seen`, up to `newest`.
+pub(super) fn between(db: &Connection, seen: i64, newest: i64) -> Result<Vec<SessionId>> {
+    if seen >= newest {
+        return Ok(Vec::new());
+    }
+    let changed = if newest - seen > TOO_MANY {
+        "SELECT name FROM session UNION SELECT name FROM notice WHERE id > ?1 AND name IS NOT NULL"
+    } else {
+        "SELECT name FROM session WHERE id IN (SELECT session FROM entry WHERE id > ?1)
+         UNION SELECT name FROM notice WHERE id > ?1 AND name IS NOT NULL"
+    };
+    db.prepare_cached(changed)?.query_map([seen], |row| column::parsed(row.get_ref(0)?.as_str()?, 0))?.collect()
+}
+
+/// Leaves word of a change that is no entry, under the number `id`.
+pub(super) fn notice(db: &Connection, id: i64, name: &SessionId, now: Timestamp) -> Result<()> {
+    db.prepare_cached("INSERT INTO notice (id, name, at) VALUES (?1, ?2, ?3)")?.execute((
+        id,
+        name.as_str(),
+        now.as_millis(),
+    ))?;
+    // Now and then will do: notices are small.
+    if id % 1024 == 0 { forget(db, now) } else { Ok(()) }
+}
+
+/// Removes the notices that everybody has seen by now. The newest one stays, without its name.
+pub(super) fn forget(db: &Connection, now: Timestamp) -> Result<()> {
+    let seen_by_all = now.as_millis().saturating_sub(KEPT_MILLIS);
+    db.prepare_cached("DELETE FROM notice WHERE at <= ?1 AND id < (SELECT max(id) FROM notice)")?
+        .execute([seen_by_all])?;
+    db.prepare_cached("UPDATE notice SET name = NULL WHERE at <= ?1 AND name IS NOT NULL")?.execute([seen_by_all])?;
+    Ok(())
+}
+
+/// A number that is different when another connection has changed the file.
+pub(super) fn data_version(db: &Connection) -> Result<i64> {
+    db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
+}

@@ -1,0 +1,92 @@
+//! Deleting sessions: out of reach at once, removed in slices.
+
+use callboard_core::id::SessionId;
+use rusqlite::{Connection, Result};
+
+use super::{changes, column, fault::Fault, sessions, writer::Write};
+
+/// See [`Store::delete`](crate::Store::delete).
+pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool, Fault> {
+    let Some(found) = sessions::find(write.db, session)? else { return Ok(false) };
+    bury(write, found.id, session)?;
+    Ok(found.row.lives(write.now))
+}
+
+/// See [`Store::sweep`](crate::Store::sweep).
+pub(super) fn sweep(write: &mut Write<'_>, limit: usize) -> Result<Vec<SessionId>, Fault> {
+    changes::forget(write.db, write.now)?;
+    let mut expired = write.db.prepare_cached(
+        "SELECT id, name FROM session INDEXED BY session_by_expiry WHERE expires_at IS NOT NULL AND expires_at <= ?1
+         ORDER BY expires_at, name LIMIT ?2",
+    )?;
+    let expired: Vec<(i64, SessionId)> = expired
+        .query_map((write.now.as_millis(), column::limit(limit)), |row| {
+            Ok((row.get(0)?, column::parsed(row.get_ref(1)?.as_str()?, 1)?))
+        })?
+        .collect::<Result<_>>()?;
+    for (id, name) in &expired {
+        bury(write, *id, name)?;
+    }
+    Ok(expired.into_iter().map(|(_, name)| name).collect())
+}
+
+/// Puts all there is of a session out of reach.
+pub(super) fn bury(write: &mut Write<'_>, id: i64, name: &SessionId) -> Result<()> {
+    write.db.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([id])?;
+    write.db.prepare_cached("INSERT INTO dead (session) VALUES (?1)")?.execute([id])?;
+    write.dead();
+    write.notice(name)
+}
+
+/// Whether there are dead sessions.
+pub(super) fn waits(db: &Connection) -> Result<bool> {
+    db.prepare_cached("SELECT EXISTS (SELECT 1 FROM dead)")?.query_row([], |row| row.get(0))
+}
+
+/// Removes about `rows` rows of dead sessions and says whether there may be more.
+pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
+    let mut left = rows;
+    while left > 0 {
+        let mut first = db.prepare_cached("SELECT min(session) FROM dead")?;
+        let Some(session) = first.query_row([], |row| row.get::<_, Option<i64>>(0))? else { return Ok(false) };
+        for Slice { delete, cost } in SLICES {
+            let limit = (left / cost).max(1);
+            let removed = db.prepare_cached(delete)?.execute((session, column::limit(limit)))?;
+            if removed >= limit {
+                return Ok(true);
+            }
+            left = left.saturating_sub(removed * cost);
+        }
+        db.prepare_cached("DELETE FROM dead WHERE session = ?1")?.execute([session])?;
+        left = left.saturating_sub(1);
+    }
+    Ok(true)
+}
+
+/// One step of removing a session.
+struct Slice {
+    /// Removes rows of the session ?1, ?2 at most.
+    delete: &'static str,
+    /// How many entries take as long to remove as one of these rows.
+    cost: usize,
+}
+
+const SLICES: [Slice; 5] = [
+    Slice { delete: "DELETE FROM entry WHERE id IN (SELECT id FROM entry WHERE session = ?1 LIMIT ?2)", cost: 1 },
+    Slice {
+        delete: "DELETE FROM claim WHERE session = ?1 AND key IN (SELECT key FROM claim WHERE session = ?1 LIMIT ?2)",
+        cost: 1,
+    },
+    Slice {
+        delete: "DELETE FROM word WHERE session = ?1 AND id IN (SELECT id FROM word WHERE session = ?1 LIMIT ?2)",
+        cost: 1,
+    },
+    Slice {
+        delete: "DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE session = ?1 LIMIT ?2)",
+        cost: 100,
+    },
+    Slice {
+        delete: "DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE session = ?1 LIMIT ?2)",
+        cost: 100,
+    },
+];

@@ -1,0 +1,160 @@
+//! Opening the file: what it must be, and how SQLite is to treat it.
+
+use std::{fs, path::Path, thread, time::Duration};
+
+use rusqlite::{Connection, Error as Sql, ErrorCode, OpenFlags};
+
+use super::fault::Fault;
+use crate::{Durability, Error};
+
+/// What SQLite finds in the header of our files: `Call` in ASCII.
+const APPLICATION_ID: i32 = 0x4361_6c6c;
+
+/// The newest format that this version reads, and the one it writes.
+const FORMAT: i32 = 1;
+
+/// How long a call waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// How many statements a connection keeps prepared: more than there are.
+const STATEMENTS: usize = 64;
+
+/// Opens the file at `path` for the thread that writes; makes it where it is missing.
+pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Error> {
+    make_folder(path)?;
+    let db = connect(path, OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| refused(path, error))?;
+    check(&db, path)?;
+    prepare(&db, durability).map_err(|error| refused(path, error))?;
+    Ok(db)
+}
+
+/// Opens another connection to a file that was opened before.
+pub(super) fn connect_reader(path: &Path) -> Result<Connection, Fault> {
+    let db = connect(path, OpenFlags::empty())?;
+    db.pragma_update(None, "query_only", true)?;
+    Ok(db)
+}
+
+fn connect(path: &Path, or: OpenFlags) -> Result<Connection, Sql> {
+    // Each connection is used by one thread at a time, so it needs no lock of its own.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | or;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(BUSY)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(db)
+}
+
+fn make_folder(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|error| Error::CannotOpen {
+        what: path.display().to_string(),
+        why: format!("its folder cannot be made: {error}; choose another path, or make the folder writable"),
+        source: Some(error.into()),
+    })
+}
+
+/// Refuses a file that is not ours, or newer than we are, before anything in it is changed.
+fn check(db: &Connection, path: &Path) -> Result<(), Error> {
+    // In one transaction: somebody else may be making the tables at this moment.
+    let identity = db.unchecked_transaction().and_then(|moment| Identity::of(&moment));
+    let identity = identity.map_err(|error| refused(path, error))?;
+    let what = path.display().to_string();
+    if db.is_readonly("main").map_err(|error| refused(path, error))? {
+        let why = "it can be read but not written: change its permissions, or choose another path";
+        return Err(Error::cannot_open(what, why));
+    }
+    match identity {
+        Identity { application_id: APPLICATION_ID, format, .. } if format > FORMAT => {
+            Err(Error::WrittenByNewer { what, found: format.into(), known: FORMAT.into() })
+        }
+        Identity { application_id: APPLICATION_ID, .. } | Identity { application_id: 0, format: 0, tables: 0 } => {
+            Ok(())
+        }
+        Identity { .. } => Err(Error::cannot_open(what, "it is a database of another program: choose another path")),
+    }
+}
+
+/// What a database says of itself.
+struct Identity {
+    application_id: i32,
+    format: i32,
+    tables: i64,
+}
+
+impl Identity {
+    fn of(db: &Connection) -> Result<Self, Sql> {
+        Ok(Self {
+            application_id: db.pragma_query_value(None, "application_id", |row| row.get(0))?,
+            format: db.pragma_query_value(None, "user_version", |row| row.get(0))?,
+            tables: db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?,
+        })
+    }
+}
+
+fn prepare(db: &Connection, durability: Durability) -> Result<(), Sql> {
+    use_log(db)?;
+    let full = durability == Durability::Full;
+    db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })?;
+    // These two do something on macOS only, where a plain flush stops at the disk's own memory.
+    db.pragma_update(None, "fullfsync", full)?;
+    db.pragma_update(None, "checkpoint_fullfsync", full)?;
+    // What is deleted is overwritten.
+    db.pragma_update(None, "secure_delete", true)?;
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    db.pragma_update(None, "cache_size", -16_384)?;
+    // A log of up to 16 MiB: the pages that change all the time are brought back into the file less often.
+    db.pragma_update(None, "wal_autocheckpoint", 4096)?;
+    db.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    create_schema(db)
+}
+
+/// Switches to the write-ahead log. SQLite does not wait for others who do the same at this moment, so we do.
+fn use_log(db: &Connection) -> Result<(), Sql> {
+    let pause = Duration::from_millis(10);
+    let mut waited = Duration::ZERO;
+    loop {
+        match db.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited < BUSY => {
+                thread::sleep(pause);
+                waited += pause;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Makes the tables, unless somebody else has made them since we looked.
+fn create_schema(db: &Connection) -> Result<(), Sql> {
+    db.execute_batch("BEGIN IMMEDIATE")?;
+    let done = Identity::of(db).and_then(|found| {
+        if found.tables == 0 {
+            db.execute_batch(include_str!("schema.sql"))?;
+            db.pragma_update(None, "application_id", APPLICATION_ID)?;
+            db.pragma_update(None, "user_version", FORMAT)?;
+        }
+        db.execute_batch("COMMIT")
+    });
+    if done.is_err() && !db.is_autocommit() {
+        db.execute_batch("ROLLBACK")?;
+    }
+    done
+}
+
+/// Why the file cannot be opened, in words.
+fn refused(path: &Path, error: Sql) -> Error {
+    let why = match error.sqlite_error_code() {
+        _ if path.is_dir() => "it is a folder: name a file".to_owned(),
+        Some(ErrorCode::NotADatabase) => "it is not a database: choose another path".to_owned(),
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            "it cannot be read and written, or its folder cannot: change their permissions, or choose another path"
+                .to_owned()
+        }
+        Some(ErrorCode::DatabaseBusy) => {
+            "another process has been writing to it for too long: try again, or end that process".to_owned()
+        }
+        Some(ErrorCode::DiskFull) => "there is no space left for it: free some, then try again".to_owned(),
+        Some(ErrorCode::DatabaseCorrupt) => "it is damaged: restore it from a copy".to_owned(),
+        _ => error.to_string(),
+    };
+    Error::CannotOpen { what: path.display().to_string(), why, source: Some(error.into()) }
+}

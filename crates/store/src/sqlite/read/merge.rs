@@ -1,0 +1,173 @@
+//! Several subjects or types at once: one ordered read of an index for each, merged, so that neither the journal is
+//! searched nor anything sorted.
+
+use std::{
+    collections::{BinaryHeap, VecDeque},
+    ops::Range,
+    sync::Arc,
+};
+
+use rusqlite::{Connection, Result};
+
+use super::{
+    super::{column, words},
+    direction, numbers,
+};
+use crate::{Order, Query};
+
+/// How many places of an index are read at a time.
+const CHUNK: usize = 64;
+
+/// The rows of the entries that a query with types or subjects asks for, in its order.
+pub(super) struct Merge<'a> {
+    db: &'a Connection,
+    session: i64,
+    order: Order,
+    chunk: usize,
+    streams: Vec<Stream>,
+    /// The next place of each stream that has one. The greatest comes first.
+    next: BinaryHeap<Next>,
+}
+
+/// Where a stream goes on: how early it is wanted, which stream, which row.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Next {
+    rank: i64,
+    stream: usize,
+    row: i64,
+}
+
+/// The entries of one type, maybe about one subject.
+struct Stream {
+    kind: i64,
+    subject: Option<i64>,
+    /// The numbers that were not read yet.
+    rest: Range<i64>,
+    /// The numbers and rows that were read and not taken yet.
+    waiting: VecDeque<(i64, i64)>,
+}
+
+impl<'a> Merge<'a> {
+    pub(super) fn new(db: &'a Connection, session: i64, query: &Query) -> Result<Self> {
+        let streams = streams(db, session, query)?;
+        let chunk = query.limit.clamp(1, CHUNK);
+        let next = BinaryHeap::with_capacity(streams.len());
+        let mut merge = Self { db, session, order: query.order, chunk, streams, next };
+        for stream in 0..merge.streams.len() {
+            merge.advance(stream)?;
+        }
+        Ok(merge)
+    }
+
+    /// Puts the next place of a stream in line.
+    fn advance(&mut self, index: usize) -> Result<()> {
+        let Some(stream) = self.streams.get_mut(index) else { return Ok(()) };
+        if stream.waiting.is_empty() {
+            stream.fill(self.db, self.session, self.order, self.chunk)?;
+        }
+        if let Some((seq, row)) = stream.waiting.pop_front() {
+            let rank = match self.order {
+                Order::Forward => -seq,
+                Order::Backward => seq,
+            };
+            self.next.push(Next { rank, stream: index, row });
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Merge<'_> {
+    type Item = Result<i64>;
+
+    fn next(&mut self) -> Option<Result<i64>> {
+        let Next { stream, row, .. } = self.next.pop()?;
+        Some(self.advance(stream).map(|()| row))
+    }
+}
+
+impl Stream {
+    /// Reads on.
+    fn fill(&mut self, db: &Connection, session: i64, order: Order, chunk: usize) -> Result<()> {
+        let mut places = db.prepare_cached(&sql(self.subject.is_some(), order))?;
+        let (start, end) = (self.rest.start, self.rest.end);
+        let params = (session, self.kind, start, end, column::limit(chunk), self.subject);
+        let places = places.query_map(params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.waiting = places.collect::<Result<_>>()?;
+        self.rest = match (self.waiting.back(), order) {
+            (Some((last, _)), Order::Forward) if self.waiting.len() == chunk => last + 1..end,
+            (Some((last, _)), Order::Backward) if self.waiting.len() == chunk => start..*last,
+            _ => start..start,
+        };
+        Ok(())
+    }
+}
+
+/// Finds the places of one type, in a subject or in all.
+fn sql(in_subject: bool, order: Order) -> String {
+    let (index, subject) =
+        if in_subject { ("entry_by_subject", "subject = ?6") } else { ("entry_by_type", "?6 IS NULL") };
+    format!(
+        "SELECT seq, id FROM entry INDEXED BY {index}
+         WHERE session = ?1 AND type = ?2 AND seq >= ?3 AND seq < ?4 AND {subject}
+         ORDER BY seq {} LIMIT ?5",
+        direction(order)
+    )
+}
+
+/// One stream for each type and subject of the query that the session has.
+fn streams(db: &Connection, session: i64, query: &Query) -> Result<Vec<Stream>> {
+    let types = numbered(&query.types, |name| words::known_type(db, name))?;
+    let stream = |kind, subject| Stream { kind, subject, rest: numbers(query), waiting: VecDeque::new() };
+    if query.subjects.is_empty() {
+        return Ok(types.into_iter().map(|kind| stream(kind, None)).collect());
+    }
+    let mut streams = Vec::new();
+    for subject in numbered(&query.subjects, |text| words::known(db, session, text))? {
+        let types = if query.types.is_empty() { types_about(db, session, subject)? } else { types.clone() };
+        streams.extend(types.into_iter().map(|kind| stream(kind, Some(subject))));
+    }
+    Ok(streams)
+}
+
+/// The numbers of those texts that have one, each once.
+fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) -> Result<Vec<i64>> {
+    let mut numbers = texts.iter().filter_map(|text| number(text).transpose()).collect::<Result<Vec<_>>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+/// The types of the entries about a subject. They are few: one look into the index finds each.
+fn types_about(db: &Connection, session: i64, subject: i64) -> Result<Vec<i64>> {
+    let mut next = db.prepare_cached(
+        "SELECT min(type) FROM entry INDEXED BY entry_by_subject WHERE session = ?1 AND subject = ?2 AND type > ?3",
+    )?;
+    let mut types = Vec::new();
+    while let Some(kind) =
+        next.query_row((session, subject, types.last().copied().unwrap_or(0)), |row| row.get::<_, Option<i64>>(0))?
+    {
+        types.push(kind);
+    }
+    Ok(types)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::tests::plan;
+
+    #[test]
+    fn each_stream_is_an_ordered_read_of_an_index() {
+        let index = "SEARCH entry USING COVERING INDEX ";
+        for order in [Order::Forward, Order::Backward] {
+            assert_eq!(
+                plan(&sql(true, order)),
+                format!("{index}entry_by_subject (session=? AND subject=? AND type=? AND seq>? AND seq<?)")
+            );
+            assert_eq!(
+                plan(&sql(false, order)),
+                format!("{index}entry_by_type (session=? AND type=? AND seq>? AND seq<?)")
+            );
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Reading entries in the order of their own time.
+
+use callboard_core::{entry::Entry, id::SessionId, time::Timestamp};
+use rusqlite::Connection;
+
+use super::{
+    column,
+    fault::Fault,
+    read::{self, ENTRY},
+    sessions,
+    words::{self, Words},
+};
+use crate::{Order, TimeQuery};
+
+/// See [`Store::read_by_time`](crate::Store::read_by_time).
+pub(super) fn read(
+    db: &Connection,
+    session: &SessionId,
+    now: Timestamp,
+    query: &TimeQuery,
+) -> Result<Vec<Entry>, Fault> {
+    let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
+    let Some(subject) = words::known(db, found.id, &query.subject)? else { return Ok(Vec::new()) };
+    let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
+    let (low, high) = bounds(query);
+    let params = (found.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
+    Ok(read::entries(db, &sql(query.order), params, &mut Words::new(db, found.id))?)
+}
+
+pub(super) fn sql(order: Order) -> String {
+    let order = read::direction(order);
+    format!(
+        "SELECT {ENTRY} FROM entry INDEXED BY entry_by_time
+         WHERE session = ?1 AND subject = ?2 AND type = ?3 AND time IS NOT NULL
+           AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
+         ORDER BY time {order}, seq {order} LIMIT ?8"
+    )
+}
+
+/// A place in the order of (time, number).
+type Place = (i64, i64);
+
+/// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets the
+/// index begin where the page does.
+fn bounds(query: &TimeQuery) -> (Place, Place) {
+    let after = query.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
+    let before = query.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
+    let from = query.from.map(|(time, seq)| (time.as_millis(), column::number(seq)));
+    match (from, query.order) {
+        (None, _) => (after, before),
+        (Some(from), Order::Forward) => (after.max(from), before),
+        (Some(from), Order::Backward) => (after, before.min(from)),
+    }
+}

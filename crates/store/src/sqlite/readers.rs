@@ -1,0 +1,69 @@
+//! A few connections that only read, each used by one call at a time, off the async runtime.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use rusqlite::Connection;
+use tokio::{sync::Semaphore, task::spawn_blocking};
+
+use super::{fault::Fault, file};
+use crate::Error;
+
+/// How many calls read at once; others wait.
+const CONNECTIONS: usize = 4;
+
+/// The connections of one file.
+#[derive(Debug)]
+pub(super) struct Readers {
+    pool: Arc<Pool>,
+    free: Arc<Semaphore>,
+}
+
+/// The connections that wait for work. They are opened when they are first wanted.
+#[derive(Debug)]
+struct Pool {
+    path: Arc<Path>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    /// Readers of the file `path`, which is there and sound.
+    pub(super) fn new(path: Arc<Path>) -> Self {
+        let pool = Pool { path, idle: Mutex::new(Vec::with_capacity(CONNECTIONS)) };
+        Self { pool: Arc::new(pool), free: Arc::new(Semaphore::new(CONNECTIONS)) }
+    }
+
+    /// Gives `look` a connection in a transaction, so that all it reads is of one moment.
+    pub(super) async fn read<T, F>(&self, doing: &'static str, look: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let turn = self.free.clone().acquire_owned().await.map_err(|error| Error::failed(doing, error))?;
+        let pool = self.pool.clone();
+        let reading = spawn_blocking(move || {
+            let found = pool.read(look).map_err(|fault| fault.during(doing, &pool.path));
+            drop(turn);
+            found
+        });
+        reading.await.map_err(|error| Error::failed(doing, error))?
+    }
+}
+
+impl Pool {
+    fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+        let idle = self.idle().pop();
+        let db = idle.map_or_else(|| file::connect_reader(&self.path), Ok)?;
+        let moment = db.unchecked_transaction()?;
+        let found = look(&moment);
+        moment.finish()?;
+        self.idle().push(db);
+        found
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,101 @@
+-- Format 1. Integers in the place of text keep rows small. `session.id` is never used again, so whatever belongs to a
+-- session that was deleted can be out of reach at once and be removed later, in slices.
+
+CREATE TABLE session (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    name          TEXT    NOT NULL UNIQUE,
+    seq           INTEGER NOT NULL,      -- the head
+    tag           BLOB    NOT NULL,
+    expires_at    INTEGER,               -- milliseconds since 1970; null is never
+    last_activity INTEGER NOT NULL       -- milliseconds since 1970
+);
+CREATE INDEX session_by_expiry ON session (expires_at, name) WHERE expires_at IS NOT NULL;
+
+-- Sessions that were deleted and still have rows.
+CREATE TABLE dead (session INTEGER PRIMARY KEY);
+
+-- Types of entries. They are few, fixed and say nothing of anybody, so all sessions share them.
+CREATE TABLE type (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+-- Subjects, actors and audiences: names that people gave, so each session has its own and takes them along.
+CREATE TABLE word (
+    session INTEGER NOT NULL,
+    id      INTEGER NOT NULL,
+    text    TEXT    NOT NULL,
+    PRIMARY KEY (session, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX word_by_text ON word (session, text);
+
+-- Entries in the order of their commits, whatever their session: new ones fill the last page. `id` counts changes;
+-- `notice` counts on in the same row of numbers.
+CREATE TABLE entry (
+    id       INTEGER PRIMARY KEY,
+    session  INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    v        INTEGER NOT NULL,
+    at       INTEGER NOT NULL,           -- milliseconds since 1970
+    actor    INTEGER NOT NULL,           -- a word
+    type     INTEGER NOT NULL,
+    subject  INTEGER NOT NULL,           -- a word
+    audience INTEGER,                    -- a word; null is `all`
+    time     INTEGER,                    -- milliseconds since 1970
+    keys     TEXT,                       -- a JSON array; null is none
+    tag      BLOB    NOT NULL,
+    data     TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX entry_by_seq ON entry (session, seq);
+CREATE INDEX entry_by_type ON entry (session, type, seq);
+CREATE INDEX entry_by_subject ON entry (session, subject, type, seq);
+CREATE INDEX entry_by_time ON entry (session, subject, type, time, seq) WHERE time IS NOT NULL;
+
+-- Which entry claimed a key: by the first 16 bytes of the SHA-256 of the key.
+CREATE TABLE claim (
+    session INTEGER NOT NULL,
+    key     BLOB    NOT NULL,
+    seq     INTEGER NOT NULL,
+    PRIMARY KEY (session, key)
+) WITHOUT ROWID;
+
+-- Texts too large for entries, by their SHA-256.
+CREATE TABLE value (
+    session INTEGER NOT NULL,
+    hash    BLOB    NOT NULL,
+    text    TEXT    NOT NULL,
+    PRIMARY KEY (session, hash)
+);
+
+CREATE TABLE snapshot (
+    session INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    tag     BLOB    NOT NULL,
+    state   BLOB    NOT NULL,
+    PRIMARY KEY (session, seq)
+);
+
+-- Changes that are no entries (touched, deleted), for about a minute, so that other processes hear of them. The newest
+-- row stays without its name: it keeps the count of changes from going back when the newest entries are deleted.
+CREATE TABLE notice (
+    id   INTEGER PRIMARY KEY,
+    name TEXT,
+    at   INTEGER NOT NULL                -- milliseconds since 1970
+);
+
+-- For people: sqlite3 callboard.db "SELECT * FROM journal WHERE session = 'demo' ORDER BY seq"
+CREATE VIEW journal AS
+SELECT session.name                                                         AS session,
+       entry.seq                                                            AS seq,
+       strftime('%Y-%m-%dT%H:%M:%fZ', entry.at / 1000.0, 'unixepoch')       AS at,
+       actor.text                                                           AS "by",
+       type.name                                                            AS type,
+       subject.text                                                         AS subject,
+       coalesce(audience.text, 'all')                                       AS audience,
+       entry.data                                                           AS data
+FROM entry
+JOIN session ON session.id = entry.session
+JOIN type ON type.id = entry.type
+JOIN word AS actor ON actor.session = entry.session AND actor.id = entry.actor
+JOIN word AS subject ON subject.session = entry.session AND subject.id = entry.subject
+LEFT JOIN word AS audience ON audience.session = entry.session AND audience.id = entry.audience;

@@ -1,0 +1,41 @@
+//! Snapshots of what journals fold to.
+
+use callboard_core::{
+    entry::Head,
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{column, fault::Fault, sessions, writer::Write};
+use crate::{Snapshot, store::SNAPSHOTS_KEPT};
+
+/// See [`Store::put_snapshot`](crate::Store::put_snapshot).
+pub(super) fn put(write: &mut Write<'_>, session: &SessionId, at: Head, state: &[u8]) -> Result<(), Fault> {
+    let Some(found) = sessions::live(write.db, session, write.now)? else { return Ok(()) };
+    write
+        .db
+        .prepare_cached(
+            "INSERT OR REPLACE INTO snapshot (session, seq, tag, state)
+             SELECT session, seq, tag, ?4 FROM entry WHERE session = ?1 AND seq = ?2 AND tag = ?3",
+        )?
+        .execute((found.id, column::number(at.seq), at.tag.0, state))?;
+    write
+        .db
+        .prepare_cached(
+            "DELETE FROM snapshot WHERE session = ?1 AND seq NOT IN
+             (SELECT seq FROM snapshot WHERE session = ?1 ORDER BY seq DESC LIMIT ?2)",
+        )?
+        .execute((found.id, column::limit(SNAPSHOTS_KEPT)))?;
+    Ok(())
+}
+
+/// See [`Store::snapshot`](crate::Store::snapshot).
+pub(super) fn newest(db: &Connection, session: &SessionId, now: Timestamp, at: Seq) -> Result<Option<Snapshot>, Fault> {
+    let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
+    let mut newest = db.prepare_cached(
+        "SELECT seq, tag, state FROM snapshot WHERE session = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1",
+    )?;
+    let decode = |row: &rusqlite::Row<'_>| Ok((column::head(row, 0)?, row.get_ref(2)?.as_blob()?.into()));
+    Ok(newest.query_row((found.id, column::number(at)), decode).optional()?)
+}

@@ -1,0 +1,27 @@
+//! Texts too large for entries.
+
+use std::sync::Arc;
+
+use callboard_core::{entry::Hash, id::SessionId, time::Timestamp};
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use super::{fault::Fault, sessions};
+
+/// Stores a text, unless the session has it already.
+pub(super) fn put(db: &Connection, session: i64, hash: Hash, text: &str) -> Result<()> {
+    db.prepare_cached("INSERT OR IGNORE INTO value (session, hash, text) VALUES (?1, ?2, ?3)")?
+        .execute((session, hash.0, text))?;
+    Ok(())
+}
+
+/// See [`Store::value`](crate::Store::value).
+pub(super) fn find(
+    db: &Connection,
+    session: &SessionId,
+    now: Timestamp,
+    hash: Hash,
+) -> Result<Option<Arc<str>>, Fault> {
+    let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
+    let mut text = db.prepare_cached("SELECT text FROM value WHERE session = ?1 AND hash = ?2")?;
+    Ok(text.query_row((found.id, hash.0), |row| Ok(row.get_ref(0)?.as_str()?.into())).optional()?)
+}

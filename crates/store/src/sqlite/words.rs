@@ -1,0 +1,122 @@
+//! Types, subjects, actors and audiences as small numbers, and back.
+
+use std::{collections::HashMap, sync::Arc};
+
+use callboard_core::{audience::Audience, entry::Actor};
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use super::column;
+
+/// The number of a word of a session, if it was ever used there.
+pub(super) fn known(db: &Connection, session: i64, text: &str) -> Result<Option<i64>> {
+    db.prepare_cached("SELECT id FROM word WHERE session = ?1 AND text = ?2")?
+        .query_row((session, text), |row| row.get(0))
+        .optional()
+}
+
+/// The number of a word of a session, a new one where it has none.
+pub(super) fn number(db: &Connection, session: i64, text: &str) -> Result<i64> {
+    if let Some(id) = known(db, session, text)? {
+        return Ok(id);
+    }
+    db.prepare_cached(
+        "INSERT INTO word (session, id, text)
+         VALUES (?1, (SELECT coalesce(max(id), 0) + 1 FROM word WHERE session = ?1), ?2) RETURNING id",
+    )?
+    .query_row((session, text), |row| row.get(0))
+}
+
+/// The number of a type, if it was ever used.
+pub(super) fn known_type(db: &Connection, name: &str) -> Result<Option<i64>> {
+    db.prepare_cached("SELECT id FROM type WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
+}
+
+/// The number of a type, a new one where it has none.
+pub(super) fn type_number(db: &Connection, name: &str) -> Result<i64> {
+    if let Some(id) = known_type(db, name)? {
+        return Ok(id);
+    }
+    db.prepare_cached("INSERT INTO type (name) VALUES (?1) RETURNING id")?.query_row([name], |row| row.get(0))
+}
+
+/// The number of an audience; `all`, which is nearly always meant, takes no room.
+pub(super) fn audience_number(db: &Connection, session: i64, audience: &Audience) -> Result<Option<i64>> {
+    match audience {
+        Audience::All => Ok(None),
+        Audience::None | Audience::Agents(_) => number(db, session, &audience.to_string()).map(Some),
+    }
+}
+
+/// The words of one session as they are read: each is looked up once and shared by all entries that have it.
+pub(super) struct Words<'a> {
+    db: &'a Connection,
+    session: i64,
+    types: HashMap<i64, Arc<str>>,
+    subjects: HashMap<i64, Arc<str>>,
+    actors: HashMap<i64, Actor>,
+    audiences: HashMap<i64, Audience>,
+}
+
+impl<'a> Words<'a> {
+    /// The words of the session with this number.
+    pub(super) fn new(db: &'a Connection, session: i64) -> Self {
+        let (types, subjects, actors, audiences) = Default::default();
+        Self { db, session, types, subjects, actors, audiences }
+    }
+
+    pub(super) fn type_name(&mut self, id: i64) -> Result<Arc<str>> {
+        remembered(&mut self.types, id, || {
+            let mut name = self.db.prepare_cached("SELECT name FROM type WHERE id = ?1")?;
+            name.query_row([id], |row| Ok(row.get_ref(0)?.as_str()?.into()))
+        })
+    }
+
+    pub(super) fn subject(&mut self, id: i64) -> Result<Arc<str>> {
+        remembered(&mut self.subjects, id, || text(self.db, self.session, id))
+    }
+
+    pub(super) fn actor(&mut self, id: i64) -> Result<Actor> {
+        remembered(&mut self.actors, id, || column::parsed(&text(self.db, self.session, id)?, 0))
+    }
+
+    pub(super) fn audience(&mut self, id: Option<i64>) -> Result<Audience> {
+        let Some(id) = id else { return Ok(Audience::All) };
+        remembered(&mut self.audiences, id, || audience(&text(self.db, self.session, id)?))
+    }
+}
+
+fn text(db: &Connection, session: i64, id: i64) -> Result<Arc<str>> {
+    db.prepare_cached("SELECT text FROM word WHERE session = ?1 AND id = ?2")?
+        .query_row((session, id), |row| Ok(row.get_ref(0)?.as_str()?.into()))
+}
+
+fn remembered<T: Clone>(known: &mut HashMap<i64, T>, id: i64, look: impl FnOnce() -> Result<T>) -> Result<T> {
+    if let Some(found) = known.get(&id) {
+        return Ok(found.clone());
+    }
+    let found = look()?;
+    known.insert(id, found.clone());
+    Ok(found)
+}
+
+/// Reads an audience as it is displayed. No agent's name has a comma in it or is `all` or `none`.
+fn audience(text: &str) -> Result<Audience> {
+    match text {
+        "all" => Ok(Audience::All),
+        "none" => Ok(Audience::None),
+        names => names.split(", ").map(|name| column::parsed(name, 0)).collect::<Result<_>>().map(Audience::Agents),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audience_reads_as_it_is_displayed() {
+        let agents = ["b c", "@a/d.e", "z-9"].map(|name| name.parse().unwrap());
+        for written in [Audience::All, Audience::None, Audience::of(agents)] {
+            assert_eq!(audience(&written.to_string()).unwrap(), written);
+        }
+    }
+}

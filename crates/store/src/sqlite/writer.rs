@@ -1,0 +1,138 @@
+//! The one thread that writes: it commits what waits in one transaction, and answers each by itself.
+
+mod group;
+mod thread;
+
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, mpsc},
+    thread::JoinHandle,
+};
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use rusqlite::{Connection, Result as SqlResult};
+use tokio::sync::{Semaphore, broadcast, oneshot};
+
+use self::{
+    group::{Job, Work},
+    thread::Thread,
+};
+use super::{changes, fault::Fault};
+use crate::{Clock, Error, store::WATCH_CAPACITY};
+
+/// How many calls wait in the queue; those behind them wait before it.
+const QUEUE: usize = 1024;
+
+/// The handle of the thread. Dropping it ends the thread once everything in the queue is answered, and waits for that.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// `None` only while it is dropped.
+    queue: Option<mpsc::Sender<Message>>,
+    room: Arc<Semaphore>,
+    changed: broadcast::Sender<SessionId>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread is told.
+enum Message {
+    /// Something is to be done.
+    Work(Box<dyn Work>),
+    /// Somebody began to watch.
+    Watched,
+}
+
+/// A transaction, as the functions see it that write in it.
+pub(super) struct Write<'a> {
+    /// The connection that it runs on.
+    pub(super) db: &'a Connection,
+    /// When it began: what has expired by then is gone.
+    pub(super) now: Timestamp,
+    newest_change: i64,
+    changed: Vec<SessionId>,
+    dead: bool,
+}
+
+impl Write<'_> {
+    /// The number of the change that is made next.
+    pub(super) fn next_change(&mut self) -> i64 {
+        self.newest_change += 1;
+        self.newest_change
+    }
+
+    /// Has the session named to those who watch this store, once it is committed.
+    pub(super) fn changed(&mut self, session: &SessionId) {
+        self.changed.push(session.clone());
+    }
+
+    /// Has the session named to those who watch here and in other processes.
+    pub(super) fn notice(&mut self, session: &SessionId) -> SqlResult<()> {
+        let change = self.next_change();
+        self.changed(session);
+        changes::notice(self.db, change, session, self.now)
+    }
+
+    /// Notes that there are rows to remove.
+    pub(super) fn dead(&mut self) {
+        self.dead = true;
+    }
+}
+
+impl Writer {
+    /// Starts the thread on a connection to the file `path`.
+    pub(super) fn start(db: Connection, path: &Arc<Path>, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let (queue, messages) = mpsc::channel();
+        let changed = broadcast::Sender::new(WATCH_CAPACITY);
+        let started = |error: Fault| error.during("starting to write", path);
+        let thread = Thread::new(db, messages, changed.clone(), clock, path.clone()).map_err(started)?;
+        let thread = std::thread::Builder::new()
+            .name("callboard-store".into())
+            .spawn(move || thread.run())
+            .map_err(|error| Error::failed("starting the thread that writes", error))?;
+        let room = Arc::new(Semaphore::new(QUEUE));
+        Ok(Self { queue: Some(queue), room, changed, thread: Some(thread) })
+    }
+
+    /// Does `work` in a transaction, maybe together with others, and answers when that is committed.
+    ///
+    /// It may be tried again from the start, so it must leave no traces but in the file.
+    pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Write<'_>) -> Result<T, Fault> + Send + 'static,
+    {
+        let gone = || Error::failed(doing, io::Error::other("the thread that writes has ended"));
+        let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
+        let (reply, answer) = oneshot::channel();
+        let job = Job::new(doing, work, reply, room);
+        let queue = self.queue.as_ref().ok_or_else(gone)?;
+        queue.send(Message::Work(Box::new(job))).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// How many calls were not answered yet.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        QUEUE - self.room.available_permits()
+    }
+
+    /// See [`Store::watch`](crate::Store::watch).
+    pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
+        let watcher = self.changed.subscribe();
+        if let Some(queue) = &self.queue {
+            // Where the thread has ended, so has the channel that the watcher listens to.
+            let _ = queue.send(Message::Watched);
+        }
+        watcher
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            // It has answered everybody, or it has panicked and they know: nothing is left to be said.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Exact counts: one counter for each vocabulary, loaded when it first counts.
+
+use std::sync::LazyLock;
+
+use callboard_core::count::{TokenCounter, Tokens};
+use tiktoken::{CoreBpe, encoding};
+
+use crate::{
+    Vocabulary,
+    chunks::{Chunks, Isolates},
+};
+
+/// The counter of `vocabulary`. Its counts are exact.
+///
+/// The first count loads the vocabulary; threads that count meanwhile wait for it, and it is never loaded twice.
+pub fn counter(vocabulary: Vocabulary) -> &'static dyn TokenCounter {
+    match vocabulary {
+        Vocabulary::O200kBase => &O200K_BASE,
+        Vocabulary::Cl100kBase => &CL100K_BASE,
+        Vocabulary::Qwen2 => &QWEN2,
+        Vocabulary::Llama3 => &LLAMA3,
+        Vocabulary::DeepseekV3 => &DEEPSEEK_V3,
+        Vocabulary::Tekken => &TEKKEN,
+    }
+}
+
+static O200K_BASE: Exact = Exact::new(Vocabulary::O200kBase, encoding::o200k_base);
+static CL100K_BASE: Exact = Exact::new(Vocabulary::Cl100kBase, encoding::cl100k_base);
+static QWEN2: Exact = Exact::new(Vocabulary::Qwen2, encoding::qwen2);
+static LLAMA3: Exact = Exact::new(Vocabulary::Llama3, encoding::llama3);
+static DEEPSEEK_V3: Exact = Exact::new(Vocabulary::DeepseekV3, encoding::deepseek_v3);
+static TEKKEN: Exact = Exact::new(Vocabulary::Tekken, encoding::mistral_v3);
+
+struct Exact {
+    vocabulary: Vocabulary,
+    encoding: LazyLock<CoreBpe>,
+}
+
+impl Exact {
+    const fn new(vocabulary: Vocabulary, load: fn() -> CoreBpe) -> Self {
+        Self { vocabulary, encoding: LazyLock::new(load) }
+    }
+
+    fn isolates(&self) -> Isolates {
+        match self.vocabulary {
+            Vocabulary::DeepseekV3 => Isolates::Cjk,
+            Vocabulary::O200kBase
+            | Vocabulary::Cl100kBase
+            | Vocabulary::Qwen2
+            | Vocabulary::Llama3
+            | Vocabulary::Tekken => Isolates::Nothing,
+        }
+    }
+}
+
+impl TokenCounter for Exact {
+    fn vocabulary(&self) -> &str {
+        self.vocabulary.as_str()
+    }
+
+    fn count(&self, text: &str) -> Tokens {
+        // `count` takes special tokens for the plain text they are; `count_with_special_tokens` would not.
+        Chunks::new(text, self.isolates()).map(|chunk| Tokens(self.encoding.count(chunk) as u64)).sum()
+    }
+}

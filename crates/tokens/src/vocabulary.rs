@@ -1,0 +1,91 @@
+//! The vocabularies that are part of the binary, and their names.
+
+use std::{fmt, str::FromStr};
+
+/// A vocabulary that is part of the binary.
+///
+/// One is listed only if its counts agree with an implementation other than the one that is used here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Vocabulary {
+    /// `o200k_base`: OpenAI's models since GPT-4o, and `gpt-oss`, whose `o200k_harmony` differs in special tokens only.
+    O200kBase,
+    /// `cl100k_base`: OpenAI's GPT-4, GPT-3.5 and text embeddings.
+    Cl100kBase,
+    /// `qwen2`: Alibaba's Qwen 1.5, 2, 2.5 and 3, but not 3.5 and later.
+    ///
+    /// Counts are those of the text as it is, like llama.cpp's. Servers that use the vendor's `tokenizer.json` compose
+    /// the text first (NFC), which changes counts where the text is not composed already.
+    Qwen2,
+    /// `llama3`: Meta's Llama 3 to 3.3, but not 4.
+    Llama3,
+    /// `deepseek_v3`: DeepSeek V3, R1 and V4, but not the models distilled from R1.
+    ///
+    /// A row of several control or format characters is counted one by one, which now and then gives a token more
+    /// than the vendor's. Text with neither white space nor Chinese or Japanese characters for 8 KiB is cut there
+    /// unless it is ASCII, which may change the count by a token for each cut.
+    DeepseekV3,
+    /// `tekken`: Mistral's models since Mistral NeMo, but not those that still use SentencePiece.
+    Tekken,
+}
+
+impl Vocabulary {
+    /// All vocabularies.
+    pub const ALL: [Self; 6] =
+        [Self::O200kBase, Self::Cl100kBase, Self::Qwen2, Self::Llama3, Self::DeepseekV3, Self::Tekken];
+
+    /// The name as text, for instance `o200k_base`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::O200kBase => "o200k_base",
+            Self::Cl100kBase => "cl100k_base",
+            Self::Qwen2 => "qwen2",
+            Self::Llama3 => "llama3",
+            Self::DeepseekV3 => "deepseek_v3",
+            Self::Tekken => "tekken",
+        }
+    }
+}
+
+impl fmt::Display for Vocabulary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A text that names none of the vocabularies in the binary.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("vocabulary {name:?} is not part of this binary: use one of {}", Vocabulary::ALL.map(Vocabulary::as_str).join(", "))]
+pub struct UnknownVocabulary {
+    /// The text, shortened to 60 characters.
+    pub name: String,
+}
+
+impl FromStr for Vocabulary {
+    type Err = UnknownVocabulary;
+
+    fn from_str(name: &str) -> Result<Self, UnknownVocabulary> {
+        let known = Self::ALL.into_iter().find(|vocabulary| vocabulary.as_str() == name);
+        known.ok_or_else(|| UnknownVocabulary { name: name.chars().take(60).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vocabulary_is_read_from_the_name_it_shows() {
+        for vocabulary in Vocabulary::ALL {
+            assert_eq!(vocabulary.to_string().parse(), Ok(vocabulary));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        let error = "o200k".parse::<Vocabulary>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            r#"vocabulary "o200k" is not part of this binary: use one of o200k_base, cl100k_base, qwen2, llama3, deepseek_v3, tekken"#
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Folders: the repository, and the one in the user's cache where models and their server stay.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+/// The root of this repository.
+pub(crate) fn repository() -> PathBuf {
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&xtask).parent().map_or_else(PathBuf::new, Path::to_owned)
+}
+
+/// `callboard/NAME` in the user's cache folder, made where it is missing.
+pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
+    let set = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME")
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))
+        .context("no cache folder: set HOME or XDG_CACHE_HOME")?;
+    let folder = cache.join("callboard").join(name);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Keeps other processes from bringing the same thing at once, until it is dropped. The system frees it when this
+/// process dies, however that happens.
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Waits until no other process brings `what`, a name within `folder`.
+    pub(crate) fn of(folder: &Path, what: &str) -> anyhow::Result<Self> {
+        let path = folder.join(format!("{what}.lock"));
+        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                eprintln!("{what}: another process is at it, waiting for it to end");
+                file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("cannot lock {}", path.display()));
+            }
+        }
+        Ok(Self { _file: file })
+    }
+}

@@ -1,0 +1,36 @@
+//! What continuous integration runs.
+
+use crate::server::{Server, Share};
+use crate::{audit, command, weights};
+
+/// Tells the tests where the small model is.
+const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
+
+/// Formatting, lints, documentation, licences and sources of dependencies, arrows between crates.
+pub(crate) fn lint() -> anyhow::Result<()> {
+    let cargo = |arguments: &str| {
+        let mut command = command::cargo();
+        command.args(arguments.split(' '));
+        eprintln!("{}", command::shown(&command));
+        command::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+    };
+    cargo("fmt --all --check")?;
+    audit::audit()?;
+    cargo("clippy --workspace --all-targets --all-features -- -D warnings")?;
+    cargo("doc --workspace --no-deps --all-features")
+}
+
+/// All tests, or those that `arguments` for `cargo test` choose, with the small model that some of them need.
+pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
+    let mut cargo = command::cargo();
+    cargo.args(["test", "--all-features"]);
+    if arguments.is_empty() {
+        cargo.arg("--workspace");
+    }
+    cargo.args(arguments);
+    if std::env::var_os(MODEL_URL).is_some() {
+        return command::run(&mut cargo);
+    }
+    let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
+    command::run(cargo.env(MODEL_URL, server.url()))
+}

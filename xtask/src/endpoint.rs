@@ -1,0 +1,41 @@
+//! Which model's endpoint there is already, asked over plain HTTP on this machine.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::Value;
+
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Where Ollama listens if nobody told it otherwise.
+const OLLAMA_PORT: u16 = 11434;
+
+/// An answer over HTTP.
+pub(crate) struct Answer {
+    /// The status code.
+    pub(crate) status: u16,
+    body: String,
+}
+
+/// Gets `path` from a server on this machine.
+pub(crate) fn get(port: u16, path: &str) -> anyhow::Result<Answer> {
+    let mut stream = TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    // HTTP/1.0: the body is as it is, and ends where the connection ends.
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("not HTTP")?;
+    let status = head.split(' ').nth(1).context("not HTTP")?.parse()?;
+    Ok(Answer { status, body: body.to_owned() })
+}
+
+/// A local Ollama that answers and has a model that chats: its base URL and that model.
+pub(crate) fn ollama() -> Option<(String, String)> {
+    let answer = get(OLLAMA_PORT, "/v1/models").ok().filter(|answer| answer.status == 200)?;
+    let list: Value = serde_json::from_str(&answer.body).ok()?;
+    let mut names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    let chats = names.find(|name| !name.contains("embed") && !name.contains("minilm") && !name.contains("bge"))?;
+    Some((format!("http://127.0.0.1:{OLLAMA_PORT}/v1"), chats.to_owned()))
+}

