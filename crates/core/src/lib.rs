@@ -5,8 +5,10 @@
 
 pub mod audience;
 pub mod command;
+mod deciding;
 pub mod entry;
 pub mod error;
+pub mod event;
 pub mod fact;
 pub mod id;
 mod json;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    conversation::{Content, Message, MessageAdded, Role, thread_subject},
+    conversation::{
+        Content, Message, Role,
+        facts::{MessageAdded, thread_subject},
+    },
     entry::{Entry, Hash},
     error::Error as Refusal,
     fact::{self, Fact},

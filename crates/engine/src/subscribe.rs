@@ -3,7 +3,10 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use callboard_core::{
-    conversation::{MessageAdded, Role, thread_subject},
+    conversation::{
+        Role,
+        facts::{MessageAdded, thread_subject},
+    },
     entry::Entry,
     fact::{self, Fact},
     id::{Seq, ThreadId},

@@ -6,7 +6,7 @@ use callboard_core::{
     command::{Answer, Command},
     entry::Actor,
     id::RunId,
-    run::{self, Next, Status},
+    run::{self, Status, next::Next},
 };
 use callboard_engine::Session;
 use callboard_model::ChatModel;
@@ -52,7 +52,7 @@ impl Driver {
             if at.epoch != epoch {
                 return Err(Error::TakenOver);
             }
-            match run::next(&state, at).map_err(callboard_engine::Error::from)? {
+            match run::next::next(&state, at).map_err(callboard_engine::Error::from)? {
                 Next::Ask(ask) => match self.turn(&state, at, ask).await {
                     Err(Error::Ended { status }) => return Ok(status),
                     turn => turn?,

@@ -13,7 +13,7 @@ use callboard_core::{
     fact,
     id::RunId,
     prompt::{Body, Format, Prompt},
-    run::{self, Ask, Due, Pending, Run, TurnFailure, TurnReply, TurnRequest, TurnRequested, Usage},
+    run::{self, Due, Pending, Run, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
     state::State,
 };
 use callboard_engine::{Ephemeral, PromptQuery};
@@ -92,7 +92,7 @@ impl Driver {
         request.response_schema = match &turn.ask.due {
             Due::Directive | Due::Repair { .. } => structured("directive", schema::schema(&state.team)),
             Due::Form { .. } => structured("form", schema::form()),
-            Due::Check { .. } => structured("verdict", run::check_schema()),
+            Due::Check { .. } => structured("verdict", run::task::check_schema()),
             Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
         };
         if matches!(turn.ask.due, Due::Work { .. }) {
@@ -194,7 +194,7 @@ fn query(ask: &Ask, model: &ModelName, at: callboard_core::id::Seq, budget: Opti
         budget,
         at: Some(at),
         format: Format::OpenAi,
-        task: run::task(&ask.due),
+        task: run::task::task(&ask.due),
         ..PromptQuery::default()
     }
 }

@@ -1,7 +1,11 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Directive, Reading, Recipient, contradictions, read, read_text, schema::schema};
+use super::{
+    Directive, Reading, Recipient,
+    read::{contradictions, read, read_text},
+    schema::schema,
+};
 use crate::{
     command::{Answer, Command},
     testing::Board,

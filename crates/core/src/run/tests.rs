@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Due, Limits, Next, Run, TurnFailure};
+use super::{Due, Limits, Run, TurnFailure, next::Next};
 use crate::{
     audience::Audience,
     command::Command,
@@ -124,7 +124,7 @@ fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_appl
     let faulty = json!({"messageTo": "ghost", "message": "Boo.", "contextSetUpdate": set("A", "1")});
     assert_snapshot!(replies(&mut board, &[faulty.clone()]), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]"#);
     assert_eq!(board.state.sets.iter().count(), 0);
-    assert_snapshot!(super::task(&board.run().due).unwrap(), @r#"
+    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @r#"
     Your last directive could not be used as it was:
     {"messageTo":"ghost","message":"Boo.","contextSetUpdate":{"contextSets":[{"name":"A","context":"1"}]}}
 
@@ -153,7 +153,7 @@ fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
     writer in agent:writer: work of writer
     lead in main: check m13 of writer for "four lines"
     "#);
-    assert_snapshot!(super::task(&board.run().due).unwrap(), @"
+    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @"
     Hold the last answer of writer against what was expected of it: four lines
 
     Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
