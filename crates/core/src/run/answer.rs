@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     conversation::facts::MessageChecked,
-    conversation::{self, Message, NewMessage, Role, ToolCall},
+    conversation::{self, NewMessage, Role, ToolCall},
     deciding::{Deciding, Undecided},
     directive::facts::Received,
     directive::{self, Directive, FormRequest, Reading, Recipient},

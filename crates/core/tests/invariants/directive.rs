@@ -3,7 +3,11 @@
 use callboard_core::{
     command::{Answer, Command},
     context_set::Outcome,
-    directive::{Reading, read, read_text, schema::schema},
+    directive::{
+        Reading,
+        read::{read, read_text},
+        schema::schema,
+    },
     testing::Board,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
