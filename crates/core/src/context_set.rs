@@ -227,6 +227,19 @@ pub struct PutSet {
     pub enabled: Option<bool>,
 }
 
+impl PutSet {
+    /// A set that says `content`, seen by those who saw it before or, where it is new, by those the session says.
+    pub fn new(name: SetName, content: impl Into<Arc<str>>) -> Self {
+        Self { name, content: content.into(), visible_to: None, enabled: None }
+    }
+
+    /// The same, seen by these agents alone.
+    #[must_use]
+    pub fn for_agents(self, agents: impl IntoIterator<Item = AgentName>) -> Self {
+        Self { visible_to: Some(Audience::of(agents)), ..self }
+    }
+}
+
 /// How one update of a set came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetOutcome {

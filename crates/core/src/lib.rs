@@ -28,3 +28,4 @@ pub mod viewer;
 pub mod count;
 pub mod prompt;
 pub mod tail;
+pub mod why;

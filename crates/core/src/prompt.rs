@@ -146,6 +146,14 @@ pub enum Lacking {
 }
 
 impl Prompt {
+    /// What the model gets as one text, whatever its form; for people to read.
+    pub fn text(&self) -> String {
+        match &self.body {
+            Body::Text(text) => text.clone(),
+            Body::Messages(messages) => messages.iter().map(|message| format!("{message:#}\n")).collect(),
+        }
+    }
+
     /// The hash of what the model gets.
     pub fn sha256(&self) -> Hash {
         match &self.body {

@@ -9,11 +9,12 @@ use callboard_core::{
     state::State,
     text::Values,
 };
-use callboard_store::{Append, Order, Query};
+use callboard_store::Append;
 
 use crate::{
     Error, Receipt,
     live::{Execute, Writer},
+    session::read,
 };
 
 /// How often a batch is decided again after somebody else was faster.
@@ -142,9 +143,7 @@ impl Writer {
     }
 
     async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        let query =
-            Query { seqs: seq..seq.next(), types: Vec::new(), subjects: Vec::new(), order: Order::Forward, limit: 1 };
-        Ok(self.store.read(&self.id, query).await?.pop())
+        Ok(read(&*self.store, &self.id, seq.previous(), seq, 1).await?.pop())
     }
 
     /// Waits a little, longer each time and never as long as somebody else who waits too.

@@ -5,7 +5,7 @@ use callboard_core::{
     error::Error as Refusal,
     id::{Seq, SessionId},
 };
-use callboard_store::{Append, Order, Query};
+use callboard_store::Append;
 use serde_json::Value;
 
 use crate::{Board, Error, Session, live::PAGE};
@@ -25,16 +25,10 @@ impl Board {
         let id = id.unwrap_or_else(made);
         let mut head = Head::default();
         while head.seq < state.head.seq {
-            let query = Query {
-                seqs: head.seq.next()..state.head.seq.next(),
-                types: Vec::new(),
-                subjects: Vec::new(),
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let entries = session.live.store.read(session.id(), query).await?;
+            let entries = session.page(head.seq, state.head.seq, PAGE).await?;
             let Some(last) = entries.last().map(Entry::head) else { break };
-            let values = session.values(entries.iter().flat_map(stored)).await?.into_iter().collect();
+            let values =
+                session.values(entries.iter().flat_map(|entry| stored(&entry.data))).await?.into_iter().collect();
             let expires_at = state.session.settings.ttl_seconds.expires_at(session.live.store.now().await?);
             let append = Append { session: id.clone(), expected: head, entries, values, expires_at };
             match self.store().append(append).await {
@@ -54,8 +48,8 @@ impl Board {
     }
 }
 
-/// The hashes of the long texts that an entry speaks of.
-fn stored(entry: &Entry) -> Vec<Hash> {
+/// The hashes of the long texts that the data of an entry speaks of.
+pub(crate) fn stored(data: &str) -> Vec<Hash> {
     fn collect(value: &Value, hashes: &mut Vec<Hash>) {
         match value {
             Value::Object(fields) => {
@@ -71,7 +65,7 @@ fn stored(entry: &Entry) -> Vec<Hash> {
         }
     }
     let mut hashes = Vec::new();
-    if let Ok(data) = serde_json::from_str(&entry.data) {
+    if let Ok(data) = serde_json::from_str(data) {
         collect(&data, &mut hashes);
     }
     hashes

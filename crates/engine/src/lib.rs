@@ -1,7 +1,30 @@
 //! Live Callboard sessions: open, decide, append, publish, read.
 //!
 //! A [`Board`] keeps sessions in a store. A [`Session`] takes commands, whose entries are on disk before they are
-//! answered, and gives prompts, histories and streams, each through the eyes of one viewer.
+//! answered, and gives prompts, histories and streams, each through the eyes of one viewer. A whole program:
+//!
+//! ```
+//! use callboard_engine::{Board, NewBoardSession, PromptQuery, Settings, core, store};
+//! use core::{command::Command, context_set::PutSet, conversation::{NewMessage, Role}, id::ThreadId, viewer::Viewer};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let store = store::open("memory:", store::Settings::default()).await?;
+//!     let board = Board::new(store, Settings::default());
+//!     let team = serde_json::from_str(r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#)?;
+//!     let session = board.create(NewBoardSession { agents: team, ..Default::default() }).await?;
+//!
+//!     let brief = PutSet::new("Brief".parse()?, "One page on tides.").for_agents(["lead".parse()?]);
+//!     session.execute(Viewer::User, Command::PutSet(brief)).await?;
+//!     session.say(Viewer::User, &ThreadId::main(), NewMessage::text(Role::User, "Begin, please.")).await?;
+//!
+//!     let prompt = |agent: &str| PromptQuery { agent: agent.parse().ok(), ..Default::default() };
+//!     let [lead, writer] = [session.prompt(&prompt("lead")).await?, session.prompt(&prompt("writer")).await?];
+//!     assert!(lead.text().contains("One page on tides.") && !writer.text().contains("tides"));
+//!     assert!(writer.text().contains("Begin, please.") && writer.tokens <= writer.budget);
+//!     Ok(())
+//! }
+//! ```
 
 mod append;
 mod board;
@@ -17,6 +40,7 @@ mod session;
 mod settings;
 mod snapshot;
 mod subscribe;
+mod why;
 
 pub use board::{Board, NewBoardSession};
 pub use check::Checked;

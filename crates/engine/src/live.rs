@@ -12,10 +12,10 @@ use callboard_core::{
     id::{AgentName, RunId, Seq, SessionId},
     state::State,
 };
-use callboard_store::{Order, Query, Store};
+use callboard_store::Store;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::{Error, Settings};
+use crate::{Error, Settings, session::read};
 
 /// How many commands may wait for their turn in one session.
 const QUEUE: usize = 1024;
@@ -128,14 +128,8 @@ impl Live {
         if let Some(entries) = self.recent.after(after, through) {
             return Ok(entries);
         }
-        let query = Query {
-            seqs: after.next()..through.next(),
-            types: Vec::new(),
-            subjects: Vec::new(),
-            order: Order::Forward,
-            limit: PAGE,
-        };
-        Ok(self.store.read(&self.id, query).await?.into_iter().map(Arc::new).collect())
+        let entries = read(&*self.store, &self.id, after, through, PAGE).await?;
+        Ok(entries.into_iter().map(Arc::new).collect())
     }
 
     /// That there is no such session (any more).
@@ -254,16 +248,9 @@ impl Writer {
             return Ok(());
         }
         let mut state = State::clone(&known);
-        let mut read = Vec::new();
+        let mut fresh = Vec::new();
         while state.head.seq < row.head.seq {
-            let query = Query {
-                seqs: state.head.seq.next()..row.head.seq.next(),
-                types: Vec::new(),
-                subjects: Vec::new(),
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let page = self.store.read(&self.id, query).await?;
+            let page = read(&*self.store, &self.id, state.head.seq, row.head.seq, PAGE).await?;
             if page.is_empty() {
                 break;
             }
@@ -272,13 +259,13 @@ impl Writer {
                     return self.read_anew(row.head).await;
                 }
                 state.apply(&entry)?;
-                read.push(entry);
+                fresh.push(entry);
             }
         }
         if state.head != row.head {
             return self.read_anew(row.head).await;
         }
-        self.publish(read, state);
+        self.publish(fresh, state);
         Ok(())
     }
 

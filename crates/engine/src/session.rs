@@ -15,7 +15,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_store::{Order, Query};
+use callboard_store::{Order, Query, Store};
 use callboard_tokens::{Cached, Vocabulary, counter};
 use serde::Serialize;
 use tokio::sync::broadcast;
@@ -35,6 +35,19 @@ pub(crate) fn sizes() -> &'static dyn TokenCounter {
 #[derive(Clone)]
 pub struct Session {
     pub(crate) live: Arc<Live>,
+}
+
+/// Reads the entries after `after` up to `through`, at most `limit`.
+pub(crate) async fn read(
+    store: &dyn Store,
+    id: &SessionId,
+    after: Seq,
+    through: Seq,
+    limit: usize,
+) -> Result<Vec<Entry>, callboard_store::Error> {
+    let (types, subjects) = (Vec::new(), Vec::new());
+    let seqs = after.next()..through.next();
+    store.read(id, Query { seqs, types, subjects, order: Order::Forward, limit }).await
 }
 
 /// What is known of a session without reading its journal.
@@ -139,9 +152,12 @@ impl Session {
 
     /// The entry `seq`, whoever may see it.
     pub async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        let query =
-            Query { seqs: seq..seq.next(), types: Vec::new(), subjects: Vec::new(), order: Order::Forward, limit: 1 };
-        Ok(self.live.store.read(self.id(), query).await?.pop())
+        Ok(self.page(seq.previous(), seq, 1).await?.pop())
+    }
+
+    /// The entries after `after` up to `through`, at most `limit`, whoever may see them.
+    pub(crate) async fn page(&self, after: Seq, through: Seq, limit: usize) -> Result<Vec<Entry>, Error> {
+        Ok(read(&*self.live.store, self.id(), after, through, limit).await?)
     }
 
     /// Waits until `found` finds what it looks for in the state; `None` where the session goes before that.

@@ -8,18 +8,19 @@ use callboard_core::{
     id::{Seq, SessionId},
     state::State,
 };
-use callboard_store::{Order, Query, Store};
+use callboard_store::Store;
 
 use crate::{
     Error,
     live::{PAGE, Writer},
+    session::read,
 };
 
 /// The state of a session as of the entry `at`.
 pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<State, Error> {
     let mut state = newest(store, id, at).await?.unwrap_or_default();
     while state.head.seq < at {
-        let page = read(store, id, state.head.seq.next(), at).await?;
+        let page = read(store, id, state.head.seq, at, PAGE).await?;
         if page.is_empty() {
             break;
         }
@@ -28,21 +29,10 @@ pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<S
     Ok(state)
 }
 
-async fn read(store: &dyn Store, id: &SessionId, from: Seq, through: Seq) -> Result<Vec<Entry>, Error> {
-    let query = Query {
-        seqs: from..through.next(),
-        types: Vec::new(),
-        subjects: Vec::new(),
-        order: Order::Forward,
-        limit: PAGE,
-    };
-    Ok(store.read(id, query).await?)
-}
-
 /// The state that the newest usable snapshot holds: one that is of this journal, and that this program can read.
 async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
     let Some((head, bytes)) = store.snapshot(id, at).await? else { return Ok(None) };
-    let there = read(store, id, head.seq, head.seq).await?;
+    let there = read(store, id, head.seq.previous(), head.seq, 1).await?;
     let Ok(state) = serde_json::from_slice::<Snapshot<State>>(&bytes) else {
         tracing::info!(session = %id, seq = %head.seq, "a snapshot of another version is left aside");
         return Ok(None);

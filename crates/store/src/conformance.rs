@@ -1,7 +1,7 @@
 //! The tests that every store passes.
 //!
-//! Whoever writes a store writes a [`Fixture`] for it and plugs in: [`conformance!`](crate::conformance) becomes one
-//! test a case, and [`conformance_of_durable!`](crate::conformance_of_durable) those of stores that outlive their
+//! Whoever writes a store writes a [`Fixture`] for it and plugs in: [`conformance!`](crate::conformance!) becomes one
+//! test a case, and [`conformance_of_durable!`](crate::conformance_of_durable!) those of stores that outlive their
 //! process.
 //!
 //! ```no_run

@@ -65,7 +65,8 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
-    /// The store could not do it now. Whether it was done is unknown for an append, which can be asked about by its head.
+    /// The store could not do it now. Whether it was done is unknown for an append, which can be asked about by its
+    /// head.
     #[error("the store failed while {doing}")]
     Failed {
         /// What was being done.

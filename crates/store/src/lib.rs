@@ -1,7 +1,8 @@
 //! Where journals are kept.
 //!
 //! A [`Store`] appends to, reads, watches and expires journals; it knows nothing of what they say. [`open`] makes one
-//! from a URL. Every store passes the same [conformance suite](conformance), with [`MemoryStore`] as its oracle.
+//! from a URL. Every store passes the same suite, the module `conformance` (a feature), with [`MemoryStore`] as its
+//! oracle.
 //!
 //! ```
 //! use callboard_store::{Settings, Store as _, open};

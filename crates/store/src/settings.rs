@@ -79,8 +79,8 @@ mod tests {
         );
         assert_eq!(
             why("sqlite:x.db?namespace=a"),
-            "cannot open the store \"sqlite:x.db?namespace=a\": a path of SQLite takes no options behind `?`: use another \
-             file for another namespace"
+            "cannot open the store \"sqlite:x.db?namespace=a\": a path of SQLite takes no options behind `?`: \
+             use another file for another namespace"
         );
         assert!(why("sqlite:").contains("the path is missing"));
         assert!(why("callboard.db").contains("no scheme"));

@@ -14,6 +14,8 @@ mod read_by_time;
 mod readers;
 mod sessions;
 mod snapshots;
+#[cfg(test)]
+mod tests;
 mod values;
 mod words;
 mod writer;

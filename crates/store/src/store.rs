@@ -15,7 +15,8 @@ use crate::Error;
 /// Keeps journals.
 ///
 /// A session whose `expires_at` is not later than [`now`](Self::now) is gone: every call answers as if it had never
-/// been, whether or not [`sweep`](Self::sweep) has removed it yet, and an append that makes it begins with nothing of it.
+/// been, whether or not [`sweep`](Self::sweep) has removed it yet, and an append that makes it begins with nothing of
+/// it.
 ///
 /// An error is never an answer: what could not be found out is an [`Error`], never "not there".
 #[async_trait]
@@ -26,7 +27,8 @@ pub trait Store: Send + Sync + 'static {
     /// The time by the clock that decides about expiry.
     async fn now(&self) -> Result<Timestamp, Error>;
 
-    /// Appends a batch, whole or not at all, and answers once it is as durable as [`durability`](Self::durability) says.
+    /// Appends a batch, whole or not at all, and answers once it is as durable as [`durability`](Self::durability)
+    /// says.
     ///
     /// In this order it looks whether the entries are numbered on from `expected` ([`Error::Misnumbered`]; tags are
     /// taken as they are), compares the number and the tag of the head with `expected` ([`Error::Conflict`]), and every

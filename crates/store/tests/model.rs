@@ -1,4 +1,11 @@
 //! Random commands, given to a store and to the one in memory: every answer is the same.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "these are tests, their helpers too"
+)]
 
 #[allow(dead_code, reason = "shared with the other suites")]
 mod fixtures;

@@ -21,11 +21,11 @@ fn list(words: &[&str]) -> Vec<Arc<str>> {
     words.iter().map(|&word| word.into()).collect()
 }
 
-/// 300 entries: entry n is of type `t<n % 3>.done` about the subject `s<n % 7>`; the 150th is `rare.done` about `s1`.
+/// 300 entries: entry n is of type `t<n / 5 % 3>.done` about the subject `s<n % 7>`; the 150th is `rare.done` about `s1`.
 async fn mixed(fixture: &impl Fixture) -> (Pen, Vec<Entry>) {
     let mut pen = Pen::new(&fixture.open().await, "s");
     let draft = |n: u64| Draft {
-        kind: if n == 150 { "rare.done".into() } else { format!("t{}.done", n % 3).into() },
+        kind: if n == 150 { "rare.done".into() } else { format!("t{}.done", n / 5 % 3).into() },
         ..about(&if n == 150 { "s1".to_owned() } else { format!("s{}", n % 7) }, &n.to_string())
     };
     let entries = pen.write((1..=300).map(draft)).await;

@@ -22,7 +22,7 @@ const STATEMENTS: usize = 64;
 /// Opens the file at `path` for the thread that writes; makes it where it is missing.
 pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Error> {
     make_folder(path)?;
-    let db = connect(path).map_err(|error| refused(path, error))?;
+    let db = connect(path, OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| refused(path, error))?;
     check(&db, path)?;
     prepare(&db, durability).map_err(|error| refused(path, error))?;
     Ok(db)
@@ -30,13 +30,14 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Er
 
 /// Opens another connection to a file that was opened before.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, Fault> {
-    let db = connect(path)?;
+    let db = connect(path, OpenFlags::empty())?;
     db.pragma_update(None, "query_only", true)?;
     Ok(db)
 }
 
-fn connect(path: &Path) -> Result<Connection, Sql> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn connect(path: &Path, or: OpenFlags) -> Result<Connection, Sql> {
+    // Each connection is used by one thread at a time, so it needs no lock of its own.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | or;
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -54,7 +55,9 @@ fn make_folder(path: &Path) -> Result<(), Error> {
 
 /// Refuses a file that is not ours, or newer than we are, before anything in it is changed.
 fn check(db: &Connection, path: &Path) -> Result<(), Error> {
-    let identity = Identity::of(db).map_err(|error| refused(path, error))?;
+    // In one transaction: somebody else may be making the tables at this moment.
+    let identity = db.unchecked_transaction().and_then(|moment| Identity::of(&moment));
+    let identity = identity.map_err(|error| refused(path, error))?;
     let what = path.display().to_string();
     if db.is_readonly("main").map_err(|error| refused(path, error))? {
         let why = "it can be read but not written: change its permissions, or choose another path";
@@ -99,6 +102,8 @@ fn prepare(db: &Connection, durability: Durability) -> Result<(), Sql> {
     db.pragma_update(None, "secure_delete", true)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     db.pragma_update(None, "cache_size", -16_384)?;
+    // A log of up to 16 MiB: the pages that change all the time are brought back into the file less often.
+    db.pragma_update(None, "wal_autocheckpoint", 4096)?;
     db.pragma_update(None, "journal_size_limit", 64 << 20)?;
     create_schema(db)
 }

@@ -35,13 +35,16 @@ pub(super) fn read(db: &Connection, session: &SessionId, now: Timestamp, query: 
 
 /// All entries of a range.
 fn range(db: &Connection, session: i64, query: &Query, words: &mut Words<'_>) -> Result<Vec<Entry>> {
-    let seqs = numbers(query);
-    let sql = format!(
+    let Range { start, end } = numbers(query);
+    entries(db, &range_sql(query.order), (session, start, end, column::limit(query.limit)), words)
+}
+
+pub(super) fn range_sql(order: Order) -> String {
+    format!(
         "SELECT {ENTRY} FROM entry INDEXED BY entry_by_seq WHERE session = ?1 AND seq >= ?2 AND seq < ?3
          ORDER BY seq {} LIMIT ?4",
-        direction(query.order)
-    );
-    entries(db, &sql, (session, seqs.start, seqs.end, column::limit(query.limit)), words)
+        direction(order)
+    )
 }
 
 /// The entries that a statement finds.

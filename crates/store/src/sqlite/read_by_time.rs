@@ -23,15 +23,18 @@ pub(super) fn read(
     let Some(subject) = words::known(db, found.id, &query.subject)? else { return Ok(Vec::new()) };
     let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
     let (low, high) = bounds(query);
-    let order = read::direction(query.order);
-    let sql = format!(
+    let params = (found.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
+    Ok(read::entries(db, &sql(query.order), params, &mut Words::new(db, found.id))?)
+}
+
+pub(super) fn sql(order: Order) -> String {
+    let order = read::direction(order);
+    format!(
         "SELECT {ENTRY} FROM entry INDEXED BY entry_by_time
          WHERE session = ?1 AND subject = ?2 AND type = ?3 AND time IS NOT NULL
            AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
          ORDER BY time {order}, seq {order} LIMIT ?8"
-    );
-    let params = (found.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
-    Ok(read::entries(db, &sql, params, &mut Words::new(db, found.id))?)
+    )
 }
 
 /// A place in the order of (time, number).

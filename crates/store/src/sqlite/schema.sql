@@ -29,8 +29,8 @@ CREATE TABLE word (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX word_by_text ON word (session, text);
 
--- Entries in the order of their commits, whatever their session: new ones fill the last page. `id` counts changes and is
--- shared with `notice`.
+-- Entries in the order of their commits, whatever their session: new ones fill the last page. `id` counts changes;
+-- `notice` counts on in the same row of numbers.
 CREATE TABLE entry (
     id       INTEGER PRIMARY KEY,
     session  INTEGER NOT NULL,

@@ -110,6 +110,12 @@ impl Writer {
         answer.await.map_err(|_| gone())?
     }
 
+    /// How many calls were not answered yet.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        QUEUE - self.room.available_permits()
+    }
+
     /// See [`Store::watch`](crate::Store::watch).
     pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
         let watcher = self.changed.subscribe();

@@ -88,16 +88,7 @@ impl Iterator for Merge<'_> {
 impl Stream {
     /// Reads on.
     fn fill(&mut self, db: &Connection, session: i64, order: Order, chunk: usize) -> Result<()> {
-        let (index, subject) = match self.subject {
-            Some(_) => ("entry_by_subject", "subject = ?6"),
-            None => ("entry_by_type", "?6 IS NULL"),
-        };
-        let mut places = db.prepare_cached(&format!(
-            "SELECT seq, id FROM entry INDEXED BY {index}
-             WHERE session = ?1 AND type = ?2 AND seq >= ?3 AND seq < ?4 AND {subject}
-             ORDER BY seq {} LIMIT ?5",
-            direction(order)
-        ))?;
+        let mut places = db.prepare_cached(&sql(self.subject.is_some(), order))?;
         let (start, end) = (self.rest.start, self.rest.end);
         let params = (session, self.kind, start, end, column::limit(chunk), self.subject);
         let places = places.query_map(params, |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -109,6 +100,18 @@ impl Stream {
         };
         Ok(())
     }
+}
+
+/// Finds the places of one type, in a subject or in all.
+fn sql(in_subject: bool, order: Order) -> String {
+    let (index, subject) =
+        if in_subject { ("entry_by_subject", "subject = ?6") } else { ("entry_by_type", "?6 IS NULL") };
+    format!(
+        "SELECT seq, id FROM entry INDEXED BY {index}
+         WHERE session = ?1 AND type = ?2 AND seq >= ?3 AND seq < ?4 AND {subject}
+         ORDER BY seq {} LIMIT ?5",
+        direction(order)
+    )
 }
 
 /// One stream for each type and subject of the query that the session has.
@@ -146,4 +149,25 @@ fn types_about(db: &Connection, session: i64, subject: i64) -> Result<Vec<i64>> 
         types.push(kind);
     }
     Ok(types)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::tests::plan;
+
+    #[test]
+    fn each_stream_is_an_ordered_read_of_an_index() {
+        let index = "SEARCH entry USING COVERING INDEX ";
+        for order in [Order::Forward, Order::Backward] {
+            assert_eq!(
+                plan(&sql(true, order)),
+                format!("{index}entry_by_subject (session=? AND subject=? AND type=? AND seq>? AND seq<?)")
+            );
+            assert_eq!(
+                plan(&sql(false, order)),
+                format!("{index}entry_by_type (session=? AND type=? AND seq>? AND seq<?)")
+            );
+        }
+    }
 }

@@ -79,25 +79,48 @@ impl From<Sql> for Lost {
     }
 }
 
-/// Tries all of `group` in the transaction that has begun, each behind a savepoint, and commits what went well.
+/// Tries all of `group` in the transaction that has begun and commits what went well.
 pub(super) fn commit(write: &mut Write<'_>, group: &mut [Box<dyn Work>]) -> Result<(), Lost> {
-    let db = write.db;
-    let alone = group.len() == 1;
-    for work in group {
-        let before = (write.newest_change, write.changed.len());
-        run(db, "SAVEPOINT one")?;
-        if !work.attempt(write) {
-            (write.newest_change, _) = before;
-            write.changed.truncate(before.1);
-            if db.is_autocommit() {
-                // A full disk, and little else, takes the whole transaction with it.
-                return if alone { Ok(()) } else { Err(taken_down()) };
-            }
-            run(db, "ROLLBACK TO one")?;
-        }
-        run(db, "RELEASE one")?;
+    match group {
+        [alone] => attempt_alone(write, alone.as_mut())?,
+        _ => group.iter_mut().try_for_each(|work| attempt_behind_savepoint(write, work.as_mut()))?,
     }
-    run(db, "COMMIT").map_err(|error| Lost { retry_alone: fault::is_full(&error), error: Arc::new(error) })
+    if write.db.is_autocommit() {
+        return Ok(());
+    }
+    run(write.db, "COMMIT").map_err(|error| Lost { retry_alone: fault::is_full(&error), error: Arc::new(error) })
+}
+
+/// Tries one that has the transaction to itself: where it goes wrong, so may the transaction.
+fn attempt_alone(write: &mut Write<'_>, work: &mut dyn Work) -> Result<(), Lost> {
+    if !attempt(write, work) && !write.db.is_autocommit() {
+        run(write.db, "ROLLBACK")?;
+    }
+    Ok(())
+}
+
+/// Tries one of several. Where it goes wrong, the others stay.
+fn attempt_behind_savepoint(write: &mut Write<'_>, work: &mut dyn Work) -> Result<(), Lost> {
+    run(write.db, "SAVEPOINT one")?;
+    if !attempt(write, work) {
+        if write.db.is_autocommit() {
+            // A full disk, and little else, takes the whole transaction with it.
+            return Err(taken_down());
+        }
+        run(write.db, "ROLLBACK TO one")?;
+    }
+    Ok(run(write.db, "RELEASE one")?)
+}
+
+/// Tries one, and forgets what it has changed where it goes wrong.
+fn attempt(write: &mut Write<'_>, work: &mut dyn Work) -> bool {
+    let (newest_change, changed) = (write.newest_change, write.changed.len());
+    let went_well = work.attempt(write);
+    if !went_well {
+        write.newest_change = newest_change;
+        write.changed.truncate(changed);
+    }
+    went_well
 }
 
 /// Runs a statement that answers nothing.

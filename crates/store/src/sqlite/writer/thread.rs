@@ -24,7 +24,7 @@ use crate::Clock;
 const GROUP: usize = 256;
 
 /// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
-const SLICE: usize = 256;
+const SLICE: usize = 128;
 
 /// How often it is looked for changes by others, as long as somebody watches.
 const POLL: Duration = Duration::from_millis(100);

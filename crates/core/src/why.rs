@@ -1,0 +1,185 @@
+//! Why: where a text came from, who was shown it, and what became of it.
+//!
+//! Since all is in the journal, this is a reading of it: whoever asks reads with the viewer's own eyes, and learns
+//! nothing that it could not have read.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    audience::Audience,
+    context_set,
+    conversation::MessageAdded,
+    entry::Actor,
+    fact::Fact,
+    id::{AgentName, RunId, Seq, SetName, ThreadId},
+    run::TurnRequested,
+    time::Timestamp,
+    view::{Projected, View},
+};
+
+/// How many characters of a text are shown on each side of what was looked for.
+const AROUND: usize = 40;
+
+/// An entry in which the text stands, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The entry.
+    pub seq: Seq,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// Who caused it.
+    pub by: Actor,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Arc<str>,
+    /// What it is about.
+    pub subject: Arc<str>,
+    /// The text with what is around it.
+    pub excerpt: String,
+    /// Which agents may see what it is about now; absent where that is gone, or is for no agent to see by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_to: Option<Audience>,
+    /// The agents of the team from which it is hidden now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden_from: Vec<AgentName>,
+    /// The prompts that showed it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+    /// What took its place, or took it away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone: Option<Gone>,
+}
+
+/// A prompt that showed an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// Whose prompt it was.
+    pub agent: AgentName,
+    /// The run.
+    pub run: RunId,
+    /// The turn.
+    pub turn: u64,
+    /// The entry that requested the turn.
+    pub seq: Seq,
+}
+
+/// What took the place of a thing, or took it away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gone {
+    /// The entry that did.
+    pub seq: Seq,
+    /// Who caused it.
+    pub by: Actor,
+    /// `replaced`, or `deleted`: as far as the viewer can tell, hiding a thing from it is deleting it.
+    pub how: &'static str,
+}
+
+/// A question that is answered by reading a journal from its start.
+#[derive(Debug)]
+pub struct Why {
+    text: String,
+    findings: Vec<Finding>,
+}
+
+impl Why {
+    /// Asks about `text`, which stands somewhere in an entry as it is written here.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), findings: Vec::new() }
+    }
+
+    /// Reads the next entry as the viewer gets it, with the long texts that it speaks of.
+    pub fn read(&mut self, entry: &Projected, long_texts: &[Arc<str>]) {
+        let data: Value = serde_json::from_str(&entry.data).unwrap_or_default();
+        self.replace(entry);
+        if &*entry.kind == TurnRequested::TYPE {
+            // What it repeats of its task was said elsewhere.
+            return self.show(entry, data);
+        }
+        let in_long = || long_texts.iter().find_map(|text| excerpt(text, &self.text));
+        if let Some(excerpt) = find(&data, &self.text).or_else(in_long) {
+            self.findings.push(Finding {
+                seq: entry.seq,
+                at: entry.at,
+                by: entry.by.clone(),
+                kind: entry.kind.clone(),
+                subject: entry.subject.clone(),
+                excerpt,
+                visible_to: None,
+                hidden_from: Vec::new(),
+                shown: Vec::new(),
+                gone: None,
+            });
+        }
+    }
+
+    /// What was found, the oldest first.
+    pub fn finish(self, view: &View<'_>) -> Vec<Finding> {
+        let mut findings = self.findings;
+        for finding in findings.iter_mut().filter(|finding| finding.gone.is_none()) {
+            finding.visible_to = audience(view, &finding.kind, &finding.subject);
+            let hidden = finding.visible_to.iter().flat_map(|audience| view.state.team.hidden_from(audience));
+            finding.hidden_from = hidden.cloned().collect();
+        }
+        findings
+    }
+
+    /// Takes in that a set says something else from now on, or is gone.
+    fn replace(&mut self, entry: &Projected) {
+        let how = match &*entry.kind {
+            context_set::Updated::TYPE => "replaced",
+            context_set::Deleted::TYPE => "deleted",
+            _ => return,
+        };
+        let before = |finding: &&mut Finding| finding.subject == entry.subject && finding.gone.is_none();
+        for finding in self.findings.iter_mut().filter(before) {
+            finding.gone = Some(Gone { seq: entry.seq, by: entry.by.clone(), how });
+        }
+    }
+
+    /// Takes in that a prompt showed entries.
+    fn show(&mut self, entry: &Projected, data: Value) {
+        let Ok(requested) = serde_json::from_value::<TurnRequested>(data) else { return };
+        let shows = |seq: Seq| requested.prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(&seq));
+        for finding in self.findings.iter_mut().filter(|finding| shows(finding.seq)) {
+            finding.shown.push(Shown {
+                agent: requested.agent.clone(),
+                run: requested.run.clone(),
+                turn: requested.turn,
+                seq: entry.seq,
+            });
+        }
+    }
+}
+
+/// Who may see now what an entry of this type is about.
+fn audience(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
+    let set = || subject.strip_prefix("set:").and_then(|name| name.parse::<SetName>().ok());
+    let thread = || subject.strip_prefix("thread:").and_then(|name| name.parse::<ThreadId>().ok());
+    match kind {
+        context_set::Updated::TYPE => Some(view.set(&set()?).ok()?.held().sight.audience.clone()),
+        MessageAdded::TYPE => Some(view.thread(&thread()?).ok()?.sight.audience.clone()),
+        _ => None,
+    }
+}
+
+/// The first string in a value in which `text` stands, cut to what is around it.
+fn find(value: &Value, text: &str) -> Option<String> {
+    match value {
+        Value::String(string) => excerpt(string, text),
+        Value::Array(values) => values.iter().find_map(|value| find(value, text)),
+        Value::Object(fields) => fields.values().find_map(|value| find(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn excerpt(string: &str, text: &str) -> Option<String> {
+    let (before, after) = string.split_once(text)?;
+    let skip = before.chars().count().saturating_sub(AROUND);
+    let start: String = before.chars().skip(skip).collect();
+    let end: String = after.chars().take(AROUND).collect();
+    let more = if after.chars().nth(AROUND).is_some() { "…" } else { "" };
+    Some(format!("{}{start}{text}{end}{more}", if skip > 0 { "…" } else { "" }))
+}

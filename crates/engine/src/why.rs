@@ -1,0 +1,36 @@
+//! Why: reading a journal with the question where a text came from.
+
+use callboard_core::{
+    error::Error as Refusal,
+    id::Seq,
+    view::View,
+    viewer::Viewer,
+    why::{Finding, Why},
+};
+
+use crate::{Error, Session, fork::stored, live::PAGE, session::sizes};
+
+impl Session {
+    /// Says where `text` came from, who was shown it and what became of it, as far as `viewer` may know.
+    pub async fn why(&self, viewer: &Viewer, text: &str) -> Result<Vec<Finding>, Error> {
+        if text.trim().is_empty() {
+            return Err(Refusal::invalid("/text", "say which text is meant").into());
+        }
+        let state = self.state().await?;
+        let view = View::new(&state, viewer, sizes())?;
+        let (mut why, mut after) = (Why::new(text), Seq::ZERO);
+        while after < state.head.seq {
+            let page = self.page(after, state.head.seq, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = last.header.seq;
+            for entry in &page {
+                if let Some(seen) = view.project(entry)? {
+                    // Only what the projection shows is read: a hash that is hidden from the viewer is not in it.
+                    let values = self.values(stored(&seen.data)).await?;
+                    why.read(&seen, &values.into_values().collect::<Vec<_>>());
+                }
+            }
+        }
+        Ok(why.finish(&view))
+    }
+}

@@ -1,0 +1,138 @@
+use callboard_core::{
+    audience::Audience,
+    entry::{Actor, Draft, Header},
+};
+use rusqlite::Connection;
+
+use super::*;
+use crate::{Order, SystemClock};
+
+/// A store whose file may not grow beyond `pages` pages.
+fn cramped(path: &Path, pages: i64) -> SqliteStore {
+    let path: Arc<Path> = path.into();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let db = file::open(&path, Durability::Normal).unwrap();
+    db.pragma_update(None, "max_page_count", pages).unwrap();
+    let writer = Writer::start(db, &path, clock.clone()).unwrap();
+    SqliteStore { readers: Readers::new(path), writer, durability: Durability::Normal, clock }
+}
+
+/// A batch that makes a session with one entry of so many bytes.
+fn batch(session: &str, size_bytes: usize) -> Append {
+    let draft = Draft {
+        v: 1,
+        kind: "note.made".into(),
+        subject: "thread:main".into(),
+        audience: Audience::All,
+        time: None,
+        keys: vec!["k".into()],
+        data: "x".repeat(size_bytes).into(),
+    };
+    let expected = Head::default();
+    let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, draft)];
+    Append { session: session.parse().unwrap(), expected, entries, values: vec![], expires_at: None }
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_to_be_full_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = cramped(&folder.path().join("x.db"), 40);
+    let mut taken = 0;
+    let error = loop {
+        match store.append(batch(&format!("s{taken}"), 3000)).await {
+            Ok(()) => taken += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Full { doing: "appending" }), "{error:?}");
+    let refused = format!("s{taken}").parse().unwrap();
+    assert_eq!(store.row(&refused).await.unwrap(), None);
+    assert_eq!(store.find(&refused, "k").await.unwrap(), None);
+    assert_eq!(store.sessions(None, 100).await.unwrap().len(), taken);
+}
+
+/// Appends all batches in one transaction: they gather while another connection holds the lock.
+async fn append_together(store: SqliteStore, path: &Path, batches: Vec<Append>) -> Vec<(String, Result<(), Error>)> {
+    let lock = Connection::open(path).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let store = Arc::new(store);
+    let (mut calls, count) = (tokio::task::JoinSet::new(), batches.len());
+    for batch in batches {
+        let store = store.clone();
+        calls.spawn(async move { (batch.session.to_string(), store.append(batch).await) });
+    }
+    while store.writer.waiting() < count {
+        tokio::task::yield_now().await;
+    }
+    lock.execute_batch("ROLLBACK").unwrap();
+    calls.join_all().await
+}
+
+/// The sessions that are in a file.
+async fn sessions_in(path: &Path) -> Vec<String> {
+    let store = SqliteStore::open(path, Settings::default()).unwrap();
+    store.sessions(None, 100).await.unwrap().into_iter().map(|(id, _)| id.to_string()).collect()
+}
+
+#[tokio::test]
+async fn one_that_does_not_fit_takes_nobody_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let sizes = [("a", 10), ("b", 10), ("huge", 1 << 20), ("c", 10), ("d", 10)];
+    let batches = sizes.map(|(session, size_bytes)| batch(session, size_bytes)).into();
+    for (session, answer) in append_together(cramped(&path, 60), &path, batches).await {
+        match answer {
+            Ok(()) => assert_ne!(session, "huge"),
+            Err(error) => assert!(session == "huge" && matches!(error, Error::Full { .. }), "{session}: {error:?}"),
+        }
+    }
+    assert_eq!(sessions_in(&path).await, ["a", "b", "c", "d"]);
+}
+
+#[tokio::test]
+async fn those_that_are_committed_together_are_answered_each_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let store = SqliteStore::open(&path, Settings::default()).unwrap();
+    let batches = (0..30).map(|n| batch(&format!("s{}", n % 10), 10)).collect();
+    let answers = append_together(store, &path, batches).await;
+    assert_eq!(answers.iter().filter(|(_, answer)| answer.is_ok()).count(), 10);
+    let conflicts = answers.iter().filter(|(_, answer)| matches!(answer, Err(Error::Conflict { found: Some(_) })));
+    assert_eq!(conflicts.count(), 20);
+}
+
+#[tokio::test]
+async fn one_that_is_refused_half_way_leaves_nothing_among_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let store = SqliteStore::open(&path, Settings::default()).unwrap();
+    // Its first entry is written before the second is found to claim the same key.
+    let mut half = batch("half", 10);
+    let Entry { header, data, tag } = half.entries[0].clone();
+    half.entries.push(Entry { header: Header { seq: Seq(2), ..header }, data, tag });
+    let answers = append_together(store, &path, vec![batch("a", 10), half, batch("b", 10)]).await;
+    for (session, answer) in answers {
+        assert_eq!(matches!(answer, Err(Error::KeyTaken { .. })), session == "half", "{session}: {answer:?}");
+    }
+    assert_eq!(sessions_in(&path).await, ["a", "b"]);
+}
+
+/// How SQLite goes about a statement.
+pub(super) fn plan(sql: &str) -> String {
+    let db = Connection::open_in_memory().unwrap();
+    db.execute_batch(include_str!("schema.sql")).unwrap();
+    let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let steps: Vec<String> = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<_, _>>().unwrap();
+    steps.join("; ")
+}
+
+#[test]
+fn no_read_of_entries_scans_or_sorts() {
+    for order in [Order::Forward, Order::Backward] {
+        let by_seq = "SEARCH entry USING INDEX entry_by_seq (session=? AND seq>? AND seq<?)";
+        assert_eq!(plan(&read::range_sql(order)), by_seq);
+        let by_time = "SEARCH entry USING INDEX entry_by_time (session=? AND subject=? AND type=? ";
+        let place = "AND (time,seq)>(?,?) AND (time,seq)<(?,?))";
+        assert_eq!(plan(&read_by_time::sql(order)), format!("{by_time}{place}"));
+    }
+}

@@ -1,0 +1,260 @@
+//! What is particular to SQLite: the file, and other processes on it.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "these are tests, their helpers too"
+)]
+
+#[allow(dead_code, reason = "shared with the other suites")]
+mod fixtures;
+
+use std::{fs, path::Path, process::Command, sync::Arc, time::Duration};
+
+use callboard_core::{audience::Audience, entry::Draft, time::Timestamp};
+use callboard_store::{
+    Durability, Error, Query, Settings, SqliteStore, Store,
+    conformance::{
+        Fixture, everything,
+        pen::{Pen, about, note},
+        session,
+    },
+    open,
+};
+use fixtures::Sqlite;
+use rusqlite::Connection;
+
+fn refusal(path: &Path) -> Error {
+    SqliteStore::open(path, Settings::default()).unwrap_err()
+}
+
+/// The words of a refusal, without the path.
+fn why(path: &Path) -> String {
+    refusal(path).to_string().replace(&path.display().to_string(), "PATH")
+}
+
+#[tokio::test]
+async fn a_url_opens_a_file_and_makes_its_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/er/call board.db");
+    let store = open(&format!("sqlite:{}", path.display()), Settings::default()).await.unwrap();
+    assert_eq!(store.durability(), Durability::Normal);
+    assert_eq!(Pen::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
+    assert!(path.is_file());
+}
+
+#[tokio::test]
+async fn full_durability_is_given_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { durability: Durability::Full, ..Settings::default() };
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(folder.path().join("x.db"), settings).unwrap());
+    assert_eq!(store.durability(), Durability::Full);
+    assert_eq!(Pen::with(&store, "s", "a").await.texts().await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_format_is_refused_and_left_alone() {
+    let fixture = Sqlite::fresh().await;
+    Pen::with(&fixture.open().await, "s", "a").await;
+    Connection::open(fixture.path()).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    let before = fs::read(fixture.path()).unwrap();
+    let error = refusal(&fixture.path());
+    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 1, .. }), "{error}");
+    assert_eq!(error.code(), "written_by_newer");
+    assert!(fs::read(fixture.path()).unwrap() == before);
+}
+
+#[test]
+fn what_is_not_our_database_is_refused_in_words_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    fs::write(&text, "not a database at all, but long enough to be taken for one by its length\n".repeat(9)).unwrap();
+    assert_eq!(why(&text), "cannot open PATH: it is not a database: choose another path");
+
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    let before = fs::read(&other).unwrap();
+    assert_eq!(why(&other), "cannot open PATH: it is a database of another program: choose another path");
+    assert!(fs::read(&other).unwrap() == before);
+}
+
+#[test]
+fn a_path_that_cannot_be_a_file_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(why(folder.path()), "cannot open PATH: it is a folder: name a file");
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let below = why(&file.join("sub/x.db"));
+    assert!(below.starts_with("cannot open PATH: its folder cannot be made: "), "{below}");
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_written_is_refused_in_words() {
+    let fixture = Sqlite::fresh().await;
+    drop(fixture.open().await);
+    let mut permissions = fs::metadata(fixture.path()).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(fixture.path(), permissions).unwrap();
+    if fs::OpenOptions::new().append(true).open(fixture.path()).is_ok() {
+        // Permissions mean nothing to root.
+        return;
+    }
+    let why = why(&fixture.path());
+    assert!(why.contains("change its permissions") || why.contains("change their permissions"), "{why}");
+}
+
+#[tokio::test]
+async fn an_empty_file_is_taken_for_a_new_one() {
+    let fixture = Sqlite::fresh().await;
+    fs::write(fixture.path(), "").unwrap();
+    assert_eq!(Pen::with(&fixture.open().await, "s", "a").await.texts().await, ["a"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_may_open_a_new_file_at_once() {
+    let fixture = Arc::new(Sqlite::fresh().await);
+    let mut opening = tokio::task::JoinSet::new();
+    for n in 0..8 {
+        let fixture = fixture.clone();
+        opening.spawn(async move {
+            let shared = fixture.clone();
+            let store = tokio::task::spawn_blocking(move || shared.store()).await.unwrap();
+            Pen::with(&(Arc::new(store) as _), &format!("s{n}"), "a").await;
+        });
+    }
+    opening.join_all().await;
+    assert_eq!(fixture.open().await.sessions(None, 100).await.unwrap().len(), 8);
+}
+
+#[tokio::test]
+async fn people_can_read_the_journal_in_a_view() {
+    let fixture = Sqlite::fresh().await;
+    let mut pen = Pen::new(&fixture.open().await, "demo");
+    let hidden = Draft { audience: Audience::of(["writer".parse().unwrap()]), ..about("set:facts", "{\"x\":1}") };
+    pen.write([note("hello"), hidden]).await;
+    let db = Connection::open(fixture.path()).unwrap();
+    let mut rows = db.prepare("SELECT * FROM journal WHERE session = 'demo' ORDER BY seq").unwrap();
+    let columns: Vec<_> = rows.column_names().collect();
+    assert_eq!(columns, ["session", "seq", "at", "by", "type", "subject", "audience", "data"]);
+    let text = |row: &rusqlite::Row<'_>| (2..8).map(|at| row.get::<_, String>(at)).collect::<Result<Vec<_>, _>>();
+    let rows: Vec<_> = rows.query_map([], text).unwrap().map(|row| row.unwrap().join(" | ")).collect();
+    assert_eq!(
+        rows,
+        [
+            "2023-11-14T22:13:20.000Z | user | note.made | thread:main | all | hello",
+            "2023-11-14T22:13:20.000Z | user | note.made | set:facts | writer | {\"x\":1}",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_not_in_the_file_any_more() {
+    let fixture = Sqlite::fresh().await;
+    let store = fixture.open().await;
+    let secret = "a word that nobody else says";
+    let mut gone = Pen::new(&store, "gone");
+    gone.write((0..2000).map(|n| Draft { keys: vec![format!("{n}").into()], ..about(secret, secret) })).await;
+    let kept = Pen::with(&store, "kept", "a").await;
+    store.delete(&gone.session).await.unwrap();
+    let db = Connection::open(fixture.path()).unwrap();
+    let left = || db.query_row("SELECT count(*) FROM dead", [], |row| row.get::<_, i64>(0)).unwrap();
+    let all_removed = async {
+        while left() > 0 {
+            store.touch(&kept.session, None).await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all_removed).await.unwrap();
+    for table in ["entry", "claim", "word"] {
+        let of_others = format!("SELECT count(*) FROM {table} WHERE session NOT IN (SELECT id FROM session)");
+        assert_eq!(db.query_row(&of_others, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "{table}");
+    }
+    drop((db, store, gone, kept));
+    let file = fs::read(fixture.path()).unwrap();
+    assert!(!file.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()));
+}
+
+#[tokio::test]
+async fn rows_that_were_not_removed_before_the_end_are_removed_after_the_start() {
+    let fixture = Sqlite::fresh().await;
+    Pen::with(&fixture.open().await, "s", "a").await;
+    let db = Connection::open(fixture.path()).unwrap();
+    db.execute_batch("INSERT INTO dead SELECT id FROM session; DELETE FROM session").unwrap();
+    let store = fixture.open().await;
+    let left = || db.query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, i64>(0)).unwrap();
+    let all_removed = async {
+        while left() > 0 {
+            store.sweep(1).await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all_removed).await.unwrap();
+}
+
+/// The size of the file with 4,000 messages of 400 characters, in relation to the requests that brought them.
+#[tokio::test]
+async fn the_file_is_little_larger_than_the_requests() {
+    let fixture = Sqlite::fresh().await;
+    let text: String = "The quick brown fox jumps over the lazy dog. ".chars().cycle().take(400).collect();
+    let request = format!("{{\"messages\":[{{\"role\":\"user\",\"content\":\"{text}\"}}]}}").len() * 4000;
+    {
+        let store = fixture.open().await;
+        let message = |n: i64| Draft {
+            kind: "message.added".into(),
+            time: Some(Timestamp::from_millis(1_700_000_000_000 + n).unwrap()),
+            data: format!("{{\"thread\":\"main\",\"role\":\"user\",\"content\":\"{text}\"}}").into(),
+            ..note("")
+        };
+        let mut pens: Vec<Pen> = (0..16).map(|n| Pen::new(&store, &format!("s{n}"))).collect();
+        for n in 0..250 {
+            for pen in &mut pens {
+                pen.write([message(n)]).await;
+            }
+        }
+    }
+    let file = usize::try_from(fs::metadata(fixture.path()).unwrap().len()).unwrap();
+    let ratio = file as f64 / request as f64;
+    assert!(ratio < 1.6, "{file} bytes for {request} bytes of requests: {ratio:.2}");
+}
+
+#[tokio::test]
+async fn a_damaged_row_is_said_to_be_damaged() {
+    let fixture = Sqlite::fresh().await;
+    let store = fixture.open().await;
+    let pen = Pen::with(&store, "s", "a b").await;
+    let db = Connection::open(fixture.path()).unwrap();
+    db.execute("UPDATE entry SET tag = x'00' WHERE seq = 2", []).unwrap();
+    let error = store.read(&pen.session, everything()).await.unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+    let sound = Query { limit: 1, ..everything() };
+    assert_eq!(store.read(&pen.session, sound).await.unwrap().len(), 1);
+}
+
+const CHILD: &str = "CALLBOARD_STORE_CHILD";
+
+/// What the child process of the next test does, when it is told which file.
+#[tokio::test]
+async fn child_that_appends() {
+    let Some(path) = std::env::var_os(CHILD) else { return };
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path, Settings::default()).unwrap());
+    let mut pen = Pen::new(&store, "s");
+    pen.head = store.row(&pen.session).await.unwrap().unwrap().head;
+    pen.write([note("from the child")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_appends_is_read_and_named_here() {
+    let fixture = Sqlite::fresh().await;
+    let store = fixture.open().await;
+    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut watcher = store.watch();
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "child_that_appends"]).env(CHILD, fixture.path());
+    let ended = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    let named = tokio::time::timeout(Duration::from_secs(60), watcher.recv()).await.unwrap();
+    assert_eq!(named.unwrap(), session("s"));
+    assert_eq!(pen.texts().await, ["a", "from the child"]);
+    let Err(Error::Conflict { found: Some(row) }) = pen.try_write([note("late")]).await else { panic!() };
+    pen.head = row.head;
+    pen.write([note("in time")]).await;
+}
