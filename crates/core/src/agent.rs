@@ -8,10 +8,12 @@ use serde_json::{Map, Value};
 use crate::{
     audience::Audience,
     command::Deciding,
+    context_set, conversation,
     entry::Header,
     error::{Error, Fault},
     fact::{Fact, Seen},
-    id::AgentName,
+    id::{AgentName, is_control},
+    json,
     state::State,
     text::INLINE_BYTES,
     view::View,
@@ -119,11 +121,11 @@ impl Team {
         Err(Error::invalid(pointer, problem))
     }
 
-    /// Refuses what cannot be a team: doubled names, two managers, instructions that are too long.
+    /// Refuses what cannot be a team: doubled names, two managers, texts that are too long.
     pub fn check(agents: &[Agent]) -> Result<(), Error> {
-        let mut names = BTreeSet::new();
-        let mut managers = Vec::new();
         let mut faults = Vec::new();
+        let mut names = BTreeSet::new();
+        let mut manager = None;
         for (at, agent) in agents.iter().enumerate() {
             let mut fault =
                 |field: &str, problem: String| faults.push(Fault { pointer: format!("/agents/{at}{field}"), problem });
@@ -131,25 +133,43 @@ impl Team {
                 fault("/name", format!("the name {} is taken by another agent of the team", agent.name));
             }
             if agent.role == Role::Manager {
-                managers.push(&agent.name);
-                if let [first, _, ..] = managers.as_slice() {
-                    fault("/role", format!("a team has at most one manager, and {first} is it"));
+                match manager {
+                    Some(first) => fault("/role", format!("a team has at most one manager, and {first} is it")),
+                    None => manager = Some(&agent.name),
                 }
             }
-            if agent.instructions.as_ref().is_some_and(|text| text.len() > INLINE_BYTES) {
-                fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
-            }
-            let mut tools = BTreeSet::new();
-            for (tool_at, tool) in agent.tools.iter().enumerate() {
-                let field = format!("/tools/{tool_at}/name");
-                if tool.name.is_empty() || tool.name.len() > 128 {
-                    fault(&field, "use 1 to 128 characters".to_owned());
-                } else if !tools.insert(&tool.name) {
-                    fault(&field, format!("the agent has another tool {}", tool.name));
-                }
-            }
+            agent.check(&mut fault);
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+    }
+}
+
+impl Agent {
+    fn check(&self, fault: &mut impl FnMut(&str, String)) {
+        let one_line = |text: &Option<String>| {
+            text.as_ref().is_none_or(|text| text.chars().count() <= 200 && !text.chars().any(is_control))
+        };
+        for (field, text) in [("/title", &self.title), ("/model", &self.model)] {
+            if !one_line(text) {
+                fault(field, "use one line of at most 200 characters".to_owned());
+            }
+        }
+        if self.instructions.as_ref().is_some_and(|text| text.len() > INLINE_BYTES) {
+            fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
+        }
+        for (at, tool) in self.tools.iter().enumerate() {
+            if tool.name.is_empty() || tool.name.len() > 128 || tool.name.chars().any(is_control) {
+                fault(&format!("/tools/{at}/name"), "use 1 to 128 characters in one line".to_owned());
+            } else if self.tools.iter().take(at).any(|other| other.name == tool.name) {
+                fault(&format!("/tools/{at}/name"), format!("the agent has another tool {}", tool.name));
+            }
+            if !json::are_shallow(tool.parameters.values()) {
+                fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
+            }
+        }
+        if json::size_bytes(&self.tools) > INLINE_BYTES {
+            fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
+        }
     }
 }
 
@@ -200,8 +220,15 @@ impl Fact for Updated {
         format!("agent:{}", self.agent.name)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
+    fn audience(&self, before: &State) -> Audience {
+        // A change of what other workers do not see is nothing that they are told of.
+        let public = |agent: &Agent| (agent.role, agent.title.clone());
+        match before.team.agent(&self.agent.name) {
+            Ok(known) if public(known) == public(&self.agent) => {
+                before.team.managers().or(&Audience::of([self.agent.name.clone()]))
+            }
+            _ => Audience::All,
+        }
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -211,8 +238,9 @@ impl Fact for Updated {
         }
     }
 
-    fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
-        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view)? })
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let data = seen(&self.agent, view).filter(|_| view.was_meant(header))?;
+        Some(Seen { kind: Self::TYPE, data })
     }
 }
 
@@ -229,6 +257,7 @@ impl Fact for Removed {
 
     fn apply(self, state: &mut State, _: &Header) {
         Arc::make_mut(&mut state.team).0.retain(|agent| agent.name != self.name);
+        state.runs.hear_leave(&self.name);
     }
 
     fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
@@ -243,9 +272,20 @@ fn seen(agent: &Agent, view: &View<'_>) -> Option<Value> {
     serde_json::to_value(if whole { agent.clone() } else { public() }).ok()
 }
 
-/// Makes `agents` the team: those who are new join, others change or leave.
+/// Makes `agents` the team: those who are new join, others change or leave. A new manager gets what was the old one's.
 pub(crate) fn replace_team(deciding: &mut Deciding<'_>, agents: Vec<Agent>) {
     let before = deciding.state.team.clone();
+    change_team(deciding, &before, agents);
+    let now = deciding.state.team.clone();
+    if before.managers() != now.managers() {
+        context_set::hand_over(deciding);
+        if let (Some(old), Some(new)) = (before.manager(), now.manager()) {
+            conversation::hand_over(deciding, &old.name, &new.name);
+        }
+    }
+}
+
+fn change_team(deciding: &mut Deciding<'_>, before: &Team, agents: Vec<Agent>) {
     let gone = before.names().filter(|name| agents.iter().all(|agent| agent.name != **name));
     for name in gone {
         deciding.record(Removed { name: name.clone() });

@@ -17,7 +17,7 @@ use crate::{
     id::{AgentName, Seq, SetName},
     rights,
     state::State,
-    text::Text,
+    text::{Text, first_chars},
     time::Timestamp,
     view::View,
 };
@@ -252,6 +252,18 @@ pub struct SetOutcome {
     pub reason: Option<String>,
 }
 
+impl SetOutcome {
+    /// The outcome of an update of the set `name`; a name or a reason of any length is told in a few words.
+    pub(crate) fn new(name: &str, outcome: Outcome, reason: Option<String>) -> Self {
+        Self { name: first_chars(name, 200), outcome, reason: reason.map(|reason| first_chars(&reason, 500)) }
+    }
+
+    /// The outcome of an update that is not valid.
+    pub(crate) fn rejected(name: &str, reason: impl ToString) -> Self {
+        Self::new(name, Outcome::Rejected, Some(reason.to_string()))
+    }
+}
+
 /// What came of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -302,9 +314,9 @@ pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome
     let is_steps = put.name.as_str() == PROCESS_STEPS && team.manager().is_some();
     let visible_to = match (&put.visible_to, &known) {
         (Some(audience), _) => audience.clone(),
-        (None, Some(set)) => set.visible_to.clone(),
-        (None, None) if is_steps => team.managers(),
-        (None, None) => session.settings.default_visibility.0.clone(),
+        (None, Some(set)) if !is_steps || team.managers().covers(&set.visible_to) => set.visible_to.clone(),
+        (None, _) if is_steps => team.managers(),
+        (None, _) => session.settings.default_visibility.0.clone(),
     };
     if put.visible_to.is_some() {
         team.check_audience(&visible_to, "/visible_to")?;
@@ -325,6 +337,23 @@ pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome
     }
     deciding.record(Updated(set));
     Ok(if known.is_some() { Outcome::Updated } else { Outcome::Created })
+}
+
+/// Hands what is the manager's alone over to the manager there is now: Process Steps, and forms that wait for the user.
+pub(crate) fn hand_over(deciding: &mut Deciding<'_>) {
+    let State { team, sets, .. } = &deciding.state;
+    let managers = team.managers();
+    let is_steps = |set: &ContextSet| set.name.as_str() == PROCESS_STEPS && set.visible_to != Audience::None;
+    let astray = sets.iter().filter(|held| {
+        let is_managers = held.set.is_open_form() || is_steps(&held.set);
+        is_managers && held.sight.audience != managers
+    });
+    let handed_over = |held: &Held| {
+        let visible_to = if is_steps(&held.set) { managers.clone() } else { held.set.visible_to.clone() };
+        ContextSet { visible_to, ..ContextSet::clone(&held.set) }
+    };
+    let sets: Vec<_> = astray.map(handed_over).collect();
+    sets.into_iter().for_each(|set| deciding.record(Updated(set)));
 }
 
 /// Deletes a set, for whoever may and sees it.
@@ -350,3 +379,6 @@ fn check_seen(deciding: &Deciding<'_>, name: &SetName) -> Result<(), Error> {
 pub fn hidden_from_agents<'a>(held: &'a Held, team: &'a Team) -> impl Iterator<Item = &'a AgentName> {
     team.hidden_from(&held.sight.audience)
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,9 +16,9 @@ use crate::{
     error::{Error, Fault},
     fact::{self, Fact, Seen},
     id::{AgentName, MessageId, Seq, ThreadId},
-    rights, run,
+    json, rights, run,
     state::State,
-    text::{Text, Values},
+    text::{MAX_BYTES, Text, Values},
     time::Timestamp,
     view::View,
 };
@@ -160,21 +160,90 @@ impl NewMessage {
 pub struct Thread {
     /// Who has it in sight.
     pub sight: Sight,
-    /// How many messages it has.
-    pub messages: u64,
-    /// The size of its messages.
-    pub tokens: Tokens,
-    /// The size of those messages that came before its present audience.
-    pub(crate) tokens_before_audience: Tokens,
-    /// When its last message was added.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_at: Option<Timestamp>,
+    /// How much was said before whom: as much of it as a viewer saw is the thread's size to that viewer.
+    said: Vec<SaidBefore>,
     /// Whether somebody gave a message an id of the form that is derived from entries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     has_given_derived_ids: bool,
     /// What the manager's last message expects of the answer to it, and which message that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<(MessageId, Arc<str>)>,
+}
+
+/// How much of a thread there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// How many messages.
+    pub messages: u64,
+    /// Their size.
+    pub tokens: Tokens,
+    /// When the last of them was added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_at: Option<Timestamp>,
+}
+
+impl Size {
+    fn add(&mut self, other: &Self) {
+        self.messages = self.messages.saturating_add(other.messages);
+        self.tokens += other.tokens;
+        self.last_at = self.last_at.max(other.last_at);
+    }
+}
+
+/// How much was said before one audience, on one side of the entry that last took the thread out of somebody's sight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SaidBefore {
+    audience: Audience,
+    last: Seq,
+    size: Size,
+}
+
+impl Thread {
+    fn new(audience: Audience, seq: Seq) -> Self {
+        let sight = Sight::new(audience, seq);
+        Self { sight, said: Vec::new(), has_given_derived_ids: false, criteria: None }
+    }
+
+    /// How much of it there is altogether, seen by whomever.
+    pub fn size(&self) -> Size {
+        self.size_of(|_| true)
+    }
+
+    fn size_of(&self, counts: impl Fn(&SaidBefore) -> bool) -> Size {
+        let mut size = Size::default();
+        self.said.iter().filter(|said| counts(said)).for_each(|said| size.add(&said.size));
+        size
+    }
+
+    fn hear(&mut self, tokens: Tokens, header: &Header) {
+        let one = Size { messages: 1, tokens, last_at: Some(header.at) };
+        self.said.push(SaidBefore { audience: header.audience.clone(), last: header.seq, size: one });
+        self.gather();
+    }
+
+    fn change_sight(&mut self, audience: Audience, seq: Seq) {
+        self.sight.change(audience, seq);
+        self.gather();
+    }
+
+    /// Adds up what the same viewers saw, so that this stays as small as the number of audiences.
+    fn gather(&mut self) {
+        let narrowed_at = self.sight.narrowed_at();
+        let mut gathered: Vec<SaidBefore> = Vec::new();
+        for said in self.said.drain(..) {
+            let belongs = |other: &&mut SaidBefore| {
+                other.audience == said.audience && (other.last < narrowed_at) == (said.last < narrowed_at)
+            };
+            match gathered.iter_mut().find(belongs) {
+                Some(other) => {
+                    other.last = said.last.max(other.last);
+                    other.size.add(&said.size);
+                }
+                None => gathered.push(said),
+            }
+        }
+        self.said = gathered;
+    }
 }
 
 /// All threads of a session, by name.
@@ -194,17 +263,7 @@ impl Threads {
     }
 
     fn change(&mut self, name: &ThreadId, seq: Seq, audience: &Audience, change: impl FnOnce(&mut Thread)) {
-        let new = || {
-            Arc::new(Thread {
-                sight: Sight::new(audience.clone(), seq),
-                messages: 0,
-                tokens: Tokens(0),
-                tokens_before_audience: Tokens(0),
-                last_at: None,
-                has_given_derived_ids: false,
-                criteria: None,
-            })
-        };
+        let new = || Arc::new(Thread::new(audience.clone(), seq));
         let mut thread = self.0.get(name).cloned().unwrap_or_else(new);
         change(Arc::make_mut(&mut thread));
         self.0.insert_mut(name.clone(), thread);
@@ -224,6 +283,12 @@ impl<'a> View<'a> {
         let sees = |thread: &&Thread| self.agent().is_none_or(|agent| thread.sight.audience.contains(agent));
         let thread = self.state.threads.get(name).map(|thread| &**thread).filter(sees);
         thread.ok_or_else(|| Error::not_found("thread", name))
+    }
+
+    /// How much of a thread the viewer sees; what was said before it did is not counted.
+    pub fn size(&self, thread: &Thread) -> Size {
+        let Some(agent) = self.agent() else { return thread.size() };
+        thread.size_of(|said| said.audience.contains(agent) && thread.sight.reaches(agent, said.last))
     }
 
     /// Whether the viewer sees what an entry says about `thread`.
@@ -293,9 +358,7 @@ impl Fact for MessageAdded {
         let Message { thread_id, message_id, tokens, .. } = self.0;
         let given = message_id.as_seq().is_some_and(|seq| seq != header.seq);
         state.threads.change(&thread_id, header.seq, &header.audience, |thread| {
-            thread.messages = thread.messages.saturating_add(1);
-            thread.tokens += tokens;
-            thread.last_at = Some(header.at);
+            thread.hear(tokens, header);
             thread.has_given_derived_ids |= given;
             if let Some(criteria) = criteria {
                 thread.criteria = criteria;
@@ -322,8 +385,7 @@ impl Fact for ThreadUpdated {
 
     fn apply(self, state: &mut State, header: &Header) {
         state.threads.change(&self.name, header.seq, &self.visible_to, |thread| {
-            thread.sight.change(self.visible_to.clone(), header.seq);
-            thread.tokens_before_audience = thread.tokens;
+            thread.change_sight(self.visible_to.clone(), header.seq);
         });
     }
 
@@ -397,6 +459,21 @@ pub(crate) fn put_thread(deciding: &mut Deciding<'_>, name: &ThreadId, visible_t
     Ok(())
 }
 
+/// Hands the threads in which the manager speaks in runs over to another: it sees them from now on.
+pub(crate) fn hand_over(deciding: &mut Deciding<'_>, old: &AgentName, new: &AgentName) {
+    let is_runs = |name: &ThreadId| *name == ThreadId::main() || name.as_str().starts_with("agent:");
+    let passed = |audience: &Audience, thread: &ThreadId| {
+        let stays = |name: &&AgentName| *name != old || *thread == ThreadId::of_agent(old);
+        Audience::of(audience.names().filter(stays).cloned().chain([new.clone()]))
+    };
+    let threads = deciding.state.threads.iter().filter(|(name, _)| is_runs(name));
+    let seen = threads.filter(|(_, thread)| thread.sight.audience.names().any(|name| name == old));
+    let changes: Vec<_> = seen.map(|(name, thread)| (name.clone(), passed(&thread.sight.audience, name))).collect();
+    for (name, visible_to) in changes {
+        deciding.record(ThreadUpdated { name, visible_to });
+    }
+}
+
 /// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
 pub(crate) fn add(
     deciding: &mut Deciding<'_>,
@@ -410,6 +487,15 @@ pub(crate) fn add(
             return Err(Error::not_found("thread", thread).into());
         }
     }
+    say(deciding, thread, messages)
+}
+
+/// The same for what a run says, wherever it says it: who takes part in a run may have lost sight of the thread.
+pub(crate) fn say(
+    deciding: &mut Deciding<'_>,
+    thread: &ThreadId,
+    messages: &[NewMessage],
+) -> Result<Vec<Receipt>, Undecided> {
     let faults = messages.iter().enumerate().flat_map(|(at, message)| faults(at, thread, message)).collect::<Vec<_>>();
     if !faults.is_empty() {
         return Err(Error::Invalid(faults).into());
@@ -430,6 +516,16 @@ fn faults(at: usize, thread: &ThreadId, message: &NewMessage) -> Vec<Fault> {
     {
         fault("content", "give each part a type, for instance {\"type\": \"text\", \"text\": \"…\"}".to_owned());
     }
+    let mut parts = message.content.iter().flat_map(NewContent::parts).flat_map(Map::values);
+    if !parts.all(json::is_shallow) {
+        fault("content", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if message.metadata.as_ref().is_some_and(|fields| !json::are_shallow(fields.values())) {
+        fault("metadata", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if !message.tool_calls.iter().all(|call| json::is_shallow(&call.arguments)) {
+        fault("tool_calls", format!("nest at most {} levels, or give the arguments as a text", json::MAX_DEPTH));
+    }
     if !message.tool_calls.is_empty() && message.role != Role::Ai {
         fault("tool_calls", "only a message in the role AI calls tools".to_owned());
     }
@@ -446,7 +542,12 @@ fn add_one(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, at:
         && let Some(there) = existing(deciding, &message)?
     {
         let receipt = Receipt { message_id: message.message_id.clone(), seq: there.header.seq };
-        return if is_same(&message, new, &there)? { Ok(receipt) } else { Err(conflict(&receipt, at).into()) };
+        if is_same(&message, new, &there)? {
+            return Ok(receipt);
+        }
+        let viewer = deciding.by.clone().into();
+        let seen = View::new(&deciding.state, &viewer, deciding.asked.count)?.sees_in(thread, &there.header);
+        return Err(conflict(&receipt, at, seen).into());
     }
     let message = if new.message_id.is_none() { unclaimed(deciding, message) } else { message };
     let message_id = message.message_id.clone();
@@ -455,6 +556,11 @@ fn add_one(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, at:
 }
 
 fn build(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, id: MessageId) -> Result<Message, Error> {
+    let parts = new.content.as_ref().map_or(&[][..], NewContent::parts);
+    let size_bytes = json::size_bytes(&(new.metadata.as_ref(), &new.tool_calls, parts));
+    if size_bytes > MAX_BYTES {
+        return Err(Error::TooLarge { what: "the message".to_owned(), size_bytes, max_bytes: MAX_BYTES });
+    }
     let content = match &new.content {
         Some(NewContent::Text(text)) => Content::Text(Text::keep(text, "the message", &mut deciding.values)?),
         Some(NewContent::Parts(parts)) => Content::Parts(parts.clone()),
@@ -485,6 +591,15 @@ impl NewMessage {
         };
         texts.extend(self.tool_calls.iter().flat_map(|call| [call.name.as_str().into(), call.arguments_text().into()]));
         texts
+    }
+}
+
+impl NewContent {
+    fn parts(&self) -> &[Map<String, Value>] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Parts(parts) => parts,
+        }
     }
 }
 
@@ -540,13 +655,15 @@ fn is_same(message: &Message, new: &NewMessage, there: &Entry) -> Result<bool, E
     Ok(Message { timestamp, ..message.clone() } == before)
 }
 
-fn conflict(there: &Receipt, at: usize) -> Error {
+fn conflict(there: &Receipt, at: usize, seen: bool) -> Error {
+    let Receipt { message_id, seq } = there;
+    let what = match seen {
+        true => format!("entry {seq} has the id {message_id} and says something else"),
+        false => format!("the id {message_id} is taken"),
+    };
     Error::Conflict {
         code: "message_exists",
-        what: format!(
-            "/messages/{at}/message_id: entry {} has the id {} and says something else",
-            there.seq, there.message_id
-        ),
+        what: format!("/messages/{at}/message_id: {what}"),
         hint: "give the message another id, or leave it out",
     }
 }
@@ -561,3 +678,6 @@ fn unclaimed(deciding: &Deciding<'_>, message: Message) -> Message {
     let id = (2..).map(|n| first.suffixed(n)).find(|id| !taken(id)).filter(|_| taken(&first));
     Message { message_id: id.unwrap_or(first), ..message }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,16 +12,15 @@ use crate::{
     agent::Team,
     audience::Audience,
     command::Deciding,
-    context_set::{self, ContextSet, Outcome, PutSet, SetOutcome, Updated},
-    count::Tokens,
+    context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome, Updated},
     entry::Header,
     error::{Error, Fault},
     fact::{Fact, Seen},
     form::{Field, Form},
     id::{AgentName, RunId, SetName},
-    rights,
+    json, rights,
     state::State,
-    text::Text,
+    text::{Text, shortened},
     view::View,
 };
 
@@ -201,24 +200,22 @@ pub fn read(value: &Value, team: &Team) -> Reading {
 
 /// Reads what a model said: JSON, JSON in a code fence, or text in the fallback's grammar.
 pub fn read_text(text: &str, team: &Team) -> Reading {
-    let fields = json_in(text);
-    fields.map_or_else(|| text::read(text, team), |fields| structured(fields, team))
+    match json::object_in(text) {
+        None => text::read(text, team),
+        Some(Ok(fields)) => structured(fields, team),
+        Some(Err(error)) => {
+            Reading { faults: vec![whole(&format!("the JSON cannot be read: {error}"))], ..Reading::default() }
+        }
+    }
 }
 
-/// The JSON object that a text is, or that stands in a code fence in it.
-pub(crate) fn json_in(text: &str) -> Option<Map<String, Value>> {
-    let fenced = || {
-        let (_, rest) = text.split_once("```")?;
-        let (inside, _) = rest.rsplit_once("```")?;
-        inside.strip_prefix("json").or(Some(inside))
-    };
-    serde_json::from_str(text.trim()).ok().or_else(|| serde_json::from_str(fenced()?.trim()).ok())
-}
-
-fn structured(mut fields: Map<String, Value>, team: &Team) -> Reading {
-    // Models that must give every field give `null` for those they mean to leave out; `contextUpdates` means nothing.
-    fields.retain(|name, value| name != "contextUpdates" && !value.is_null());
-    let value = Value::Object(fields);
+fn structured(fields: Map<String, Value>, team: &Team) -> Reading {
+    // Models that must give every field give `null`, or nothing in it, for those they mean to leave out.
+    let mut value = json::without_nulls(Value::Object(fields));
+    if let Some(fields) = value.as_object_mut() {
+        let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+        fields.retain(|name, value| name != "contextUpdates" && !(name == "contextSetUpdate" && is_empty(value)));
+    }
     Reading { directive: lenient(&value), faults: schema::faults(&value, team), unparsed: Vec::new() }
 }
 
@@ -234,22 +231,23 @@ fn lenient(value: &Value) -> Directive {
         is_info_request: flag("isInfoRequest"),
         form: value.get("form").and_then(|form| serde_json::from_value(form.clone()).ok()),
         sets: sets.into_iter().flatten().map(set_update).collect(),
-        expected_output: text("expectedOutput").filter(|criteria: &Arc<str>| !criteria.trim().is_empty()),
+        expected_output: text("expectedOutput").and_then(criteria),
     }
 }
 
+/// What is expected of an answer, in a length that can stand in every question whether an answer is that.
+fn criteria(text: Arc<str>) -> Option<Arc<str>> {
+    let note = "[shortened here: what is expected of an answer is to be said in a few words]";
+    Some(text).filter(|text| !text.trim().is_empty()).map(|text| shortened(&text, CRITERIA_BYTES, note))
+}
+
+/// How long what is expected of an answer may be.
+const CRITERIA_BYTES: usize = 16 * 1024;
+
 /// An update of a set, or how it came out where it cannot be read.
 fn set_update(value: &Value) -> Result<SetUpdate, SetOutcome> {
-    let mut value = value.clone();
-    if let Some(fields) = value.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    serde_json::from_value(value).map_err(|error| SetOutcome {
-        name,
-        outcome: Outcome::Rejected,
-        reason: Some(error.to_string()),
-    })
+    let name = || value.get("name").and_then(Value::as_str).unwrap_or_default();
+    SetUpdate::deserialize(value).map_err(|error| SetOutcome::rejected(name(), error))
 }
 
 /// What a directive says that cannot all be meant, or that a run cannot act on.
@@ -322,12 +320,13 @@ pub(crate) fn update_sets(deciding: &mut Deciding<'_>, updates: &[Result<SetUpda
             Ok(update) => update,
             Err(outcome) => return outcome.clone(),
         };
-        let (outcome, reason) = match update_set(deciding, update) {
-            Ok(Outcome::Conflict) => (Outcome::Conflict, Some("there is a set of this name: update it".to_owned())),
-            Ok(outcome) => (outcome, None),
-            Err(error) => (Outcome::Rejected, Some(error.to_string())),
-        };
-        SetOutcome { name: update.name.clone(), outcome, reason }
+        match update_set(deciding, update) {
+            Ok(outcome) => {
+                let reason = "there is a set of this name: update it".to_owned();
+                SetOutcome::new(&update.name, outcome, Some(reason).filter(|_| outcome == Outcome::Conflict))
+            }
+            Err(error) => SetOutcome::rejected(&update.name, error),
+        }
     };
     updates.iter().map(outcome_of).collect()
 }
@@ -373,20 +372,23 @@ pub(crate) fn ask_user(deciding: &mut Deciding<'_>, directive: &Directive) -> Re
         visible_to: deciding.state.session.settings.default_visibility.0.clone(),
         enabled: true,
         form: Some(form.clone()),
-        tokens: Tokens(0),
+        tokens: deciding.asked.count.count(&request),
     };
-    let set = ContextSet { tokens: deciding.asked.count.count(&request), ..set };
     deciding.record(Updated(set));
     Ok(Some((name, form)))
 }
 
 /// A name that no set has: the wanted one, or that with a number behind it.
 fn free_name(deciding: &Deciding<'_>, wanted: &str) -> Result<SetName, Error> {
+    let is_free = |name: &SetName| name.as_str() != PROCESS_STEPS && deciding.state.sets.get(name).is_none();
     let first: SetName = wanted.parse()?;
-    if deciding.state.sets.get(&first).is_none() {
+    if is_free(&first) {
         return Ok(first);
     }
-    let numbered = (2..u32::MAX).filter_map(|n| format!("{wanted} {n}").parse().ok());
-    let mut free = numbered.filter(|name| deciding.state.sets.get(name).is_none());
-    free.next().ok_or_else(|| Error::invalid("/form/name", "give the form a shorter name"))
+    let numbered = (2..10_000).map_while(|n| format!("{first} {n}").parse().ok());
+    let free = numbered.into_iter().find(is_free);
+    free.ok_or_else(|| Error::invalid("/form/name", "give the form a shorter name, which no context set has"))
 }
+
+#[cfg(test)]
+mod tests;

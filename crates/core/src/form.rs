@@ -10,8 +10,8 @@ use crate::{
     context_set::{ContextSet, Updated},
     error::{Error, Fault},
     id::SetName,
-    rights,
-    text::Text,
+    json, rights,
+    text::{INLINE_BYTES, Text},
 };
 
 /// What the user is asked for, and whether it was given.
@@ -99,9 +99,12 @@ impl Form {
                 fault(at, "enumValues", "list the values to choose from");
             }
         }
+        let mut fault = |problem: String| faults.push(Fault { pointer: format!("{pointer}/fields"), problem });
         if self.fields.is_empty() {
-            let pointer = format!("{pointer}/fields");
-            faults.push(Fault { pointer, problem: "ask for one thing at least".to_owned() });
+            fault("ask for one thing at least".to_owned());
+        }
+        if json::size_bytes(&self.fields) > INLINE_BYTES {
+            fault(format!("use at most {INLINE_BYTES} bytes altogether"));
         }
         faults
     }
@@ -118,14 +121,21 @@ impl Form {
         }
         for field in &self.fields {
             match answers.get(&field.key) {
-                None | Some(Value::Null) if field.required => fault(&field.key, "an answer is required".to_owned()),
-                None | Some(Value::Null) => {}
+                None | Some(Value::Null) if !field.required => {}
+                answer if field.required && answer.is_none_or(is_blank) => {
+                    fault(&field.key, "an answer is required".to_owned());
+                }
+                None => {}
                 Some(value) => {
                     if let Err(problem) = field.check(value) {
                         fault(&field.key, problem);
                     }
                 }
             }
+        }
+        if json::size_bytes(answers) > INLINE_BYTES {
+            let problem = format!("use at most {INLINE_BYTES} bytes altogether; bring long texts as context sets");
+            faults.push(Fault { pointer: "/answers".to_owned(), problem });
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
     }
@@ -166,6 +176,16 @@ impl Field {
     }
 }
 
+/// Whether a value says nothing.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(all) => all.is_empty(),
+        _ => false,
+    }
+}
+
 fn is_date(text: &str) -> bool {
     text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::Timestamp>().is_ok()
 }
@@ -196,7 +216,7 @@ pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<
     form.check(answers)?;
     let request = match &set.content {
         Text::Inline(text) => text.clone(),
-        Text::Stored(stored) => stored.beginning.clone(),
+        Text::Stored(stored) => format!("{}\n[shortened here: it was said whole in main]", stored.beginning).into(),
     };
     let content: Arc<str> = form.readable(&request, answers).into();
     let answered = ContextSet {
@@ -208,3 +228,6 @@ pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<
     deciding.record(Updated(answered));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ pub mod entry;
 pub mod error;
 pub mod fact;
 pub mod id;
+mod json;
 mod rights;
 pub mod state;
 pub mod text;
@@ -29,3 +30,6 @@ pub mod count;
 pub mod prompt;
 pub mod tail;
 pub mod why;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

@@ -3,14 +3,21 @@
 //! A prompt is a pure function of the journal up to an entry, the agent, the profile and what was read for it. The same
 //! bytes come out anywhere and at any time.
 
+mod assemble;
 pub mod escape;
 mod fill;
+mod history;
 mod openai;
 pub mod profile;
 mod sets;
+mod share;
+mod shorten;
 mod speech;
+mod task;
 mod team;
 mod text;
+mod told;
+mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -193,7 +200,7 @@ pub fn prompt(
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, tokens, shows } = fill(view, agent, request, fixed, tail, values, count)?;
+    let Filled { parts, body, tokens, shows } = fill(view, agent, request, &fixed, tail, values, count)?;
     let calls = matches!(&body, Body::Messages(messages) if messages.iter().any(|one| one.get("tool_calls").is_some()));
     let bounded = calls || (request.format == Format::OpenAi && !agent.tools.is_empty());
     Ok(Prompt {

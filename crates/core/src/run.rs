@@ -72,7 +72,7 @@ pub struct Pending {
     pub turn: u64,
     /// The entry that requested it.
     pub requested: Seq,
-    /// When it was requested.
+    /// When it was requested; where the run was taken over since, when that was.
     pub at: Timestamp,
 }
 
@@ -281,6 +281,17 @@ impl Runs {
         self.change(&id, |run| run.go_on(go_on));
     }
 
+    /// Takes in that an agent left the team: what a run waited for from it is the manager's to replace.
+    pub(crate) fn hear_leave(&mut self, name: &AgentName) {
+        let waits = |run: &&Run| match &run.due {
+            Due::Work { agent } | Due::Check { agent, .. } | Due::Tools { agent, .. } => agent == name,
+            Due::Directive | Due::Repair { .. } | Due::Form { .. } | Due::User { .. } => false,
+        };
+        if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
+            self.change(&id, |run| (run.pending, run.due) = (None, Due::Directive));
+        }
+    }
+
     /// Takes in that a form was answered: a run that waits for it goes on.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
         let waits = |run: &&Run| matches!(&run.due, Due::User { form: Some(form) } if form == name);
@@ -486,10 +497,46 @@ macro_rules! run_fact {
                 // A run that is shared shows its course to workers, not what was said in it.
                 let worded = matches!(Self::TYPE, "turn.answered" | "turn.requested");
                 let may = view.is_in_charge() || (view.state.session.settings.share.contains(&Share::Runs) && !worded);
-                if may && view.was_meant(header) { Seen::fact(&self) } else { None }
+                if may && view.was_meant(header) { Seen::fact(&self.outcome()) } else { None }
             }
         }
     };
+}
+
+/// A fact as an agent sees it. The manager sees the outcomes of what it said, not the contents: they may have gone into
+/// sets that are hidden from it since.
+trait OutcomeOnly: Sized {
+    fn outcome(self) -> Self {
+        self
+    }
+}
+
+impl OutcomeOnly for Started {}
+impl OutcomeOnly for Claimed {}
+impl OutcomeOnly for Paused {}
+impl OutcomeOnly for Resumed {}
+impl OutcomeOnly for Ended {}
+impl OutcomeOnly for TurnFailed {}
+
+impl OutcomeOnly for TurnRequested {
+    fn outcome(self) -> Self {
+        Self { due: self.due.outcome(), ..self }
+    }
+}
+
+impl OutcomeOnly for TurnAnswered {
+    fn outcome(self) -> Self {
+        Self { said: None, due: self.due.outcome(), ..self }
+    }
+}
+
+impl OutcomeOnly for Due {
+    fn outcome(self) -> Self {
+        match self {
+            Self::Repair { faults, .. } => Self::Repair { said: "".into(), faults },
+            due => due,
+        }
+    }
 }
 
 run_fact!(Started, "run.started", |started, state, header| {
@@ -514,7 +561,7 @@ run_fact!(Started, "run.started", |started, state, header| {
 run_fact!(Claimed, "run.claimed", |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
-        // The time in which nobody drove it is no time of waiting for a model: the turn is asked again now.
+        // The time in which nobody drove it is nobody's waiting for a model.
         if let Some(pending) = &mut run.pending {
             pending.at = header.at;
         }
@@ -543,7 +590,12 @@ run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {
     state.runs.change(&answered.run, |run| {
         run.count(answered.usage, header.at);
         run.due = answered.due;
-        run.idle = if answered.idle { run.idle.saturating_add(1) } else { 0 };
+        run.idle = match (answered.idle, &run.due) {
+            (true, _) => run.idle.saturating_add(1),
+            // Whether anything comes of a directive shows when it was mended.
+            (false, Due::Repair { .. }) => run.idle,
+            (false, _) => 0,
+        };
     });
 });
 
@@ -583,14 +635,28 @@ pub(crate) fn start(deciding: &mut Deciding<'_>, new: &NewRun) -> Result<RunId, 
         .into());
     }
     let main = ThreadId::main();
-    if deciding.state.threads.get(&main).is_none() {
+    if let Some(thread) = deciding.state.threads.get(&main) {
+        check_covers(&thread.sight.audience, &deciding.state.team.managers())?;
+    } else {
         deciding.record(ThreadUpdated { name: main.clone(), visible_to: deciding.state.team.managers() });
     }
     let run = RunId::of_seq(deciding.next_seq());
     let limits = new.limits.clone().unwrap_or_else(|| deciding.state.session.settings.limits.clone());
     deciding.record(Started { run: run.clone(), kind: new.kind, limits });
-    conversation::add(deciding, &main, &[NewMessage::text(Role::User, new.input.clone())])?;
+    conversation::say(deciding, &main, &[NewMessage::text(Role::User, new.input.clone())])?;
     Ok(run)
+}
+
+/// Refuses a thread `main` that the manager of a run does not see.
+fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
+    if main.covers(managers) {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        code: "main_hidden",
+        what: format!("the thread main is visible to {main}, and the manager is not among them"),
+        hint: "make it visible to the manager first",
+    })
 }
 
 /// Takes a run over and says under which epoch.
@@ -675,7 +741,7 @@ pub(crate) fn tool_results(
         ..NewMessage::text(Role::Tool, text.as_str())
     };
     let messages: Vec<_> = results.iter().map(message).collect();
-    conversation::add(deciding, &ThreadId::of_agent(&agent), &messages)
+    conversation::say(deciding, &ThreadId::of_agent(&agent), &messages)
 }
 
 /// The run, if it has not ended.
@@ -699,3 +765,6 @@ fn driven<'a>(deciding: &'a Deciding<'_>, run: &RunId, epoch: u64) -> Result<&'a
         hint: "leave it to that one",
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use crate::{
     entry::{Actor, Header},
     error::Error,
     fact::{Fact, Seen},
-    id::{AgentName, SessionId},
+    id::{AgentName, SessionId, is_control},
     prompt::profile::Profile,
     rights,
     run::Limits,
@@ -289,7 +289,9 @@ pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Resul
 fn checked(settings: Settings) -> Result<Settings, Error> {
     settings.prompt.check("/prompt")?;
     match &settings.title {
-        Some(title) if title.chars().count() > 500 => Err(Error::invalid("/title", "use at most 500 characters")),
+        Some(title) if title.chars().count() > 500 || title.chars().any(is_control) => {
+            Err(Error::invalid("/title", "use one line of at most 500 characters"))
+        }
         _ => Ok(settings),
     }
 }
@@ -310,3 +312,6 @@ pub(crate) fn is_in_charge(state: &State, actor: &Actor) -> bool {
         Actor::Agent(name) => state.team.manager().is_some_and(|manager| manager.name == *name),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,13 +7,13 @@ use serde::Deserialize;
 use super::{Due, Ended, Halt, Paused, Status, TurnAnswered, TurnFailed, TurnFailure, TurnReply, driven, next};
 use crate::{
     command::{Deciding, Undecided},
-    conversation::{self, Message, MessageChecked, NewMessage, Role},
+    conversation::{self, Message, MessageChecked, NewMessage, Role, ToolCall},
     directive::{self, Directive, FormRequest, Reading, Received, Recipient},
     entry::Actor,
     error::{Error, Fault},
     id::{AgentName, MessageId, RunId, SetName, ThreadId},
-    rights,
-    text::Text,
+    json, rights,
+    text::{Text, shortened},
 };
 
 /// Takes in that a model gave no answer: the run is held, and can be resumed.
@@ -117,7 +117,8 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
         faults.push(fault("say what is next: a message to somebody, an update, or that the work is complete"));
     }
     if !faults.is_empty() && *due == Due::Directive {
-        return Ok(Outcome::due(Due::Repair { said: reply.text.clone(), faults }));
+        let note = "[shortened here: the whole of it is in the journal]";
+        return Ok(Outcome::due(Due::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }
     let run = Some(reply.run.clone());
     let outcomes = directive::update_sets(deciding, &directive.sets);
@@ -128,6 +129,9 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
     deciding.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
     Ok(Outcome { idle, ..outcome })
 }
+
+/// How much of a faulty directive its author is shown again.
+const SAID_BYTES: usize = 16 * 1024;
 
 fn says_nothing(directive: &Directive) -> bool {
     directive.message.is_none() && directive.sets.is_empty() && !directive.workflow_complete
@@ -154,7 +158,7 @@ fn route(
             expected_output: directive.expected_output.clone(),
             ..NewMessage::text(Role::Ai, message.clone())
         };
-        conversation::add(deciding, &ThreadId::of_agent(&worker), &[asks])?;
+        conversation::say(deciding, &ThreadId::of_agent(&worker), &[asks])?;
         let to = Recipient::Agent(worker.clone());
         return Ok((Outcome::due(Due::Work { agent: worker }), Some(to), None));
     }
@@ -162,7 +166,9 @@ fn route(
     let said = if misaddressed { None } else { say_to_user(deciding, message.clone())? };
     if directive.is_info_request && !misaddressed {
         let request = message.unwrap_or_else(|| "The manager asks for information.".into());
+        let note = "[shortened here: it was said whole in main]";
         if directive.form.is_none() {
+            let request = shortened(&request, SAID_BYTES, note);
             return Ok((Outcome::due(Due::Form { request }), said, None));
         }
         return match directive::ask_user(deciding, directive) {
@@ -172,6 +178,7 @@ fn route(
             }
             Err(error) => {
                 faults.push(fault(&format!("the form is left out: {error}")));
+                let request = shortened(&request, SAID_BYTES, note);
                 Ok((Outcome::due(Due::Form { request }), said, None))
             }
         };
@@ -185,7 +192,7 @@ fn route(
 
 fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
     let Some(message) = message else { return Ok(None) };
-    conversation::add(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
+    conversation::say(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
     Ok(Some(Recipient::USER))
 }
 
@@ -208,11 +215,12 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
         true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
         false => reply.text.clone(),
     };
-    let said = NewMessage { tool_calls: reply.tool_calls.clone(), ..NewMessage::text(Role::Ai, text) };
-    let receipts = conversation::add(deciding, &thread, &[said])?;
+    let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
+    let said = NewMessage { tool_calls: calls.clone(), ..NewMessage::text(Role::Ai, text) };
+    let receipts = conversation::say(deciding, &thread, &[said])?;
     let spoken = |due| Outcome { is_message: true, ..Outcome::due(due) };
-    if !reply.tool_calls.is_empty() {
-        return Ok(spoken(Due::Tools { agent: agent.clone(), calls: reply.tool_calls.clone() }));
+    if !calls.is_empty() {
+        return Ok(spoken(Due::Tools { agent: agent.clone(), calls }));
     }
     let criteria = deciding.state.threads.criteria(&thread);
     let (Some((criteria_of, criteria)), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
@@ -243,9 +251,19 @@ fn check(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Ou
     Ok(Outcome::due(Due::Directive))
 }
 
+/// The call, with arguments that can be read back: those that are nested too deep are kept as the text that they are.
+fn readable(call: &ToolCall) -> ToolCall {
+    let arguments = match &call.arguments {
+        deep if !json::is_shallow(deep) => deep.to_string().into(),
+        arguments => arguments.clone(),
+    };
+    ToolCall { arguments, ..call.clone() }
+}
+
 /// The JSON that a text is, or that stands in a code fence in it.
 fn json_in<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
-    directive::json_in(text).and_then(|fields| serde_json::from_value(fields.into()).ok())
+    let fields = json::object_in(text)?.ok()?;
+    serde_json::from_value(json::without_nulls(fields.into())).ok()
 }
 
 impl conversation::Threads {
