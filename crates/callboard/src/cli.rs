@@ -161,6 +161,9 @@ pub(crate) struct Run {
     /// Answer forms and questions by itself, as it does without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Answer nothing: end where the team asks the user
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) no_answers: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -158,7 +158,7 @@ impl<'a> Work<'a> {
         loop {
             let watched = watch.until(driver.drive(&self.run)).await?;
             match watched {
-                Watched::Done(Status::AwaitingUser) => {}
+                Watched::Done(Status::AwaitingUser) if !args.no_answers => {}
                 Watched::Done(_) => break,
                 Watched::Interrupted => {
                     self.hold().await?;

@@ -28,7 +28,7 @@ pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Fa
 }
 
 fn row(thread: &ThreadInfo) -> Vec<String> {
-    let messages = thread.messages.map(|count| count.to_string()).unwrap_or_default();
-    let tokens = thread.tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
+    let messages = thread.messages.to_string();
+    let tokens = thread.tokens.to_string();
     vec![thread.name.to_string(), messages, tokens, thread.visible_to.to_string()]
 }
