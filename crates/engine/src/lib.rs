@@ -26,27 +26,39 @@
 //! }
 //! ```
 
-mod append;
-mod board;
 mod error;
+mod settings;
+
+mod board;
+mod create;
 mod fork;
-mod history;
+mod upkeep;
+
 mod live;
+mod recent;
+mod writer;
+
+mod append;
+mod expiry;
+mod snapshot;
+
+mod filter;
+mod history;
 mod prompt;
 mod session;
-mod settings;
-mod snapshot;
 mod subscribe;
 mod why;
 
-pub use board::{Board, NewBoardSession};
+pub use board::Board;
+pub use create::NewBoardSession;
 pub use error::Error;
+pub use filter::Filter;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use live::{Ephemeral, Receipt};
 pub use prompt::{PromptQuery, counter_of};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
-pub use subscribe::{Filter, Subscription};
+pub use subscribe::Subscription;
 
 pub use callboard_core as core;
 pub use callboard_store as store;
