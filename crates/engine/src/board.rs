@@ -16,8 +16,8 @@ use crate::{
     upkeep,
 };
 
-/// All sessions of a store. Its clones are the same board; it ends when the last of them is dropped, and the sessions
-/// that it gave out go on until they are dropped too. [`close`](Self::close) ends all of it in order.
+/// All sessions of a store. Its clones are the same board. It goes on until the last of them, and of the sessions and
+/// streams that it gave out, is dropped; [`close`](Self::close) ends it in order before that.
 #[derive(Clone)]
 pub struct Board {
     inner: Arc<Inner>,
@@ -65,7 +65,7 @@ impl Board {
     pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
         if let Some(live) = self.inner.alive(id) {
             match live.current().await {
-                Ok(_) => return Ok(Session { live }),
+                Ok(_) => return Ok(self.give(live)),
                 // It has gone, and another one may have its name by now.
                 Err(Error::NoSession { .. }) => {}
                 Err(error) => return Err(error),
@@ -104,17 +104,21 @@ impl Board {
                     let Inner { store, settings, .. } = &*self.inner;
                     let live = Live::start(id.clone(), store.clone(), settings.clone(), loaded, used);
                     sessions.kept.insert(id, Kept { live: live.clone(), used: Instant::now() });
-                    return Ok(Session { live });
+                    return Ok(self.give(live));
                 };
                 live
             };
             // It may be what was once there under this name, and has not noticed yet that it has gone.
             match there.refresh().await {
-                Ok(_) => return Ok(Session { live: there }),
+                Ok(_) => return Ok(self.give(there)),
                 Err(Error::NoSession { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn give(&self, live: Arc<Live>) -> Session {
+        Session { live, _board: self.inner.clone() }
     }
 
     /// What is known of the sessions behind `after`, in the order of the bytes of their ids, at most `limit`. To be in

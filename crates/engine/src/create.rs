@@ -33,33 +33,22 @@ impl Board {
         let NewBoardSession { id, agents, settings } = new;
         let default = || SessionSettings { ttl_seconds: self.settings().ttl, ..SessionSettings::default() };
         let settings = settings.unwrap_or_else(default);
-        self.under_new_id(id, async |id| {
+        let mut in_use = None;
+        for id in self.ids(id) {
             let salt = self.settings().random.next();
-            let new = NewSession { id, agents: agents.clone(), settings: settings.clone(), salt };
-            self.create_as(new).await
-        })
-        .await
-    }
-
-    /// Has a session made under `id`, or under ids that are made up until one is free.
-    pub(crate) async fn under_new_id(
-        &self,
-        id: Option<SessionId>,
-        make: impl AsyncFn(SessionId) -> Result<Session, Error>,
-    ) -> Result<Session, Error> {
-        let mut tries = if id.is_some() { 1 } else { ID_TRIES };
-        loop {
-            let id = id.clone().unwrap_or_else(|| self.make_up_id());
-            tries -= 1;
-            match make(id.clone()).await {
-                Err(Error::Store { source }) if matches!(&*source, callboard_store::Error::Conflict { .. }) => {
-                    if tries == 0 {
-                        return Err(exists(&id).into());
-                    }
-                }
+            let new = NewSession { id: id.clone(), agents: agents.clone(), settings: settings.clone(), salt };
+            match self.create_as(new).await {
+                Err(error) if is_in_use(&error) => in_use = Some(id),
                 made => return made,
             }
         }
+        Err(exists(in_use))
+    }
+
+    /// The ids under which a session is to be made: the given one, or some that are made up, until one is free.
+    pub(crate) fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
+        let tries = if given.is_some() { 1 } else { ID_TRIES };
+        (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.make_up_id()))
     }
 
     fn make_up_id(&self) -> SessionId {
@@ -89,10 +78,15 @@ impl Board {
     }
 }
 
-fn exists(id: &SessionId) -> Refusal {
-    Refusal::Conflict {
-        code: "session_exists",
-        what: format!("there is a session {id}"),
-        hint: "take another id, or leave it out to get a new one",
-    }
+/// Whether a session could not be made since there is one of its name.
+pub(crate) fn is_in_use(error: &Error) -> bool {
+    matches!(error, Error::Store { source } if matches!(**source, callboard_store::Error::Conflict { .. }))
+}
+
+/// That none of the ids that were tried, of which this was the last, is free.
+pub(crate) fn exists(id: Option<SessionId>) -> Error {
+    let name = id.map(|id| format!(" {id}")).unwrap_or_default();
+    let what = format!("there is a session{name}");
+    let hint = "take another id, or leave it out to get a new one";
+    Refusal::Conflict { code: "session_exists", what, hint }.into()
 }

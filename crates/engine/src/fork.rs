@@ -7,10 +7,15 @@ use callboard_core::{
     id::{Seq, SessionId},
     state::State,
 };
-use callboard_store::{Append, Error as StoreError};
+use callboard_store::Append;
 use serde_json::Value;
 
-use crate::{Board, Error, Session, append::append_surely, expiry};
+use crate::{
+    Board, Error, Session,
+    append::append_surely,
+    create::{exists, is_in_use},
+    expiry,
+};
 
 /// How many entries are appended at once. A shorter fork is made whole or not at all.
 const AT_ONCE: usize = 8192;
@@ -23,20 +28,22 @@ impl Board {
             Some(seq) => session.state_at(seq).await?,
             None => session.state().await?,
         };
-        self.under_new_id(id, async |id| {
+        let mut in_use = None;
+        for id in self.ids(id) {
             let mut head = Head::default();
             match self.copy(session, &state, &id, &mut head).await {
-                Ok(()) => self.session(&id).await,
+                Ok(()) => return self.session(&id).await,
+                Err(error) if is_in_use(&error) && head.seq == Seq::ZERO => in_use = Some(id),
                 Err(error) => {
                     if head.seq > Seq::ZERO {
                         // Nobody knows of it yet. What is left where this fails, too, is a fork at an earlier entry.
                         let _ = self.delete(&id).await;
                     }
-                    Err(error)
+                    return Err(error);
                 }
             }
-        })
-        .await
+        }
+        Err(exists(in_use))
     }
 
     /// Copies the journal of `session` as far as `state`; `head` is how far that has come.
@@ -52,14 +59,7 @@ impl Board {
                 entries,
                 expires_at: expiry::lives_until(state, self.store().now().await?),
             };
-            match append_surely(&**self.store(), append).await {
-                Err(Error::Store { source })
-                    if head.seq > Seq::ZERO && matches!(*source, StoreError::Conflict { .. }) =>
-                {
-                    return Err(Error::Busy { session: id.clone() });
-                }
-                appended => appended?,
-            }
+            append_surely(&**self.store(), append).await?;
             *head = last;
         }
         Ok(())

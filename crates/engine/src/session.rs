@@ -22,6 +22,7 @@ use tokio::sync::broadcast;
 
 use crate::{
     Ephemeral, Error, Receipt,
+    board::Inner,
     live::{Execute, Job, Live},
 };
 
@@ -35,6 +36,8 @@ pub(crate) fn sizes() -> &'static dyn TokenCounter {
 #[derive(Clone)]
 pub struct Session {
     pub(crate) live: Arc<Live>,
+    /// The board goes on as long as somebody has a session of it: streams rely on its upkeep.
+    pub(crate) _board: Arc<Inner>,
 }
 
 /// Reads the entries after `after` up to `through`, at most `limit`.

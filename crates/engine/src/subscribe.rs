@@ -1,6 +1,6 @@
 //! Streams: every later entry that a viewer may see, once, in order.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 use callboard_core::{
     entry::{Entry, Head},
@@ -14,14 +14,14 @@ use tokio::sync::watch;
 
 use crate::{
     Error, Filter, Session,
-    live::{End, Live, Published},
+    live::{End, Published},
     session::sizes,
 };
 
 /// A stream of entries that stays open. It reads at its own pace: who is slow holds up nobody and misses nothing. As
 /// long as it is open, its session is in use and does not expire.
 pub struct Subscription {
-    live: Arc<Live>,
+    session: Session,
     viewer: Viewer,
     filter: Filter,
     /// The last entry that was looked at.
@@ -39,7 +39,7 @@ impl Session {
         let state = self.state().await?;
         View::new(&state, &viewer, sizes())?;
         let looked_at = self.head_at(&state, after.unwrap_or(state.head.seq)).await?;
-        Ok(Subscription { live: self.live.clone(), viewer, filter, looked_at, published, ready: VecDeque::new() })
+        Ok(Subscription { session: self.clone(), viewer, filter, looked_at, published, ready: VecDeque::new() })
     }
 
     /// The head of the journal when `seq` was its last entry.
@@ -91,9 +91,9 @@ impl Subscription {
 
     /// Reads a page of what follows. There is none where the journal has gone, though nobody has said so yet.
     async fn read_on(&mut self, state: &State) -> Result<bool, Error> {
-        let entries = self.live.entries(self.looked_at, state.head.seq).await?;
+        let entries = self.session.live.entries(self.looked_at, state.head.seq).await?;
         let Some(last) = entries.last() else {
-            return match self.live.refresh().await {
+            return match self.session.live.refresh().await {
                 Ok(_) => Err(damaged(self.looked_at.seq)),
                 Err(Error::NoSession { .. }) => Ok(false),
                 Err(error) => Err(error),
