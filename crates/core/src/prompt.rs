@@ -241,3 +241,6 @@ pub fn default_thread(view: &View<'_>) -> ThreadId {
         _ => main,
     }
 }
+
+#[cfg(test)]
+mod tests;
