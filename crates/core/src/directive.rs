@@ -113,6 +113,9 @@ impl From<SetOutcome> for Directed {
     }
 }
 
+/// How the pointers to single updates of sets begin.
+pub(crate) const UPDATES: &str = "/contextSetUpdate/contextSets/";
+
 /// The subject of directives.
 pub const SUBJECT: &str = "directives";
 

@@ -249,3 +249,6 @@ pub fn default_thread(view: &View<'_>) -> ThreadId {
         _ => main,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use crate::{
     context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
     deciding::Deciding,
     directive::facts::Received,
-    directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, read},
+    directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
     error::Error,
     form::Form,
     id::SetName,
@@ -21,7 +21,7 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     let reading = read::read(input, &deciding.state.team);
     // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
     let others =
-        reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with("/contextSetUpdate/contextSets/"));
+        reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
     let others: Vec<_> = others.collect();
     if !others.is_empty() {
         return Err(Error::Invalid(others));

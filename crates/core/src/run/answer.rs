@@ -124,6 +124,8 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
         let note = "[shortened here: the whole of it is in the journal]";
         return Ok(Outcome::due(Due::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }
+    // What is wrong with single updates shows in their outcomes.
+    faults.retain(|fault| !fault.pointer.starts_with(directive::UPDATES));
     let run = Some(reply.run.clone());
     let outcomes = directive::decide::update_sets(deciding, &directive.sets);
     let (outcome, message_to, form) = route(deciding, &directive, &mut faults)?;

@@ -50,7 +50,7 @@ fn recount(prompt: &Prompt, board: &Board, agent: &str) -> Tokens {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(96))]
+    #![proptest_config(crate::cases(48))]
 
     #[test]
     fn i4_a_prompt_never_exceeds_its_budget_and_one_that_does_not_fit_says_why(
@@ -75,6 +75,19 @@ proptest! {
                     }
                     Err(Error::NotFound { .. }) => {}
                     Err(error) => prop_assert!(false, "{}", error),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn i4_what_fits_in_a_budget_fits_in_a_larger_one(steps in story(24), budget in 100..900_u64, more in 1..900_u64) {
+        let board = told(&steps);
+        for agent in board.state.team.names() {
+            for (thread, budget, format) in all_ways(&[budget]) {
+                if board.prompt_as(agent.as_str(), thread, budget, format).is_ok() {
+                    let larger = board.prompt_as(agent.as_str(), thread, budget + more, format);
+                    prop_assert!(larger.is_ok(), "{} and {} more: {:?}", budget, more, larger);
                 }
             }
         }
