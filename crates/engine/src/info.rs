@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     audience::Audience,
     context_set::{Held, SetView, hidden_from_agents},
-    conversation::Thread,
+    conversation::{Size, Thread},
     count::{Counting, Tokens},
     error::Error as Refusal,
     form::Form,
@@ -52,15 +52,9 @@ pub struct ThreadInfo {
     pub name: ThreadId,
     /// Who may see it.
     pub visible_to: Audience,
-    /// How many messages it has; absent for an agent that does not see all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<u64>,
-    /// The size of its messages; absent for an agent that does not see all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Tokens>,
-    /// When its last message was added.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_at: Option<Timestamp>,
+    /// How much of it the viewer sees.
+    #[serde(flatten)]
+    pub size: Size,
 }
 
 /// A run.
@@ -182,15 +176,7 @@ fn with_content(info: SetInfo, text: Option<&Text>, values: &Values) -> SetInfo 
 }
 
 fn thread_info(view: &View<'_>, name: &ThreadId, thread: &Thread) -> ThreadInfo {
-    // Of messages that were said while an agent did not see the thread it learns nothing, not even how many.
-    let sees_all = view.agent().is_none_or(|agent| thread.sight.reaches(agent, thread.sight.since));
-    ThreadInfo {
-        name: name.clone(),
-        visible_to: thread.sight.audience.clone(),
-        messages: sees_all.then_some(thread.messages),
-        tokens: sees_all.then_some(thread.tokens),
-        last_at: thread.last_at.filter(|_| sees_all),
-    }
+    ThreadInfo { name: name.clone(), visible_to: thread.sight.audience.clone(), size: view.size(thread) }
 }
 
 fn run_info(run: &Run, in_charge: bool) -> RunInfo {

@@ -28,7 +28,6 @@ pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Fa
 }
 
 fn row(thread: &ThreadInfo) -> Vec<String> {
-    let messages = thread.messages.map(|count| count.to_string()).unwrap_or_default();
-    let tokens = thread.tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
-    vec![thread.name.to_string(), messages, tokens, thread.visible_to.to_string()]
+    let ThreadInfo { name, visible_to, size } = thread;
+    vec![name.to_string(), size.messages.to_string(), size.tokens.to_string(), visible_to.to_string()]
 }
