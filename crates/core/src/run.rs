@@ -110,6 +110,11 @@ pub enum Status {
 pub enum Due {
     /// The manager is to give a directive.
     Directive,
+    /// The manager is to give a directive, now that the user has answered its form.
+    Answered {
+        /// The form.
+        form: SetName,
+    },
     /// The manager is to give a directive again, since the last one had faults.
     Repair {
         /// What it said.
@@ -275,7 +280,7 @@ impl Runs {
     pub(crate) fn hear_leave(&mut self, name: &AgentName) {
         let waits = |run: &&Run| match &run.due {
             Due::Work { agent } | Due::Check { agent, .. } | Due::Tools { agent, .. } => agent == name,
-            Due::Directive | Due::Repair { .. } | Due::Form { .. } | Due::User { .. } => false,
+            Due::Directive | Due::Answered { .. } | Due::Repair { .. } | Due::Form { .. } | Due::User { .. } => false,
         };
         if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
             self.change(&id, |run| (run.pending, run.due) = (None, Due::Directive));
@@ -286,7 +291,7 @@ impl Runs {
     pub(crate) fn hear_form(&mut self, name: &SetName) {
         let waits = |run: &&Run| matches!(&run.due, Due::User { form: Some(form) } if form == name);
         if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
-            self.change(&id, |run| run.go_on(Due::Directive));
+            self.change(&id, |run| run.go_on(Due::Answered { form: name.clone() }));
         }
     }
 }

@@ -52,13 +52,9 @@ pub struct ThreadInfo {
     pub name: ThreadId,
     /// Who may see it.
     pub visible_to: Audience,
-    /// How many messages the viewer sees in it.
-    pub messages: u64,
-    /// The size of those messages.
-    pub tokens: Tokens,
-    /// When the last of them was added.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_at: Option<Timestamp>,
+    /// How much of it the viewer sees.
+    #[serde(flatten)]
+    pub size: Size,
 }
 
 /// A run.
@@ -180,8 +176,7 @@ fn with_content(info: SetInfo, text: Option<&Text>, values: &Values) -> SetInfo 
 }
 
 fn thread_info(view: &View<'_>, name: &ThreadId, thread: &Thread) -> ThreadInfo {
-    let Size { messages, tokens, last_at } = view.size(thread);
-    ThreadInfo { name: name.clone(), visible_to: thread.sight.audience.clone(), messages, tokens, last_at }
+    ThreadInfo { name: name.clone(), visible_to: thread.sight.audience.clone(), size: view.size(thread) }
 }
 
 fn run_info(run: &Run, in_charge: bool) -> RunInfo {

@@ -28,7 +28,6 @@ pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Fa
 }
 
 fn row(thread: &ThreadInfo) -> Vec<String> {
-    let messages = thread.messages.to_string();
-    let tokens = thread.tokens.to_string();
-    vec![thread.name.to_string(), messages, tokens, thread.visible_to.to_string()]
+    let ThreadInfo { name, visible_to, size } = thread;
+    vec![name.to_string(), size.messages.to_string(), size.tokens.to_string(), visible_to.to_string()]
 }

@@ -104,7 +104,8 @@ pub(crate) fn ask_user(deciding: &mut Deciding<'_>, directive: &Directive) -> Re
     let set = ContextSet {
         name: name.clone(),
         content: Text::keep(&request, "the request", &mut deciding.values)?,
-        visible_to: deciding.state.session.settings.default_visibility.0.clone(),
+        // Whoever asks reads the answer, also where new sets are for nobody.
+        visible_to: deciding.state.session.settings.default_visibility.0.or(&deciding.state.team.managers()),
         enabled: true,
         form: Some(form.clone()),
         tokens: deciding.asked.count.count(&request),

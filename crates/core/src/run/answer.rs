@@ -49,7 +49,7 @@ pub(crate) fn answer(deciding: &mut Deciding<'_>, reply: &TurnReply) -> Result<(
     }
     let driver = std::mem::replace(&mut deciding.by, Actor::Agent(agent.clone()));
     let outcome = match &due {
-        Due::Directive | Due::Repair { .. } => direct(deciding, reply, &due)?,
+        Due::Directive | Due::Answered { .. } | Due::Repair { .. } => direct(deciding, reply, &due)?,
         Due::Form { request } => fill_form(deciding, reply, request)?,
         Due::Work { agent } => work(deciding, reply, agent)?,
         Due::Check { .. } => check(deciding, reply, &due)?,
@@ -120,7 +120,7 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
     if faults.is_empty() && says_nothing(&directive) {
         faults.push(fault("say what is next: a message to somebody, an update, or that the work is complete"));
     }
-    if !faults.is_empty() && *due == Due::Directive {
+    if !faults.is_empty() && !matches!(due, Due::Repair { .. }) {
         let note = "[shortened here: the whole of it is in the journal]";
         return Ok(Outcome::due(Due::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }

@@ -64,7 +64,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
 pub(super) fn agent(state: &State, due: &Due) -> Result<Option<AgentName>, Error> {
     let manager = || state.team.manager().map(|agent| agent.name.clone());
     Ok(match due {
-        Due::Directive | Due::Repair { .. } | Due::Form { .. } | Due::Check { .. } => {
+        Due::Directive | Due::Answered { .. } | Due::Repair { .. } | Due::Form { .. } | Due::Check { .. } => {
             Some(manager().ok_or_else(|| Error::Conflict {
                 code: "no_manager",
                 what: "the team has no manager".to_owned(),

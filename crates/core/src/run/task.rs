@@ -8,6 +8,10 @@ use crate::run::Due;
 pub fn task(due: &Due) -> Option<String> {
     match due {
         Due::Directive | Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
+        Due::Answered { form } => Some(format!(
+            "The user has answered the form {form}: the answer is in the context set of that name. Give your next \
+             directive.",
+        )),
         Due::Repair { said, faults } => {
             let faults = faults.iter().map(|fault| format!("- {fault}")).collect::<Vec<_>>().join("\n");
             Some(format!(

@@ -45,6 +45,7 @@ fn stands(board: &Board) -> String {
 fn due(due: &Due) -> String {
     match due {
         Due::Directive => "directive".to_owned(),
+        Due::Answered { form } => format!("answered {form}"),
         Due::Repair { faults, .. } => format!("repair {}", json!(faults)),
         Due::Form { request } => format!("form for {request:?}"),
         Due::Work { agent } => format!("work of {agent}"),
@@ -201,7 +202,7 @@ fn a_request_for_information_without_a_form_has_its_model_make_one() {
     board
         .user(Command::SubmitForm("Season".parse().unwrap(), [("s".to_owned(), json!("fall"))].into_iter().collect()))
         .unwrap();
-    assert_snapshot!(stands(&board), @"lead in main: directive");
+    assert_snapshot!(stands(&board), @"lead in main: answered Season");
     assert_snapshot!(replies(&mut board, &[asks, json!("I do not know.")]), @r#"
     lead in main: form for "Which season?"
     the user, form Some("Information Request")

@@ -162,7 +162,7 @@ impl Show {
         self.asked_at = Some(entry.at);
         let TurnRequested { turn, agent, due, model, prompt, .. } = requested;
         let what = match due {
-            Due::Directive => "to direct the team",
+            Due::Directive | Due::Answered { .. } => "to direct the team",
             Due::Repair { .. } => "to mend its directive",
             Due::Form { .. } => "to say what the form asks for",
             Due::Work { .. } => "to work",
