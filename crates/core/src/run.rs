@@ -536,8 +536,13 @@ run_fact!(TurnRequested, "turn.requested", |requested, state, header| {
 run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {
     state.runs.change(&answered.run, |run| {
         run.count(answered.usage, header.at);
+        run.idle = match answered.due {
+            _ if answered.idle => run.idle.saturating_add(1),
+            // Whether anything comes of it is seen when it is given again.
+            Due::Repair { .. } => run.idle,
+            _ => 0,
+        };
         run.due = answered.due;
-        run.idle = if answered.idle { run.idle.saturating_add(1) } else { 0 };
     });
 });
 
