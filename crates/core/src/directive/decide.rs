@@ -20,8 +20,7 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     rights::in_charge(deciding, "give directives")?;
     let reading = read::read(input, &deciding.state.team);
     // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
-    let others =
-        reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
+    let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
     let others: Vec<_> = others.collect();
     if !others.is_empty() {
         return Err(Error::Invalid(others));

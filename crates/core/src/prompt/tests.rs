@@ -7,7 +7,7 @@ use crate::{
     command::Command,
     conversation::{NewMessage, ToolCall},
     count::{Counting, Tokens},
-    run::{Next, task},
+    run::{next::Next, task::task},
     session::Settings,
     testing::Board,
 };
