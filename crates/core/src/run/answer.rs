@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Due, Ended, Halt, Paused, Status, TurnAnswered, TurnFailed, TurnFailure, TurnReply, driven, next};
+use super::{Due, Ended, Halt, Paused, Status, TurnAnswered, TurnFailed, TurnFailure, TurnReply, drive::driven, next};
 use crate::{
     command::{Deciding, Undecided},
     conversation::{self, Message, MessageChecked, NewMessage, Role, ToolCall},
