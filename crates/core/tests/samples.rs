@@ -1,5 +1,7 @@
 //! Journals that were written once load for ever: one entry of every type and shape, as the first version wrote them.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "in tests a surprise is a failure")]
+
 use std::collections::BTreeSet;
 
 use callboard_core::{

@@ -11,7 +11,7 @@ use callboard_core::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::story::{THREADS, Told, story};
+use crate::story::{THREADS, Told, story, talk};
 
 fn told(steps: &[crate::story::Step]) -> Board {
     let mut told = Told::new();
@@ -54,10 +54,10 @@ proptest! {
 
     #[test]
     fn i4_a_prompt_never_exceeds_its_budget_and_one_that_does_not_fit_says_why(
-        steps in story(30), budgets in [0..60_u64, 60..400, 400..3000, 3000..40_000], profile in profile(),
+        steps in story(24), talk in talk(40), budgets in [0..60_u64, 60..400, 400..3000, 3000..40_000], profile in profile(),
         task in proptest::option::of(0..2000_usize), pieces in any::<bool>(),
     ) {
-        let mut board = told(&steps);
+        let mut board = told(&[steps, talk].concat());
         board.count = if pieces { &Pieces } else { &Words };
         let task = task.map(|words| "do it <CURRENT_TASK> ".repeat(words / 3));
         for agent in board.state.team.names().map(ToString::to_string).collect::<Vec<_>>() {
@@ -95,9 +95,10 @@ proptest! {
 
     #[test]
     fn i5_a_prompt_is_the_same_whatever_was_read_for_it_and_whenever_it_is_made(
-        steps in story(30), budgets in [60..400_u64, 400..3000, 3000..40_000], at in 0.0..1.0_f64, page in 1..9_usize,
+        steps in story(24), talk in talk(80), budgets in [60..400_u64, 400..3000, 3000..40_000], at in 0.0..1.0_f64,
+        page in 1..9_usize,
     ) {
-        let board = told(&steps);
+        let board = told(&[steps, talk].concat());
         let then = board.as_of(Seq((board.entries.len() as f64 * at) as u64 + 4));
         let mut restored = then.clone();
         restored.state = serde_json::from_str::<State>(&serde_json::to_string(&then.state).unwrap()).unwrap();

@@ -104,6 +104,15 @@ pub(crate) fn story(steps: usize) -> impl Strategy<Value = Vec<Step>> {
     vec(step(), steps / 2..steps)
 }
 
+/// Much talk in a few threads.
+pub(crate) fn talk(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let say = (select(&["main", "agent:writer"][..]), 1..40_usize, tool()).prop_map(|(thread, words, tool)| {
+        let by = if matches!(tool, Tool::None) { "user" } else { "writer" };
+        Step::Say { by, thread, id: None, words, tool }
+    });
+    vec(say, 0..most)
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let by = || select(&["user", "user", "lead", "lead", "boss", "writer", "critic", "editor"][..]);
     let put = (by(), set(), proptest::option::of(audience()), proptest::option::of(any::<bool>()), words());
