@@ -90,7 +90,9 @@ impl Driver {
         }
         let structured = |name: &str, schema| Some(ResponseSchema { name: name.to_owned(), schema, strict: false });
         request.response_schema = match &turn.ask.due {
-            Due::Directive | Due::Answered { .. } | Due::Repair { .. } => structured("directive", schema::schema(&state.team)),
+            Due::Directive | Due::Answered { .. } | Due::Repair { .. } => {
+                structured("directive", schema::schema(&state.team))
+            }
             Due::Form { .. } => structured("form", schema::form()),
             Due::Check { .. } => structured("verdict", run::check_schema()),
             Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
