@@ -6,7 +6,7 @@ use callboard_engine::core::{
     agent::{Agent, Role},
     audience::Audience,
     conversation::Role as MessageRole,
-    id::AgentName,
+    id::{AgentName, Seq},
     session::Ttl,
 };
 
@@ -49,6 +49,11 @@ pub(crate) fn ttl(text: &str) -> Result<Ttl, String> {
 pub(crate) fn message_role(text: &str) -> Result<MessageRole, String> {
     let role = serde_json::from_value(serde_json::Value::from(text));
     role.map_err(|_| format!("there is no role {text:?}: use user, assistant, system or tool"))
+}
+
+/// The number of an entry.
+pub(crate) fn seq(text: &str) -> Result<Seq, String> {
+    text.parse().map(Seq).map_err(|_| format!("{text:?} is not the number of an entry"))
 }
 
 /// `KEY=VALUE`.

@@ -10,7 +10,7 @@ use callboard_core::{
     id::{Seq, SessionId},
     session::Settings as SessionSettings,
     state::State,
-    text::Values,
+    text::{MAX_BYTES, Values},
     time::Timestamp,
     view::View,
     viewer::Viewer,
@@ -226,7 +226,9 @@ fn missing(hash: Hash) -> callboard_store::Error {
 /// Counts the long texts of a command where nothing waits for it, so that the session's task finds them counted.
 async fn count_before(command: &Command) -> Result<(), Error> {
     const LONG: usize = 16 * 1024;
-    let texts: Vec<_> = command.texts().into_iter().filter(|text| text.len() >= LONG).collect();
+    // One that is too large is refused anyway.
+    let counts = |text: &Arc<str>| (LONG..=MAX_BYTES).contains(&text.len());
+    let texts: Vec<_> = command.texts().into_iter().filter(counts).collect();
     if texts.is_empty() {
         return Ok(());
     }

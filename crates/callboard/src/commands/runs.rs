@@ -22,23 +22,29 @@ use crate::{
 };
 
 pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Failure> {
-    let (run, change): (WhichRun, Option<fn(RunId) -> Command>) = match command {
-        Runs::List(which) => return list(context, &context.session(&which).await?).await,
-        Runs::ToolResult { run, call, result } => return tool_result(context, &run, call, &result).await,
-        Runs::Pause { run, reason } => {
-            let (session, run) = find(context, &run).await?;
-            session.execute(Actor::User, Command::PauseRun(run.id.clone(), reason)).await?;
-            return show(context, &session.run(&Viewer::User, &run.id).await?);
+    match command {
+        Runs::List(which) => list(context, &context.session(&which).await?).await,
+        Runs::Show(run) => {
+            let (_, run) = find(context, &run).await?;
+            context.output.answer(&run, |output| lines(&run, output));
+            Ok(())
         }
-        Runs::Show(run) => (run, None),
-        Runs::Resume(run) => (run, Some(Command::ResumeRun)),
-        Runs::Cancel(run) => (run, Some(Command::CancelRun)),
-    };
-    let (session, run) = find(context, &run).await?;
-    if let Some(change) = change {
-        session.execute(Actor::User, change(run.id.clone())).await?;
+        Runs::Pause { run, reason } => change(context, &run, |run| Command::PauseRun(run, reason)).await,
+        Runs::Resume(run) => change(context, &run, Command::ResumeRun).await,
+        Runs::Cancel(run) => change(context, &run, Command::CancelRun).await,
+        Runs::ToolResult { run, call, result } => {
+            let results = vec![(call, terminal::text(&result)?)];
+            change(context, &run, |run| Command::ToolResults(run, results)).await
+        }
     }
-    show(context, &session.run(&Viewer::User, &run.id).await?)
+}
+
+async fn change(context: &Context, which: &WhichRun, command: impl FnOnce(RunId) -> Command) -> Result<(), Failure> {
+    let (session, run) = find(context, which).await?;
+    session.execute(Actor::User, command(run.id.clone())).await?;
+    let run = session.run(&Viewer::User, &run.id).await?;
+    context.output.answer(&run, |output| lines(&run, output));
+    Ok(())
 }
 
 async fn list(context: &Context, session: &Session) -> Result<(), Failure> {
@@ -55,13 +61,6 @@ async fn list(context: &Context, session: &Session) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn tool_result(context: &Context, run: &WhichRun, call: String, result: &str) -> Result<(), Failure> {
-    let (session, run) = find(context, run).await?;
-    let results = vec![(call, terminal::text(result)?)];
-    session.execute(Actor::User, Command::ToolResults(run.id.clone(), results)).await?;
-    show(context, &session.run(&Viewer::User, &run.id).await?)
-}
-
 /// The run that is meant: the newest, where none is named.
 async fn find(context: &Context, which: &WhichRun) -> Result<(Session, RunInfo), Failure> {
     let session = context.session(&which.which).await?;
@@ -74,11 +73,6 @@ async fn find(context: &Context, which: &WhichRun) -> Result<(Session, RunInfo),
         })?,
     };
     Ok((session, run))
-}
-
-fn show(context: &Context, run: &RunInfo) -> Result<(), Failure> {
-    context.output.answer(run, |output| lines(run, output));
-    Ok(())
 }
 
 fn lines(run: &RunInfo, output: Output) {

@@ -123,6 +123,7 @@ impl Home {
     pub fn normal(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "HOME");
         let text = replace(&text, "####-##-##T##:##:##.###Z", "TIME");
+        let text = without_salt(&text);
         replace(&replace(&text, "########-######-aaaa", "SESSION"), "#.# s", "N s")
     }
 }
@@ -141,6 +142,13 @@ fn split(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// A text without the random numbers that keep journals apart.
+fn without_salt(text: &str) -> String {
+    let mut pieces = text.split("\"salt\":");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + "\"salt\":N" + piece.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Replaces what looks like `pattern`, in which `#` is a digit and `a` a digit or a letter.

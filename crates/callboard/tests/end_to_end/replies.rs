@@ -54,7 +54,7 @@ fn what_is_good_in_a_directive_with_faults_is_applied_the_second_time() {
     let outcomes: Vec<_> = received[0]["outcomes"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
     assert_eq!(outcomes, ["created", "rejected"]);
     assert!(received[0]["faults"].to_string().contains("colour"), "{}", received[0]);
-    assert_eq!(last_text(&requests[2]), "Write.");
+    assert_eq!(last_text(&requests[2]), "lead: Write.");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn json_in_a_code_fence_is_json() {
     let fenced = format!("Here you are:\n```json\n{}\n```\n", ask("writer", "Write."));
     let (played, requests) = plays(vec![Reply::text(fenced)], "");
     assert_eq!((played.run(), requests.len()), ("completed", 3));
-    assert_eq!(last_text(&requests[1]), "Write.");
+    assert_eq!(last_text(&requests[1]), "lead: Write.");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn completion_and_a_message_at_once_are_sent_back_and_then_the_message_counts() 
     let (played, requests) = plays(vec![both(), both()], "");
     assert_eq!(played.run(), "completed");
     assert!(last_text(&requests[1]).contains("say one or the other"));
-    assert_eq!(last_text(&requests[2]), "Write.");
+    assert_eq!(last_text(&requests[2]), "lead: Write.");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_directive_that_says_nothing_is_sent_back() {
 
 #[test]
 fn a_team_that_gets_nowhere_is_held() {
-    let (played, _) = plays((0..12).map(|_| Reply::json(&json!({}))).collect(), "");
+    let (played, _) = plays((0..6).map(|_| Reply::json(&json!({}))).collect(), "");
     assert_eq!(played.run(), "paused");
     assert!(played.reason().contains("nothing came of"), "{}", played.reason());
 }

@@ -156,7 +156,8 @@ fn waiting_for_a_form_survives_the_end_of_the_process() {
     assert_eq!((status, &wrong["errors"][0]["pointer"]), (1, &json!("/answers/n")));
     home.json("form answer Length n=4 --session demo");
     assert_eq!(go_on(&home).run(), "completed");
-    assert!(endpoint.requests()[1].to_string().contains("Lines: 4"), "{}", endpoint.requests()[1]);
+    let asked = endpoint.requests()[1].to_string();
+    assert!(asked.contains("Lines: 4") && asked.contains("has answered the form Length"), "{asked}");
     home.assert_sound();
 }
 
@@ -167,7 +168,9 @@ fn a_run_that_somebody_else_takes_over_is_left_to_them() {
     let mut first = home.start("run team.toml --id demo");
     assert!(endpoint.wait_for(1, PATIENCE));
     assert_eq!(go_on(&home).run(), "completed");
-    assert!(!first.wait().unwrap().success());
+    // Whoever was left behind sees how it ended, and asks nothing more.
+    assert!(first.wait().unwrap().success());
+    assert_eq!(endpoint.requests().len(), 5);
     assert_eq!(answered(&home.journal("demo")), 4);
     home.assert_sound();
 }

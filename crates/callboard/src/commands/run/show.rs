@@ -21,7 +21,7 @@ use callboard_engine::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
-    commands::set,
+    commands::{runs::seconds, set},
     output::{Output, Style, indented},
 };
 
@@ -174,13 +174,13 @@ impl Show {
     }
 
     fn answered(&mut self, entry: &Projected, answered: TurnAnswered) {
-        let since = self.asked_at.take().unwrap_or(entry.at);
-        let milliseconds = u64::try_from(entry.at.as_millis() - since.as_millis()).unwrap_or(0);
-        let seconds = crate::commands::runs::seconds(milliseconds);
+        let since = |asked_at: Timestamp| u64::try_from(entry.at.as_millis() - asked_at.as_millis()).unwrap_or(0);
+        let took = self.asked_at.take().map(|asked_at| format!(" in {:.1} s", seconds(since(asked_at))));
+        let took = took.unwrap_or_default();
         let TurnAnswered { turn, agent, usage, cut_off, due, .. } = answered;
         let (read, wrote) = (usage.prompt_tokens, usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length it may have" } else { "" };
-        self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote} in {seconds:.1} s{cut}"));
+        self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote}{took}{cut}"));
         if let Due::Repair { faults, .. } = due {
             self.output.line(format!("  {}, since", self.output.paint(Style::Bad, "the directive is sent back")));
             faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
