@@ -29,6 +29,16 @@ struct Batch {
     answers: Vec<Result<Receipt, Error>>,
 }
 
+/// What became of a batch.
+enum Outcome {
+    /// It is durable.
+    Done,
+    /// It has to be decided again, with what was looked up.
+    Informed,
+    /// It has to be decided again, since somebody else was faster.
+    Overtaken,
+}
+
 impl Writer {
     /// Executes commands in order and answers each.
     pub(crate) async fn execute(&mut self, jobs: Vec<Execute>) {
@@ -54,22 +64,15 @@ impl Writer {
                     continue;
                 }
             };
-            if batch.entries.is_empty() {
-                return Ok(batch.answers);
-            }
-            let refused = match self.store_batch(before.head, &batch).await {
-                Ok(()) => {
-                    self.publish(batch.entries, batch.state);
+            match self.settle(before.head, &batch, &mut known).await? {
+                Outcome::Done => {
+                    if !batch.entries.is_empty() {
+                        self.publish(batch.entries, batch.state);
+                    }
                     return Ok(batch.answers);
                 }
-                Err(Error::Store { source }) => source,
-                Err(error) => return Err(error),
-            };
-            match &*refused {
-                callboard_store::Error::KeyTaken { key, .. } if !known.keys.contains_key(key) => {
-                    self.look_up_keys(&batch, &mut known).await?;
-                }
-                callboard_store::Error::KeyTaken { .. } | callboard_store::Error::Conflict { .. } => {
+                Outcome::Informed => {}
+                Outcome::Overtaken => {
                     tries += 1;
                     if tries == TRIES {
                         return Err(Error::Busy { session: self.id.clone() });
@@ -78,8 +81,29 @@ impl Writer {
                     self.catch_up().await?;
                     known = self.known_of(jobs).await?;
                 }
-                _ => return Err(Error::Store { source: refused }),
             }
+        }
+    }
+
+    /// Appends a batch. One that is empty has to be up to date all the same: somebody else may have made what was
+    /// refused possible.
+    async fn settle(&mut self, expected: Head, batch: &Batch, known: &mut Known) -> Result<Outcome, Error> {
+        if batch.entries.is_empty() {
+            self.catch_up().await?;
+            return Ok(if self.state()?.head == expected { Outcome::Done } else { Outcome::Overtaken });
+        }
+        let refused = match self.store_batch(expected, batch).await {
+            Ok(()) => return Ok(Outcome::Done),
+            Err(Error::Store { source }) => source,
+            Err(error) => return Err(error),
+        };
+        match &*refused {
+            callboard_store::Error::KeyTaken { key, .. } if !known.keys.contains_key(key) => {
+                self.look_up_keys(batch, known).await?;
+                Ok(Outcome::Informed)
+            }
+            callboard_store::Error::KeyTaken { .. } | callboard_store::Error::Conflict { .. } => Ok(Outcome::Overtaken),
+            _ => Err(Error::Store { source: refused }),
         }
     }
 

@@ -25,6 +25,7 @@ pub(crate) enum Call {
 
 /// What becomes of a call.
 #[derive(Clone, Debug)]
+#[allow(dead_code, reason = "each suite makes things fail in its own ways")]
 pub(crate) enum Act {
     /// It goes through.
     Pass,
@@ -38,6 +39,8 @@ pub(crate) enum Act {
     Full,
     /// It waits until somebody lets it through.
     Wait(Arc<Semaphore>),
+    /// It is done, and then waits until somebody lets the answer through.
+    WaitAfter(Arc<Semaphore>),
 }
 
 type Script = Box<dyn FnMut(Call) -> Act + Send>;
@@ -91,6 +94,11 @@ impl Faulty {
             Act::Wait(gate) => {
                 gate.acquire().await.unwrap().forget();
                 answer.await
+            }
+            Act::WaitAfter(gate) => {
+                let answer = answer.await;
+                gate.acquire().await.unwrap().forget();
+                answer
             }
         }
     }

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use tokio::task::JoinSet;
 
 use crate::fixture::{
-    File, add, assert_sound, board, clock, code, id, insist, journal, memory, new, put, say, session, settings, soon,
-    text, texts, with_id,
+    File, add, assert_sound, board, clock, code, id, insist, journal, memory, new, put, run, say, session, settings,
+    soon, text, texts, with_id,
 };
 
 /// How many tasks write at once, and how often each.
@@ -128,6 +128,22 @@ async fn a_write_is_read_at_once_by_whoever_wrote_it() {
         let seq = say(one, "hello").await;
         assert_eq!(one.state().await.unwrap().head.seq, seq);
         assert_eq!(other.state().await.unwrap().head.seq, seq, "a read after a write elsewhere is not stale");
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_refused_was_held_against_what_others_wrote_last() {
+    let store = memory(&clock());
+    let [here, there] = two([store.clone(), store]).await;
+    let delete = |name: &str| callboard_engine::core::command::Command::DeleteSet(name.parse().unwrap());
+    for n in 0..8 {
+        let head = run(&here, put("Brief", &n.to_string())).await.head;
+        // The other board has not looked since.
+        let nothing_new = there.execute_at(Viewer::User, Some(head), put("Brief", &n.to_string())).await.unwrap();
+        assert_eq!(nothing_new.head, head);
+        run(&here, put("Second", "2")).await;
+        assert_eq!(code(there.execute(Viewer::User, delete("Second")).await), "ok");
+        assert_eq!(code(here.execute(Viewer::User, delete("Second")).await), "not_found");
     }
 }
 
