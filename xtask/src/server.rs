@@ -67,6 +67,9 @@ impl Server {
             "16384",
             "-t",
             &share.threads().to_string(),
+            // A small model that chooses its words freely loses its way.
+            "--temp",
+            "0.2",
             "--jinja",
             "--chat-template-file",
         ]);

@@ -1,5 +1,6 @@
 //! `callboard run`: a team works on a task, and whoever started it watches.
 
+mod end;
 mod reply;
 mod show;
 mod watch;
@@ -7,7 +8,7 @@ mod watch;
 use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use callboard_engine::{
-    MessageQuery, RunInfo, Session,
+    Session,
     core::{
         agent::Role,
         command::{Answer, Command},
@@ -16,27 +17,17 @@ use callboard_engine::{
         id::{AgentName, RunId, Seq, ThreadId},
         run::{Kind, Limits, NewRun, Status},
         state::State,
-        viewer::Viewer,
     },
 };
 use callboard_model::{Endpoints, ModelName};
 use callboard_run::Driver;
-use serde_json::{Value, json};
 
 use self::{
     reply::Replies,
     watch::{Watch, Watched},
 };
-use super::{
-    Context,
-    runs::{seconds, status as in_words},
-};
-use crate::{
-    cli, config,
-    failure::Failure,
-    output::{Style, indented},
-    team_file, terminal,
-};
+use super::Context;
+use crate::{cli, config, failure::Failure, output::Style, team_file, terminal};
 
 /// How long a model may take for one answer.
 const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
@@ -198,59 +189,6 @@ impl<'a> Work<'a> {
             output.line(format!("  {} ({role}){title}", output.paint(Style::Name, agent.name.as_str())));
         }
     }
-
-    /// Says how it ended, and how to go on or look closer.
-    async fn conclude(&self) -> Result<ExitCode, Failure> {
-        let run = self.session.run(&Viewer::User, &self.run).await?;
-        let last = MessageQuery { limit: Some(1), roles: vec![MessageRole::Ai], ..MessageQuery::default() };
-        let completed = run.status == Status::Completed;
-        let message = match completed {
-            true => self.session.messages(&Viewer::User, &ThreadId::main(), last).await?.messages.pop(),
-            false => None,
-        };
-        let message = message.filter(|message| message.timestamp >= run.started_at).map(|message| message.content);
-        if self.context.output.json {
-            let result = json!({"session": self.session.id(), "run": run, "message": message});
-            self.context.output.json(&json!({"result": result}));
-        } else {
-            self.sum_up(&run, message.as_ref()).await?;
-        }
-        Ok(if completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
-
-    async fn sum_up(&self, run: &RunInfo, message: Option<&Value>) -> Result<(), Failure> {
-        let output = self.context.output;
-        if let Some(text) = message.and_then(Value::as_str) {
-            output.line(format!("\n{}", output.paint(Style::Name, "the result")));
-            output.line(indented(text, "    "));
-        }
-        let style = if run.status == Status::Completed { Style::Good } else { Style::Bad };
-        let reason = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        output.line(format!("\n{}{reason}", output.paint(style, format!("run {} {}", run.id, in_words(run.status)))));
-        let used = run.used;
-        output.line(format!(
-            "{} turns, {} tokens of prompts, {} of answers, {:.1} s",
-            used.turns,
-            used.prompt_tokens,
-            used.completion_tokens,
-            seconds(used.milliseconds),
-        ));
-        let id = self.session.id();
-        if !matches!(run.status, Status::Completed | Status::Failed | Status::Cancelled) {
-            output.line("\nto go on:");
-            output.line(format!("  {}", self.context.suggestion(&format!("run --session {id}"))));
-        }
-        output.line("\nto read what an agent was shown:");
-        for agent in self.session.state().await?.team.names() {
-            let name = quoted(agent);
-            output.line(format!("  {}", self.context.suggestion(&format!("prompt --session {id} --agent {name}"))));
-        }
-        Ok(())
-    }
-}
-
-fn quoted(name: &AgentName) -> String {
-    if name.as_str().contains(' ') { format!("\"{name}\"") } else { name.to_string() }
 }
 
 /// The session's limits, but for those that the command line names.
