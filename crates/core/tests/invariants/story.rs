@@ -12,7 +12,12 @@ use callboard_core::{
     session::SessionPatch,
     testing::Board,
 };
-use proptest::{collection::vec, prelude::*, sample::select, strategy::Union};
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::{select, subsequence},
+    strategy::Union,
+};
 use serde_json::{Map, Value, json};
 
 /// All agents that there can be.
@@ -114,14 +119,14 @@ pub(crate) fn talk(most: usize) -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let by = || select(&["user", "user", "lead", "lead", "boss", "writer", "critic", "editor"][..]);
+    let by = || prop_oneof![5 => Just("user"), 3 => Just("lead"), 5 => select(&AGENTS[1..])];
     let put = (by(), set(), proptest::option::of(audience()), proptest::option::of(any::<bool>()), words());
     let say = (by(), thread(), proptest::option::of(0..20_u8), words(), tool());
     Union::new_weighted(vec![
         (
             2,
-            (vec(select(&AGENTS[..]), 0..5), any::<bool>())
-                .prop_map(|(agents, managed)| Step::Team { agents, managed })
+            (subsequence(AGENTS.to_vec(), 0..5).prop_shuffle(), 0..4_u8)
+                .prop_map(|(agents, managed)| Step::Team { agents, managed: managed > 0 })
                 .boxed(),
         ),
         (1, settings().prop_map(Step::Settings).boxed()),
@@ -133,7 +138,7 @@ fn step() -> impl Strategy<Value = Step> {
         (1, (by(), set()).prop_map(|(by, set)| Step::Delete { by, set }).boxed()),
         (3, directed().prop_map(Step::Direct).boxed()),
         (
-            5,
+            8,
             (by(), thread(), audience())
                 .prop_map(|(by, thread, visible_to)| Step::Thread { by, thread, visible_to })
                 .boxed(),
@@ -148,12 +153,12 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// One of the threads; mostly the same, so that much happens to it.
 fn thread() -> impl Strategy<Value = &'static str> {
-    prop_oneof![1 => Just(THREADS[1]), 1 => select(&THREADS[..])]
+    prop_oneof![3 => Just(THREADS[1]), 2 => select(&THREADS[..])]
 }
 
 /// One of the sets; mostly the same, so that much happens to it.
 fn set() -> impl Strategy<Value = &'static str> {
-    prop_oneof![1 => Just(SETS[0]), 1 => select(&SETS[..])]
+    prop_oneof![2 => Just(SETS[0]), 1 => Just("Process Steps"), 2 => select(&SETS[..])]
 }
 
 fn words() -> impl Strategy<Value = usize> {
