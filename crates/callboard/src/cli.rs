@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use self::{
-    conversation::{Messages, Prompt, PromptFormat, Say, Thread},
+    conversation::{Messages, Prompt, PromptFormat, Say, Thread, Why},
     directive::{Directive, Form},
     run::Run,
     runs::{Runs, WhichRun},
@@ -100,6 +100,8 @@ pub(crate) enum Command {
     Messages(Messages),
     /// Build the prompt of an agent, now or as of an entry
     Prompt(Prompt),
+    /// Say where a text came from, who was shown it, and what became of it
+    Why(Why),
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(Runs),

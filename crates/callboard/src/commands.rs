@@ -12,6 +12,7 @@ mod say;
 mod session;
 mod set;
 mod thread;
+mod why;
 
 use std::{process::ExitCode, sync::Arc};
 
@@ -66,6 +67,7 @@ impl Context {
             Command::Thread(command) => thread::execute(self, command).await,
             Command::Messages(args) => messages::messages(self, args).await,
             Command::Prompt(args) => prompt::prompt(self, args).await,
+            Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Run(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
         }

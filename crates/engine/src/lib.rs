@@ -68,3 +68,8 @@ pub use subscribe::Subscription;
 
 pub use callboard_core as core;
 pub use callboard_store as store;
+
+/// The examples of the README, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

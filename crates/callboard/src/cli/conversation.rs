@@ -126,3 +126,18 @@ pub(crate) enum PromptFormat {
     /// The messages of an OpenAI chat completion
     Openai,
 }
+
+/// Say where a text came from, who was shown it, and what became of it
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard why \"for sailors\"\n  callboard why --as critic \"the second claim\" --json"
+)]
+pub(crate) struct Why {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) eyes: Eyes,
+    /// The text, as it stands somewhere
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+}

@@ -26,6 +26,7 @@ const COMMANDS: &[&str] = &[
     "thread put",
     "messages",
     "prompt",
+    "why",
     "runs",
     "runs list",
     "runs show",

@@ -17,6 +17,7 @@ mod help;
 mod home;
 mod nouns;
 mod play;
+mod readme;
 mod real_model;
 mod replies;
 mod resume;

@@ -1,0 +1,44 @@
+//! `callboard why`.
+
+use callboard_engine::core::why::Finding;
+
+use super::Context;
+use crate::{
+    cli,
+    failure::Failure,
+    output::{Output, Style, indented},
+};
+
+pub(super) async fn why(context: &Context, args: cli::Why) -> Result<(), Failure> {
+    let session = context.session(&args.which).await?;
+    let findings = session.why(&args.eyes.viewer(), &args.text).await?;
+    let answer = serde_json::json!({"findings": findings});
+    context.output.answer(&answer, |output| {
+        if findings.is_empty() {
+            output.line("it stands nowhere in what you may see");
+        }
+        findings.iter().for_each(|finding| show(finding, output));
+    });
+    Ok(())
+}
+
+fn show(finding: &Finding, output: Output) {
+    let place = output.paint(Style::Quiet, format!("{}, {}", finding.at, finding.kind));
+    let by = output.paint(Style::Name, finding.by.to_string());
+    output.line(format!("entry {}: {} by {by} ({place})", finding.seq, finding.subject));
+    output.line(indented(&finding.excerpt, "    "));
+    if let Some(audience) = &finding.visible_to {
+        output.line(format!("  visible to {audience}"));
+    }
+    if !finding.hidden_from.is_empty() {
+        let names: Vec<_> = finding.hidden_from.iter().map(ToString::to_string).collect();
+        output.line(format!("  hidden from {}", names.join(", ")));
+    }
+    for shown in &finding.shown {
+        output
+            .line(format!("  shown to {} in turn {} of {} (entry {})", shown.agent, shown.turn, shown.run, shown.seq));
+    }
+    if let Some(gone) = &finding.gone {
+        output.line(format!("  {} by {} in entry {}", gone.how, gone.by, gone.seq));
+    }
+}
