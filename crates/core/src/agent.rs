@@ -1,5 +1,8 @@
 //! Agents and the team they make up.
 
+pub(crate) mod decide;
+pub mod facts;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
@@ -7,16 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     audience::Audience,
-    command::Deciding,
-    context_set, conversation,
-    entry::Header,
     error::{Error, Fault},
-    fact::{Fact, Seen},
     id::{AgentName, is_control},
     json,
-    state::State,
     text::INLINE_BYTES,
-    view::View,
 };
 
 /// One of the team.
@@ -169,136 +166,6 @@ impl Agent {
         }
         if json::size_bytes(&self.tools) > INLINE_BYTES {
             fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
-        }
-    }
-}
-
-/// An agent joined the team.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Added {
-    pub(crate) agent: Agent,
-}
-
-/// What is known of an agent changed. It carries all of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Updated {
-    agent: Agent,
-}
-
-/// An agent left the team.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Removed {
-    name: AgentName,
-}
-
-impl Fact for Added {
-    const TYPE: &'static str = "agent.added";
-
-    fn subject(&self) -> String {
-        format!("agent:{}", self.agent.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        Arc::make_mut(&mut state.team).0.push(self.agent);
-    }
-
-    fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
-        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view)? })
-    }
-}
-
-impl Fact for Updated {
-    const TYPE: &'static str = "agent.updated";
-
-    fn subject(&self) -> String {
-        format!("agent:{}", self.agent.name)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        // A change of what other workers do not see is nothing that they are told of.
-        let public = |agent: &Agent| (agent.role, agent.title.clone());
-        match before.team.agent(&self.agent.name) {
-            Ok(known) if public(known) == public(&self.agent) => {
-                before.team.managers().or(&Audience::of([self.agent.name.clone()]))
-            }
-            _ => Audience::All,
-        }
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        let team = Arc::make_mut(&mut state.team);
-        if let Some(agent) = team.0.iter_mut().find(|agent| agent.name == self.agent.name) {
-            *agent = self.agent;
-        }
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        let data = seen(&self.agent, view).filter(|_| view.was_meant(header))?;
-        Some(Seen { kind: Self::TYPE, data })
-    }
-}
-
-impl Fact for Removed {
-    const TYPE: &'static str = "agent.removed";
-
-    fn subject(&self) -> String {
-        format!("agent:{}", self.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        Arc::make_mut(&mut state.team).0.retain(|agent| agent.name != self.name);
-        state.runs.hear_leave(&self.name);
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        Seen::fact(&self)
-    }
-}
-
-/// What a viewer sees of an agent: a worker sees of others only who they are.
-fn seen(agent: &Agent, view: &View<'_>) -> Option<Value> {
-    let whole = view.is_in_charge() || view.agent() == Some(&agent.name);
-    let public = || Agent { instructions: None, model: None, tools: Vec::new(), ..agent.clone() };
-    serde_json::to_value(if whole { agent.clone() } else { public() }).ok()
-}
-
-/// Makes `agents` the team: those who are new join, others change or leave. A new manager gets what was the old one's.
-pub(crate) fn replace_team(deciding: &mut Deciding<'_>, agents: Vec<Agent>) {
-    let before = deciding.state.team.clone();
-    change_team(deciding, &before, agents);
-    let now = deciding.state.team.clone();
-    if before.managers() != now.managers() {
-        context_set::hand_over(deciding);
-        if let (Some(old), Some(new)) = (before.manager(), now.manager()) {
-            conversation::hand_over(deciding, &old.name, &new.name);
-        }
-    }
-}
-
-fn change_team(deciding: &mut Deciding<'_>, before: &Team, agents: Vec<Agent>) {
-    let gone = before.names().filter(|name| agents.iter().all(|agent| agent.name != **name));
-    for name in gone {
-        deciding.record(Removed { name: name.clone() });
-    }
-    for agent in agents {
-        match before.agent(&agent.name) {
-            Ok(known) if *known == agent => {}
-            Ok(_) => {
-                deciding.record(Updated { agent });
-            }
-            Err(_) => {
-                deciding.record(Added { agent });
-            }
         }
     }
 }

@@ -1,19 +1,73 @@
-//! The rules of Callboard.
+//! The rules of Callboard, the context engine for teams of AI agents.
+//!
+//! A session is a *journal*: numbered [entries](entry), only ever appended. What is true now is the fold of its entries,
+//! the [`State`](state::State). A change is a [`Command`](command::Command): it is *decided* against the state, which
+//! gives the entries that it leads to, and these are *applied*. What one reads, one reads through a [`View`](view::View)
+//! of one's own: what is hidden from a viewer is not in it. And what an agent is shown is a [`Prompt`](prompt::Prompt),
+//! built from the journal within an exact budget.
+//!
+//! ```
+//! use callboard_core::{command::*, count::*, entry::Actor, prompt::*, session::*, state::State, tail::*, text::Values,
+//!     time::Timestamp, view::View, viewer::Viewer};
+//! # use callboard_core::testing::Words as AnyVocabulary;
+//!
+//! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
+//! let decide = |state: &State, command: Command| {
+//!     let (by, known) = (Actor::User, Known::default());
+//!     decide(state, &command, Asked { by: &by, at: Timestamp::default(), count: &AnyVocabulary, known: &known })
+//! };
+//!
+//! let agents = serde_json::from_str(r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#)?;
+//! let new = NewSession { id: "poems".parse()?, agents, settings: Settings::default(), salt: 7 };
+//! let made = decide(&State::default(), Command::CreateSession(new))?;
+//!
+//! let content = "Four lines, and they rhyme.".into();
+//! let visible_to = serde_json::from_str(r#""writer""#)?;
+//! let put = callboard_core::context_set::PutSet { name: "Brief".parse()?, content, visible_to: Some(visible_to), enabled: None };
+//! let put = decide(&made.state, Command::PutSet(put))?;
+//!
+//! // Whoever folds the same entries gets the same state.
+//! assert_eq!(State::fold(made.entries.iter().chain(&put.entries))?, put.state);
+//!
+//! // The writer's prompt holds the set; of the manager's it is not known to be more than that it is there.
+//! let prompt_of = |agent: &str| -> Result<String, Box<dyn std::error::Error>> {
+//!     let view = View::new(&put.state, &Viewer::Agent(agent.parse()?), &AnyVocabulary)?;
+//!     let request = Request { thread: &"main".parse()?, layout: Layout::Team, format: Format::Text,
+//!         profile: &profile::Profile::default(), budget: Tokens(2000), task: Some("Write a poem.") };
+//!     let nothing_said = Tail { complete: true, ..Tail::default() };
+//!     let Body::Text(text) = prompt(&view, &request, &nothing_said, &Values::new(), &AnyVocabulary)?.body else { panic!() };
+//!     Ok(text)
+//! };
+//! assert!(prompt_of("writer")?.contains("Four lines"));
+//! assert!(prompt_of("lead")?.contains("hidden from you") && !prompt_of("lead")?.contains("Four lines"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! This crate does no input or output: no async, clock, randomness or environment. It can neither fail half-way nor
-//! differ between runs.
+//! differ between runs. An engine around it keeps the journal, tells the time, looks up what a decision
+//! [needs](command::Undecided::Need), and reads older entries and long texts when a prompt
+//! [lacks](prompt::Lacking) them.
 
+// What a journal is made of.
 pub mod audience;
-pub mod command;
 pub mod entry;
-pub mod error;
-pub mod fact;
 pub mod id;
-mod json;
-mod rights;
-pub mod state;
 pub mod text;
 pub mod time;
+
+// How it grows: a command is decided against the state, and gives facts.
+pub mod command;
+mod deciding;
+pub mod error;
+pub mod event;
+pub mod fact;
+pub mod state;
+
+mod json;
+mod rights;
+
+// What it is about.
+pub mod session;
 
 pub mod agent;
 pub mod context_set;
@@ -21,8 +75,8 @@ pub mod conversation;
 pub mod directive;
 pub mod form;
 pub mod run;
-pub mod session;
 
+// Who sees what of it, and what an agent is shown.
 pub mod view;
 pub mod viewer;
 

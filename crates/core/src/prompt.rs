@@ -224,7 +224,7 @@ fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     };
     let there = view.state.threads.get(thread).is_some();
     let predefined = *thread == ThreadId::main() || *thread == ThreadId::of_agent(name);
-    if (there || predefined) && crate::conversation::audience_of(view.state, thread).contains(name) {
+    if (there || predefined) && crate::conversation::facts::audience_of(view.state, thread).contains(name) {
         return view.state.team.agent(name);
     }
     Err(Error::not_found("thread", thread))
@@ -243,9 +243,12 @@ pub fn default_agent(team: &crate::agent::Team) -> Result<&Agent, Error> {
 pub fn default_thread(view: &View<'_>) -> ThreadId {
     let main = ThreadId::main();
     match view.agent() {
-        Some(agent) if !crate::conversation::audience_of(view.state, &main).contains(agent) => {
+        Some(agent) if !crate::conversation::facts::audience_of(view.state, &main).contains(agent) => {
             ThreadId::of_agent(agent)
         }
         _ => main,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,10 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
-    conversation::{Message, MessageAdded, MessageChecked, thread_subject},
-    directive::{self, Received},
+    conversation::Message,
+    conversation::facts::{MessageAdded, MessageChecked, thread_subject},
+    directive::facts::Received,
+    directive::{self},
     entry::{Entry, Header},
     error::Error,
     fact::{self, Fact},

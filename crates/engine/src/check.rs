@@ -52,7 +52,7 @@ impl Board {
         }
         if state.head != row.head {
             checked.faults.push(format!("it ends with entry {} otherwise than it is listed", state.head.seq));
-        } else if snapshot::load(&**store, id, row.head.seq).await? != state {
+        } else if snapshot::load(&**store, id, row.head.seq).await?.is_some_and(|loaded| loaded.state != state) {
             checked.faults.push("a snapshot is not what the entries fold to".to_owned());
         }
         Ok(checked)

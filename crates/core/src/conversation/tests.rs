@@ -20,7 +20,7 @@ fn post(thread: &str, messages: &Value) -> Command {
 fn told(answer: Result<Answer, Error>) -> String {
     match answer {
         Ok(Answer::Messages(receipts)) => {
-            let one = |receipt: &crate::command::Receipt| format!("{}@{}", receipt.message_id, receipt.seq);
+            let one = |receipt: &crate::deciding::Receipt| format!("{}@{}", receipt.message_id, receipt.seq);
             receipts.iter().map(one).collect::<Vec<_>>().join(" ")
         }
         Ok(answer) => format!("{answer:?}"),
@@ -174,7 +174,7 @@ fn tool_calls_and_results_are_kept_as_data() {
         {"role": "tool", "tool_call_id": "c1", "content": "a tree"},
     ]);
     assert_snapshot!(told(board.by("writer", post("agent:writer", &messages))), @"m4@4 m5@5");
-    let call: super::MessageAdded = fact::read(&board.entries[3]).unwrap();
+    let call: super::facts::MessageAdded = fact::read(&board.entries[3]).unwrap();
     assert_snapshot!(json!(call.0), @r#"{"message_id":"m4","thread_id":"agent:writer","role":"AI","agent":"writer","content":"","timestamp":"2025-01-18T09:00:01.000Z","tool_calls":[{"id":"c1","name":"look","arguments":{"at":[1,2.5]}}],"tokens":14}"#);
 }
 

@@ -88,6 +88,11 @@ pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
         let pointer = error.instance_path().to_string();
         let problem = match pointer.as_str() {
             "/messageTo" => format!("{error}; the team is: {}, and there is user", names()),
+            _ if pointer.ends_with("/visibleToAgents") => format!(
+                "{} is no visibility: use \"all\", \"none\", the name of an agent or a list of names; the team is: {}",
+                error.instance(),
+                team.names().map(AgentName::as_str).collect::<Vec<_>>().join(", "),
+            ),
             _ => error.to_string(),
         };
         Fault { pointer, problem: problem.chars().take(500).collect() }

@@ -1,7 +1,11 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Directive, Reading, Recipient, contradictions, read, read_text, schema::schema};
+use super::{
+    Directive, Reading, Recipient,
+    read::{contradictions, read, read_text},
+    schema::schema,
+};
 use crate::{
     command::{Answer, Command},
     testing::Board,
@@ -152,7 +156,7 @@ fn an_update_that_cannot_be_read_is_rejected_in_its_place() {
     fault /contextSetUpdate/contextSets/4/context: 1 is not of type "string"
     fault /contextSetUpdate/contextSets/5/newOrUpdate: "create" is not one of "new" or "update"
     fault /contextSetUpdate/contextSets/6: Additional properties are not allowed ('visibleTo' was unexpected)
-    fault /contextSetUpdate/contextSets/7/visibleToAgents: {"to":"all"} is not valid under any of the schemas listed in the 'anyOf' keyword
+    fault /contextSetUpdate/contextSets/7/visibleToAgents: {"to":"all"} is no visibility: use "all", "none", the name of an agent or a list of names; the team is: lead, writer, @sub/task-manager, Big.Boss
     "#);
 }
 

@@ -11,8 +11,14 @@
 //! Keywords may be in any case. A message goes on up to an empty line. What fits none is the message, if there is no
 //! other, else it is reported.
 
-use super::{Reading, Recipient, SetUpdate, criteria};
-use crate::{agent::Team, audience::Audience, context_set::SetOutcome, id::AgentName, text::first_chars};
+use crate::{
+    agent::Team,
+    audience::Audience,
+    context_set::SetOutcome,
+    directive::{Reading, Recipient, SetUpdate, criteria},
+    id::AgentName,
+    text::first_chars,
+};
 
 /// What a line begins.
 enum Line<'a> {

@@ -89,7 +89,7 @@ fn one(speech: &Speech, reader: &Agent) -> Value {
                 From::User => message("user", &text),
                 From::Agent(Some(name)) if *name != reader.name => {
                     let calls: String = calls.iter().map(|call| format!("\n[calls {}]", call.name)).collect();
-                    message("user", &format!("{name}: {text}{calls}"))
+                    message("user", &format!("{name}: {}", (text + &calls).trim_start()))
                 }
                 From::Agent(_) => own(to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}")), calls),
             }

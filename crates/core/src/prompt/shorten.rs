@@ -41,27 +41,26 @@ pub(super) fn shorten(text: &str, note: &str, allowed: Tokens, mut size: impl Fn
 /// Shortens the texts of a group, the last ones first, until it fits in `allowed` or there is nothing left to shorten.
 pub(super) fn shorten_group(writer: &Writer<'_>, group: &mut Group, allowed: Tokens) {
     for at in (0..group.len()).rev() {
-        if writer.size(group) <= allowed {
+        let whole = writer.size(group);
+        if whole <= allowed {
             return;
         }
-        let mut probe = group.clone();
+        let mut candidate = group.clone();
         let Some((text, note)) = group.get_mut(at).and_then(Speech::long_text).map(|(text, place)| {
             let tokens = writer.count.count(text);
             (text.clone(), format!("[shortened here: it has {tokens} tokens; {place}]"))
         }) else {
             continue;
         };
-        let size = |candidate: &str| {
-            if let Some((text, _)) = probe.get_mut(at).and_then(Speech::long_text) {
-                *text = candidate.into();
+        let mut size = |short: &str| {
+            if let Some((text, _)) = candidate.get_mut(at).and_then(Speech::long_text) {
+                *text = short.into();
             }
-            writer.size(&probe)
+            writer.size(&candidate)
         };
-        let short = shorten(&text, &note, allowed, size).unwrap_or(note);
-        if short.len() < text.len()
-            && let Some((text, _)) = group.get_mut(at).and_then(Speech::long_text)
-        {
-            *text = short.into();
+        let short = shorten(&text, &note, allowed, &mut size).unwrap_or(note);
+        if size(&short) < whole {
+            *group = candidate;
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     conversation::{Message, Role, ToolCall},
     count::Tokens,
-    directive::Received,
+    directive::facts::Received,
     entry::Hash,
     id::{AgentName, Seq, ThreadId},
     tail::{Item, Said},

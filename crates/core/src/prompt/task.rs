@@ -12,7 +12,7 @@ use super::{
 use crate::{count::Tokens, id::Seq};
 
 /// How many texts of a task are shortened side by side, at the most.
-const LONG_TEXTS: u64 = 16;
+const LONG_TEXTS: u64 = 4;
 
 /// What is to be done: what was given, or what the reader has not answered.
 pub(super) struct Task<'a> {
@@ -49,8 +49,9 @@ impl<'a> Task<'a> {
             let groups = beginning_and(newest, &all);
             let sizes = self.writer.sizes(&groups);
             let level = water_level(&sizes.iter().map(|size| (Tokens(0), *size)).collect::<Vec<_>>(), allowed);
-            // A few long texts are of more use than many that are shortened to next to nothing.
-            if newest > 1 && level.0 < allowed.0 / LONG_TEXTS {
+            // A few whole texts are of more use than many that are shortened to next to nothing.
+            let whole = sizes.iter().all(|size| *size <= level);
+            if newest > 1 && !whole && level.0 < allowed.0 / LONG_TEXTS {
                 continue;
             }
             self.groups = groups;

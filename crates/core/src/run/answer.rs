@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Due, Ended, Halt, Paused, Status, TurnAnswered, TurnFailed, TurnFailure, TurnReply, driven, next};
 use crate::{
-    command::{Deciding, Undecided},
-    conversation::{self, Message, MessageChecked, NewMessage, Role, ToolCall},
-    directive::{self, Directive, FormRequest, Reading, Received, Recipient},
+    conversation::facts::MessageChecked,
+    conversation::{self, NewMessage, Role, ToolCall},
+    deciding::{Deciding, Undecided},
+    directive::facts::Received,
+    directive::{self, Directive, FormRequest, Reading, Recipient},
     entry::Actor,
     error::{Error, Fault},
     id::{AgentName, MessageId, RunId, SetName, ThreadId},
     json, rights,
+    run::decide::driven,
+    run::facts::{Ended, Paused, TurnAnswered, TurnFailed},
+    run::{Due, Halt, Status, TurnFailure, TurnReply, next},
     text::{Text, shortened},
 };
 
@@ -108,8 +112,8 @@ impl Outcome {
 
 /// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
 fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
-    let Reading { directive, mut faults, unparsed } = directive::read_text(&reply.text, &deciding.state.team);
-    faults.extend(directive::contradictions(&directive));
+    let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &deciding.state.team);
+    faults.extend(directive::read::contradictions(&directive));
     if reply.cut_off {
         faults.push(fault("the answer was cut off at the length it may have: say it in fewer words"));
     }
@@ -120,8 +124,10 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
         let note = "[shortened here: the whole of it is in the journal]";
         return Ok(Outcome::due(Due::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }
+    // What is wrong with single updates shows in their outcomes.
+    faults.retain(|fault| !fault.pointer.starts_with(directive::UPDATES));
     let run = Some(reply.run.clone());
-    let outcomes = directive::update_sets(deciding, &directive.sets);
+    let outcomes = directive::decide::update_sets(deciding, &directive.sets);
     let (outcome, message_to, form) = route(deciding, &directive, &mut faults)?;
     let nothing_updated = outcomes.iter().all(|set| !set.outcome.is_change());
     let idle = outcome.due == Due::Directive && !outcome.completed && nothing_updated;
@@ -158,7 +164,7 @@ fn route(
             expected_output: directive.expected_output.clone(),
             ..NewMessage::text(Role::Ai, message.clone())
         };
-        conversation::say(deciding, &ThreadId::of_agent(&worker), &[asks])?;
+        conversation::decide::say(deciding, &ThreadId::of_agent(&worker), &[asks])?;
         let to = Recipient::Agent(worker.clone());
         return Ok((Outcome::due(Due::Work { agent: worker }), Some(to), None));
     }
@@ -171,7 +177,7 @@ fn route(
             let request = shortened(&request, SAID_BYTES, note);
             return Ok((Outcome::due(Due::Form { request }), said, None));
         }
-        return match directive::ask_user(deciding, directive) {
+        return match directive::decide::ask_user(deciding, directive) {
             Ok(form) => {
                 let form = form.map(|(name, _)| name);
                 Ok((Outcome::due(Due::User { form: form.clone() }), said, form))
@@ -192,7 +198,7 @@ fn route(
 
 fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
     let Some(message) = message else { return Ok(None) };
-    conversation::say(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
+    conversation::decide::say(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
     Ok(Some(Recipient::USER))
 }
 
@@ -200,9 +206,9 @@ fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result
 fn fill_form(deciding: &mut Deciding<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
     let plain = Directive { is_info_request: true, message: Some(request.clone()), ..Directive::default() };
-    let asked = match directive::ask_user(deciding, &Directive { form, ..plain.clone() }) {
+    let asked = match directive::decide::ask_user(deciding, &Directive { form, ..plain.clone() }) {
         Ok(asked) => asked,
-        Err(_) => directive::ask_user(deciding, &plain)?,
+        Err(_) => directive::decide::ask_user(deciding, &plain)?,
     };
     Ok(Outcome::due(Due::User { form: asked.map(|(name, _)| name) }))
 }
@@ -217,7 +223,7 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
     };
     let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
     let said = NewMessage { tool_calls: calls.clone(), ..NewMessage::text(Role::Ai, text) };
-    let receipts = conversation::say(deciding, &thread, &[said])?;
+    let receipts = conversation::decide::say(deciding, &thread, &[said])?;
     let spoken = |due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
         return Ok(spoken(Due::Tools { agent: agent.clone(), calls }));
@@ -271,10 +277,4 @@ impl conversation::Threads {
     fn criteria(&self, thread: &ThreadId) -> Option<(MessageId, Arc<str>)> {
         self.get(thread)?.criteria.clone()
     }
-}
-
-/// What a thread keeps of a message for the answer to it: whoever asks without criteria takes back those before.
-pub(crate) fn criteria_of(message: &Message, manager: Option<&AgentName>) -> Option<Option<(MessageId, Arc<str>)>> {
-    let asks = message.agent.is_some() && message.agent.as_ref() == manager;
-    asks.then(|| message.expected_output.clone().map(|criteria| (message.message_id.clone(), criteria)))
 }

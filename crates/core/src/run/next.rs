@@ -1,9 +1,9 @@
 //! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
 
-use super::{Due, Run};
 use crate::{
     error::Error,
     id::{AgentName, ThreadId},
+    run::{Due, Run},
     state::State,
 };
 

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Due, Limits, Next, Run, TurnFailure};
+use super::{Due, Limits, Run, TurnFailure, next::Next};
 use crate::{
     audience::Audience,
     command::Command,
@@ -123,9 +123,9 @@ fn a_manager_directs_a_worker_and_completes() {
 fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_applied() {
     let mut board = started();
     let faulty = json!({"messageTo": "ghost", "message": "Boo.", "contextSetUpdate": set("A", "1")});
-    assert_snapshot!(replies(&mut board, &[faulty.clone()]), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]"#);
+    assert_snapshot!(replies(&mut board, std::slice::from_ref(&faulty)), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]"#);
     assert_eq!(board.state.sets.iter().count(), 0);
-    assert_snapshot!(super::task(&board.run().due).unwrap(), @r#"
+    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @r#"
     Your last directive could not be used as it was:
     {"messageTo":"ghost","message":"Boo.","contextSetUpdate":{"contextSets":[{"name":"A","context":"1"}]}}
 
@@ -154,7 +154,7 @@ fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
     writer in agent:writer: work of writer
     lead in main: check m13 of writer for "four lines"
     "#);
-    assert_snapshot!(super::task(&board.run().due).unwrap(), @"
+    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @"
     Hold the last answer of writer against what was expected of it: four lines
 
     Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
@@ -194,7 +194,7 @@ fn a_verdict_that_cannot_be_read_is_none() {
 fn a_request_for_information_without_a_form_has_its_model_make_one() {
     let mut board = started();
     let asks = json!({"isInfoRequest": true, "message": "Which season?", "contextSetUpdate": set("A", "1")});
-    assert_snapshot!(replies(&mut board, &[asks.clone()]), @r#"lead in main: form for "Which season?""#);
+    assert_snapshot!(replies(&mut board, std::slice::from_ref(&asks)), @r#"lead in main: form for "Which season?""#);
     let form = json!({"name": "Season", "fields": [
         {"key": "s", "valueType": "ENUM", "label": "Season", "required": true, "enumValues": ["spring", "fall"]},
     ]});

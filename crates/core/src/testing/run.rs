@@ -6,7 +6,10 @@ use crate::{
     entry::Hash,
     error::Error,
     id::RunId,
-    run::{Kind, Limits, NewRun, Next, PromptRecord, Run, TurnReply, TurnRequest, Usage, next},
+    run::{
+        Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
+        next::{Next, next},
+    },
     testing::Board,
 };
 

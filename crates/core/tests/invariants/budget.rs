@@ -11,7 +11,7 @@ use callboard_core::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::story::{THREADS, Told, story};
+use crate::story::{THREADS, Told, story, talk};
 
 fn told(steps: &[crate::story::Step]) -> Board {
     let mut told = Told::new();
@@ -50,14 +50,14 @@ fn recount(prompt: &Prompt, board: &Board, agent: &str) -> Tokens {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(96))]
+    #![proptest_config(crate::cases(48))]
 
     #[test]
     fn i4_a_prompt_never_exceeds_its_budget_and_one_that_does_not_fit_says_why(
-        steps in story(30), budgets in [0..60_u64, 60..400, 400..3000, 3000..40_000], profile in profile(),
+        steps in story(24), talk in talk(40), budgets in [0..60_u64, 60..400, 400..3000, 3000..40_000], profile in profile(),
         task in proptest::option::of(0..2000_usize), pieces in any::<bool>(),
     ) {
-        let mut board = told(&steps);
+        let mut board = told(&[steps, talk].concat());
         board.count = if pieces { &Pieces } else { &Words };
         let task = task.map(|words| "do it <CURRENT_TASK> ".repeat(words / 3));
         for agent in board.state.team.names().map(ToString::to_string).collect::<Vec<_>>() {
@@ -81,10 +81,24 @@ proptest! {
     }
 
     #[test]
-    fn i5_a_prompt_is_the_same_whatever_was_read_for_it_and_whenever_it_is_made(
-        steps in story(30), budgets in [60..400_u64, 400..3000, 3000..40_000], at in 0.0..1.0_f64, page in 1..9_usize,
-    ) {
+    fn i4_what_fits_in_a_budget_fits_in_a_larger_one(steps in story(24), budget in 100..900_u64, more in 1..900_u64) {
         let board = told(&steps);
+        for agent in board.state.team.names() {
+            for (thread, budget, format) in all_ways(&[budget]) {
+                if board.prompt_as(agent.as_str(), thread, budget, format).is_ok() {
+                    let larger = board.prompt_as(agent.as_str(), thread, budget + more, format);
+                    prop_assert!(larger.is_ok(), "{} and {} more: {:?}", budget, more, larger);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn i5_a_prompt_is_the_same_whatever_was_read_for_it_and_whenever_it_is_made(
+        steps in story(24), talk in talk(80), budgets in [60..400_u64, 400..3000, 3000..40_000], at in 0.0..1.0_f64,
+        page in 1..9_usize,
+    ) {
+        let board = told(&[steps, talk].concat());
         let then = board.as_of(Seq((board.entries.len() as f64 * at) as u64 + 4));
         let mut restored = then.clone();
         restored.state = serde_json::from_str::<State>(&serde_json::to_string(&then.state).unwrap()).unwrap();

@@ -8,6 +8,7 @@ use callboard_core::{
     conversation::{Message, NewMessage, Role},
     entry::Actor,
     prompt::Format,
+    session::{Grant, SessionPatch},
     testing::Board,
 };
 use proptest::prelude::*;
@@ -19,7 +20,7 @@ use crate::{
 };
 
 proptest! {
-    #![proptest_config(crate::cases(64))]
+    #![proptest_config(crate::cases(48))]
 
     #[test]
     fn i3_no_output_for_an_agent_contains_what_is_hidden_from_it(steps in story(40)) {
@@ -97,7 +98,7 @@ fn check_prompts(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
 
 /// A hidden thing answers exactly like one that is not there.
 fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
-    let answer = |command: Command, name: &str| {
+    let answer = |board: &Board, command: Command, name: &str| {
         let actor = Actor::Agent(agent.parse().unwrap());
         let mut board = board.clone();
         let answer = board
@@ -108,13 +109,16 @@ fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestC
     if board.view(agent).unwrap().is_in_charge() {
         return Ok(());
     }
+    let mut granted = board.clone();
+    let grant = SessionPatch { grant: Some(vec![Grant::ContextSets]), ..SessionPatch::default() };
+    granted.user(Command::UpdateSession(grant)).unwrap();
     let seen = sight.sets(agent);
     let put = |name: &str| PutSet { name: name.parse().unwrap(), content: "x".into(), visible_to: None, enabled: None };
     for name in SETS.into_iter().filter(|name| !seen.contains_key(*name)) {
         for command in [|set: PutSet| Command::DeleteSet(set.name), Command::PutSet] {
             prop_assert_eq!(
-                answer(command(put(name)), name),
-                answer(command(put("absent")), "absent"),
+                answer(&granted, command(put(name)), name),
+                answer(&granted, command(put("absent")), "absent"),
                 "{} for {}",
                 name,
                 agent
@@ -125,7 +129,13 @@ fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestC
     let is_own = |name: &str| name == format!("agent:{agent}");
     for name in THREADS.into_iter().filter(|name| !seen.contains_key(*name) && *name != "main" && !is_own(name)) {
         let say = |name: &str| Command::AddMessages(name.parse().unwrap(), vec![NewMessage::text(Role::Ai, "x")]);
-        prop_assert_eq!(answer(say(name), name), answer(say("absent"), "absent"), "{} for {}", name, agent);
+        prop_assert_eq!(
+            answer(board, say(name), name),
+            answer(board, say("absent"), "absent"),
+            "{} for {}",
+            name,
+            agent
+        );
     }
     Ok(())
 }

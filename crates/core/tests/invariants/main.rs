@@ -1,6 +1,8 @@
 //! The promises of `core`, held against random sessions. Each test is named after the invariant that it guards.
 //! `PROPTEST_CASES=2000 cargo test -p callboard-core --test invariants` looks further than every test run does.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "in tests a surprise is a failure")]
+
 mod budget;
 mod cut;
 mod directive;

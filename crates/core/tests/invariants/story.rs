@@ -12,7 +12,12 @@ use callboard_core::{
     session::SessionPatch,
     testing::Board,
 };
-use proptest::{collection::vec, prelude::*, sample::select, strategy::Union};
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::{select, subsequence},
+    strategy::Union,
+};
 use serde_json::{Map, Value, json};
 
 /// All agents that there can be.
@@ -62,10 +67,20 @@ pub(crate) enum Tool {
     Result(u8),
 }
 
+/// Whom a directive speaks to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum To {
+    Nobody,
+    User,
+    /// One of the workers there are.
+    Worker(u8),
+    Ghost,
+}
+
 /// A directive.
 #[derive(Clone, Debug)]
 pub(crate) struct Directed {
-    to: Option<&'static str>,
+    to: To,
     sets: Vec<(&'static str, Option<Value>, usize)>,
     asks: bool,
     form: bool,
@@ -91,18 +106,27 @@ pub(crate) enum Reply {
 
 /// A session: what is done in it, one thing after another.
 pub(crate) fn story(steps: usize) -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 1..steps)
+    vec(step(), steps / 2..steps)
+}
+
+/// Much talk in a few threads.
+pub(crate) fn talk(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let say = (select(&["main", "agent:writer"][..]), 1..40_usize, tool()).prop_map(|(thread, words, tool)| {
+        let by = if matches!(tool, Tool::None) { "user" } else { "writer" };
+        Step::Say { by, thread, id: None, words, tool }
+    });
+    vec(say, 0..most)
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let by = || select(&["user", "user", "lead", "lead", "boss", "writer", "critic", "editor"][..]);
-    let put = (by(), select(&SETS[..]), proptest::option::of(audience()), proptest::option::of(any::<bool>()), words());
-    let say = (by(), select(&THREADS[..]), proptest::option::of(0..20_u8), words(), tool());
+    let by = || prop_oneof![5 => Just("user"), 3 => Just("lead"), 5 => select(&AGENTS[1..])];
+    let put = (by(), set(), proptest::option::of(audience()), proptest::option::of(any::<bool>()), words());
+    let say = (by(), thread(), proptest::option::of(0..20_u8), words(), tool());
     Union::new_weighted(vec![
         (
-            1,
-            (vec(select(&AGENTS[..]), 0..5), any::<bool>())
-                .prop_map(|(agents, managed)| Step::Team { agents, managed })
+            2,
+            (subsequence(AGENTS.to_vec(), 0..5).prop_shuffle(), 0..4_u8)
+                .prop_map(|(agents, managed)| Step::Team { agents, managed: managed > 0 })
                 .boxed(),
         ),
         (1, settings().prop_map(Step::Settings).boxed()),
@@ -111,24 +135,34 @@ fn step() -> impl Strategy<Value = Step> {
             put.prop_map(|(by, set, visible_to, enabled, words)| Step::Put { by, set, visible_to, enabled, words })
                 .boxed(),
         ),
-        (1, (by(), select(&SETS[..])).prop_map(|(by, set)| Step::Delete { by, set }).boxed()),
+        (1, (by(), set()).prop_map(|(by, set)| Step::Delete { by, set }).boxed()),
         (3, directed().prop_map(Step::Direct).boxed()),
         (
-            3,
-            (by(), select(&THREADS[..]), audience())
+            8,
+            (by(), thread(), audience())
                 .prop_map(|(by, thread, visible_to)| Step::Thread { by, thread, visible_to })
                 .boxed(),
         ),
         (9, say.prop_map(|(by, thread, id, words, tool)| Step::Say { by, thread, id, words, tool }).boxed()),
         (2, Just(Step::Start).boxed()),
-        (6, reply().prop_map(Step::Reply).boxed()),
+        (12, reply().prop_map(Step::Reply).boxed()),
         (1, any::<u8>().prop_map(Step::Run).boxed()),
         (1, Just(Step::Submit).boxed()),
     ])
 }
 
+/// One of the threads; mostly the same, so that much happens to it.
+fn thread() -> impl Strategy<Value = &'static str> {
+    prop_oneof![3 => Just(THREADS[1]), 2 => select(&THREADS[..])]
+}
+
+/// One of the sets; mostly the same, so that much happens to it.
+fn set() -> impl Strategy<Value = &'static str> {
+    prop_oneof![2 => Just(SETS[0]), 1 => Just("Process Steps"), 2 => select(&SETS[..])]
+}
+
 fn words() -> impl Strategy<Value = usize> {
-    prop_oneof![8 => 0..12_usize, 2 => 12..120_usize, 1 => Just(9_000_usize)]
+    prop_oneof![30 => 0..12_usize, 8 => 12..120_usize, 1 => Just(9_000_usize)]
 }
 
 fn tool() -> impl Strategy<Value = Tool> {
@@ -152,9 +186,10 @@ fn settings() -> impl Strategy<Value = Value> {
 }
 
 fn directed() -> impl Strategy<Value = Directed> {
-    let to = proptest::option::of(select(&["user", "writer", "critic", "editor", "ghost"][..]));
-    let set = (select(&SETS[..]), proptest::option::of(audience()), prop_oneof![1 => Just(0_usize), 6 => 1..30_usize]);
-    let flags = (any::<[bool; 2]>(), 0..4_u8, any::<bool>(), 0..4_u8);
+    let worker = any::<u8>().prop_map(To::Worker);
+    let to = prop_oneof![2 => Just(To::Nobody), 2 => Just(To::User), 8 => worker, 1 => Just(To::Ghost)];
+    let set = (set(), proptest::option::of(audience()), prop_oneof![1 => Just(0_usize), 6 => 1..30_usize]);
+    let flags = (any::<[bool; 2]>(), 0..6_u8, any::<bool>(), 0..6_u8);
     (to, vec(set, 0..3), flags).prop_map(|(to, sets, ([asks, form], complete, expects, text))| Directed {
         to,
         sets,
@@ -272,6 +307,13 @@ impl Told {
             let results = calls.iter().map(|call| (call.id.clone(), self.text(4))).collect();
             return self.ask("user", Command::ToolResults(run, results));
         }
+        // A model mostly answers what it is asked.
+        let fitting = match (&run.due, reply) {
+            (Due::Work { .. }, Reply::Directive(directed)) => Reply::Words(directed.sets.len() * 5 + 1),
+            (Due::Check { .. }, Reply::Directive(directed)) => Reply::Verdict(directed.expects),
+            _ => reply.clone(),
+        };
+        let reply = &fitting;
         let calls = match reply {
             Reply::Calls(n) => calls(*n, &self.text(1)),
             _ => json!([]),
@@ -308,15 +350,28 @@ impl Told {
 
     fn directive(&mut self, directed: &Directed) -> Value {
         let Directed { to, sets, asks, form, complete, expects, text } = directed;
+        let workers: Vec<_> = self.board.state.team.workers().map(|agent| agent.name.to_string()).collect();
+        let to = match to {
+            To::Nobody => None,
+            To::User => Some("user".to_owned()),
+            To::Worker(at) => workers.get(*at as usize % workers.len().max(1)).cloned(),
+            To::Ghost => Some("ghost".to_owned()),
+        };
         if *text {
             let name = sets.first().map_or("zq914q", |(name, ..)| name);
-            let visible_to = to.unwrap_or("none");
+            let visible_to = to.as_deref().unwrap_or("none");
             let (content, message) = (self.text(3), self.text(3));
             let said =
                 format!("Context update: {name} (visible to: {visible_to})\n{content}\nMessage to writer: {message}");
             return json!({"text": said});
         }
-        let set = |(name, visible_to, words): &(&str, Option<Value>, usize)| json!({"name": name, "context": self.text(*words), "visibleToAgents": visible_to});
+        let set = |(name, visible_to, words): &(&str, Option<Value>, usize)| {
+            let visible_to = visible_to.clone().map(|audience| match audience {
+                Value::Array(names) => names.into_iter().filter(|name| self.is_there(name)).collect(),
+                word => word,
+            });
+            json!({"name": name, "context": self.text(*words), "visibleToAgents": visible_to})
+        };
         let sets: Vec<_> = sets.iter().map(set).collect();
         let field = json!({"key": "k", "valueType": "STRING", "label": self.text(2), "required": true});
         let form = form.then(|| json!({"name": "zq915q form", "fields": [field]}));
@@ -324,12 +379,16 @@ impl Told {
         json!({
             "messageTo": to,
             "message": message,
-            "isInfoRequest": asks & (*to == Some("user")),
+            "isInfoRequest": asks & (to.as_deref() == Some("user")),
             "form": form.filter(|_| *asks),
             "workflowComplete": complete,
             "expectedOutput": expects.then_some("two lines"),
             "contextSetUpdate": {"contextSets": sets},
         })
+    }
+
+    fn is_there(&self, name: &Value) -> bool {
+        self.board.state.team.names().any(|agent| name == agent.as_str())
     }
 
     fn text(&mut self, words: usize) -> String {

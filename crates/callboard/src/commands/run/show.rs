@@ -4,11 +4,14 @@ use callboard_engine::{
     Ephemeral,
     core::{
         context_set::ContextSet,
-        conversation::{Content, Message, MessageChecked, Role},
-        directive::Received,
+        conversation::{Content, Message, Role, facts::MessageChecked},
+        directive::facts::Received,
         entry::Actor,
         id::{AgentName, ThreadId},
-        run::{Due, TurnAnswered, TurnFailed, TurnRequested},
+        run::{
+            Due,
+            facts::{TurnAnswered, TurnFailed, TurnRequested},
+        },
         state::State,
         text::{Text, Values},
         time::Timestamp,

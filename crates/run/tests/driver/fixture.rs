@@ -1,0 +1,170 @@
+//! A team, its session, and a model that plays all of its members.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use callboard_engine::{
+    Board, NewBoardSession, Session, Settings as EngineSettings,
+    core::{
+        command::{Answer, Command},
+        entry::{Actor, Entry},
+        id::{RunId, Seq, ThreadId},
+        run::{Kind, Limits, NewRun, Run, Status},
+        viewer::Viewer,
+    },
+    store::{ManualClock, MemoryStore, Order, Query, Store},
+};
+use callboard_model::{
+    ChatModel, Endpoints, Retries, Settings as ModelSettings,
+    scripted::{Reply, Scripted},
+};
+use callboard_run::{Driver, Error, Settings};
+use serde_json::{Value, json};
+
+pub(crate) fn memory() -> Arc<dyn Store> {
+    let clock = ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap());
+    Arc::new(MemoryStore::new(Arc::new(clock)))
+}
+
+/// A model that answers from a script, and whoever may ask it.
+pub(crate) struct Models {
+    pub(crate) endpoint: Scripted,
+}
+
+impl Models {
+    pub(crate) fn new(script: impl FnMut(&Value, usize) -> Reply + Send + 'static) -> Self {
+        Self { endpoint: Scripted::start(script) }
+    }
+
+    pub(crate) fn driver(&self, session: &Session, node: &str) -> Driver {
+        Driver::new(session.clone(), self.model(), self.settings(node))
+    }
+
+    pub(crate) fn settings(&self, node: &str) -> Settings {
+        let (model, turn_timeout) = (Some("openai:scripted".to_owned()), Duration::from_secs(30));
+        Settings { node: node.into(), model, turn_timeout }
+    }
+
+    pub(crate) fn model(&self) -> Arc<dyn ChatModel> {
+        let settings = ModelSettings {
+            openai_base_url: Some(self.endpoint.base_url()),
+            retries: Retries { tries: 1, ..Retries::default() },
+            ..ModelSettings::default()
+        };
+        Arc::new(Endpoints::from(settings))
+    }
+
+    pub(crate) async fn drive(&self, session: &Session, run: &RunId) -> Result<Status, Error> {
+        soon("the run", self.driver(session, "test").drive(run)).await
+    }
+
+    /// What was asked for in each request: `directive`, `form`, `verdict` or `work`.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.endpoint.requests().iter().map(|request| asked(request).to_owned()).collect()
+    }
+}
+
+/// What a request asks for.
+pub(crate) fn asked(request: &Value) -> &str {
+    request["response_format"]["json_schema"]["name"].as_str().unwrap_or("work")
+}
+
+/// The text of all messages of a request.
+pub(crate) fn prompt(request: &Value) -> String {
+    request["messages"].to_string()
+}
+
+/// `lead`, `writer` who can look things up, and `editor`.
+pub(crate) async fn session_on(store: &Arc<dyn Store>) -> Session {
+    let agents = json!([
+        {"name": "lead", "role": "manager"},
+        {"name": "writer", "role": "worker", "tools": [{"name": "look_up", "description": "Looks something up."}]},
+        {"name": "editor", "role": "worker"},
+    ]);
+    let new = NewBoardSession { id: "s".parse().ok(), agents: serde_json::from_value(agents).unwrap(), settings: None };
+    board(store).create(new).await.unwrap()
+}
+
+pub(crate) fn board(store: &Arc<dyn Store>) -> Board {
+    let clock = Arc::new(ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap()));
+    Board::new(store.clone(), EngineSettings { clock, sweep: None, ..EngineSettings::default() })
+}
+
+pub(crate) async fn session() -> Session {
+    session_on(&memory()).await
+}
+
+pub(crate) async fn start(session: &Session) -> RunId {
+    start_with(session, None).await
+}
+
+pub(crate) async fn start_with(session: &Session, limits: Option<Limits>) -> RunId {
+    let new = NewRun { kind: Kind::Team, input: "Write a haiku on tides.".into(), limits };
+    match user(session, Command::StartRun(new)).await {
+        Answer::Run(run) => run,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn user(session: &Session, command: Command) -> Answer {
+    session.execute(Actor::User, command).await.unwrap().answer
+}
+
+pub(crate) async fn run_of(session: &Session, run: &RunId) -> Run {
+    session.state().await.unwrap().runs.get(run).unwrap().clone()
+}
+
+/// Why a run is held.
+pub(crate) async fn reason(session: &Session, run: &RunId) -> String {
+    let run = run_of(session, run).await;
+    assert_eq!(run.status(), Status::Paused);
+    run.halt.unwrap().reason.unwrap()
+}
+
+/// The texts of a thread.
+pub(crate) async fn texts(session: &Session, thread: &str) -> Vec<String> {
+    let thread: ThreadId = thread.parse().unwrap();
+    let page = session.messages(&Viewer::User, &thread, Default::default()).await.unwrap();
+    page.messages.iter().map(|message| message.content.as_str().unwrap().to_owned()).collect()
+}
+
+pub(crate) async fn journal(store: &Arc<dyn Store>) -> Vec<Entry> {
+    let seqs = Seq(1)..Seq(u64::MAX);
+    let all = Query { seqs, types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX };
+    store.read(&"s".parse().unwrap(), all).await.unwrap()
+}
+
+/// What the entries of one type say.
+pub(crate) fn of_type(entries: &[Entry], kind: &str) -> Vec<Value> {
+    let wanted = entries.iter().filter(|entry| *entry.header.kind == *kind);
+    wanted.map(|entry| serde_json::from_str(&entry.data).unwrap()).collect()
+}
+
+pub(crate) fn to(agent: &str, message: &str) -> Reply {
+    Reply::json(&json!({"messageTo": agent, "message": message}))
+}
+
+pub(crate) fn done(message: &str) -> Reply {
+    Reply::json(&json!({"messageTo": "user", "message": message, "workflowComplete": true}))
+}
+
+/// A whole run: a brief that only the writer sees, an order with criteria, an answer, a verdict, the end.
+pub(crate) fn whole_run(request: &Value) -> Reply {
+    match asked(request) {
+        "directive" if prompt(request).contains("Waters come and go") => done("Here it is."),
+        "directive" => Reply::json(&json!({
+            "messageTo": "writer", "message": "Write it.", "expectedOutput": "three lines",
+            "contextSetUpdate": {"contextSets": [
+                {"name": "Brief", "context": "Season: winter.", "visibleToAgents": ["writer"]},
+            ]},
+        })),
+        "work" => Reply::text("Waters come and go"),
+        "verdict" => Reply::json(&json!({"valid": true, "reason": "It has three lines."})),
+        other => panic!("nobody expects {other}"),
+    }
+}
+
+/// What a future comes to, which it must soon.
+pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let patience = Duration::from_secs(60);
+    tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}

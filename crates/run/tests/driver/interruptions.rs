@@ -1,0 +1,138 @@
+//! Cancelling, pausing and taking over while a model is asked.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use callboard_engine::{
+    Ephemeral, Session,
+    core::{command::Command, id::RunId, run::Status, viewer::Viewer},
+};
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, scripted::Reply};
+use callboard_run::{Driver, Error};
+use tokio::{sync::Semaphore, task::JoinHandle};
+
+use crate::fixture::{
+    Models, board, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, user, whole_run,
+};
+
+/// Starts to drive, and waits until the model has been asked so often.
+async fn asked(models: &Models, session: &Session, run: &RunId, count: usize) -> JoinHandle<Result<Status, Error>> {
+    let (driver, run) = (models.driver(session, "first"), run.clone());
+    let driving = tokio::spawn(async move { driver.drive(&run).await });
+    assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(count, Duration::from_secs(30))));
+    driving
+}
+
+/// Gives an answer on only when it is let through.
+struct Gated {
+    model: Arc<dyn ChatModel>,
+    gate: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl ChatModel for Gated {
+    async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let answer = self.model.chat(request, on_delta).await;
+        self.gate.acquire().await.unwrap().forget();
+        answer
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_cancelled_does_not_wait_for_its_model() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let elsewhere = board(&store).session(session.id()).await.unwrap();
+    for who in [&session, &elsewhere] {
+        let run = start(&session).await;
+        let models = Models::new(|_, _| Reply::silence());
+        let driving = asked(&models, &session, &run, 1).await;
+        user(who, Command::CancelRun(run.clone())).await;
+        assert_eq!(soon("the driver", driving).await.unwrap().unwrap(), Status::Cancelled);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_held_during_a_call_keeps_the_answer() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let run = start(&session).await;
+    let models = Models::new(|request, _| whole_run(request));
+    let gate = Arc::new(Semaphore::new(0));
+    let gated = Arc::new(Gated { model: models.model(), gate: gate.clone() });
+    let driver = Driver::new(session.clone(), gated, models.settings("first"));
+    let driving = tokio::spawn({
+        let run = run.clone();
+        async move { driver.drive(&run).await }
+    });
+    assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(1, Duration::from_secs(30))));
+    user(&session, Command::PauseRun(run.clone(), "lunch".to_owned())).await;
+    gate.add_permits(1);
+    assert_eq!(soon("the driver", driving).await.unwrap().unwrap(), Status::Paused);
+    assert_eq!(reason(&session, &run).await, "lunch");
+    assert_eq!(texts(&session, "agent:writer").await, ["Write it."]);
+    user(&session, Command::ResumeRun(run.clone())).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    assert_eq!(models.asked(), ["directive", "work", "verdict", "directive"]);
+    assert_eq!(of_type(&journal(&store).await, "turn.answered").len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_drivers_the_older_one_stops_and_leaves_the_run_alone() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let run = start(&session).await;
+    let silent = Models::new(|_, _| Reply::silence());
+    let older = asked(&silent, &session, &run, 1).await;
+    let elsewhere = board(&store).session(session.id()).await.unwrap();
+    let models = Models::new(|request, _| whole_run(request));
+    assert_eq!(models.drive(&elsewhere, &run).await.unwrap(), Status::Completed);
+    assert!(matches!(
+        soon("the older one", older).await.unwrap(),
+        Err(Error::TakenOver | Error::Ended { .. }) | Ok(Status::Completed)
+    ));
+    // The second driver went on with the turn that the first had begun.
+    let entries = journal(&store).await;
+    assert_eq!(of_type(&entries, "turn.requested").len(), 4);
+    assert!(of_type(&entries, "run.paused").is_empty());
+    assert_eq!(silent.endpoint.requests()[0]["messages"], models.endpoint.requests()[0]["messages"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn drivers_that_fight_for_a_run_do_it_no_harm() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let run = start(&session).await;
+    let models = Arc::new(Models::new(|request, _| whole_run(request)));
+    let mut driving = tokio::task::JoinSet::new();
+    for n in 0..6 {
+        let session = board(&store).session(session.id()).await.unwrap();
+        let (driver, run) = (models.driver(&session, &format!("node {n}")), run.clone());
+        driving.spawn(async move { driver.drive(&run).await });
+    }
+    for driven in soon("all drivers", driving.join_all()).await {
+        assert!(matches!(driven, Ok(Status::Completed) | Err(Error::TakenOver)), "{driven:?}");
+    }
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let entries = journal(&store).await;
+    assert_eq!(of_type(&entries, "turn.answered").len(), 4);
+    assert!(of_type(&entries, "run.paused").is_empty());
+    assert_eq!(texts(&session, "agent:writer").await, ["Write it.", "Waters come and go"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn those_in_charge_hear_an_answer_as_it_comes() {
+    let session = session().await;
+    let run = start(&session).await;
+    let mut heard = session.listen(&Viewer::User).await.unwrap();
+    let models = Models::new(|request, _| whole_run(request));
+    models.drive(&session, &run).await.unwrap();
+    let mut said = String::new();
+    while let Ok(Ephemeral::Delta { turn, text, .. }) = heard.try_recv() {
+        if turn == 2 {
+            said.push_str(&text);
+        }
+    }
+    assert_eq!(said, "Waters come and go");
+    assert_eq!(run_of(&session, &run).await.epoch, 1);
+}

@@ -1,0 +1,12 @@
+//! The driver of runs, with real sessions, and models that answer from a script over real HTTP.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../../engine/tests/engine/faulty.rs"]
+mod faulty;
+mod fixture;
+
+mod course;
+mod interruptions;
+mod recovery;
+mod trouble;
