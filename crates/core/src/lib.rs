@@ -1,14 +1,16 @@
 //! The rules of Callboard, the context engine for teams of AI agents.
 //!
-//! A session is a *journal*: numbered [entries](entry), only ever appended. What is true now is the fold of its entries,
-//! the [`State`](state::State). A change is a [`Command`](command::Command): it is *decided* against the state, which
-//! gives the entries that it leads to, and these are *applied*. What one reads, one reads through a [`View`](view::View)
-//! of one's own: what is hidden from a viewer is not in it. And what an agent is shown is a [`Prompt`](prompt::Prompt),
-//! built from the journal within an exact budget.
+//! A session is a *journal*: numbered [entries](entry), only ever appended. What is true now is the fold of its
+//! entries, the [`State`](state::State). A change is a [`Command`](command::Command): it is *decided* against the
+//! state, which gives the entries that it leads to, and these are *applied*. What one reads, one reads through a
+//! [`View`](view::View) of one's own: what is hidden from a viewer is not in it. And what an agent is shown is a
+//! [`Prompt`](prompt::Prompt), built from the journal within an exact budget.
 //!
 //! ```
-//! use callboard_core::{command::*, count::*, entry::Actor, prompt::*, session::*, state::State, tail::*, text::Values,
-//!     time::Timestamp, view::View, viewer::Viewer};
+//! use callboard_core::{
+//!     command::*, context_set::PutSet, count::*, entry::Actor, prompt::*, session::*, state::State, tail::Tail,
+//!     text::Values, time::Timestamp, view::View, viewer::Viewer,
+//! };
 //! # use callboard_core::testing::Words as AnyVocabulary;
 //!
 //! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
@@ -17,13 +19,14 @@
 //!     decide(state, &command, Asked { by: &by, at: Timestamp::default(), count: &AnyVocabulary, known: &known })
 //! };
 //!
-//! let agents = serde_json::from_str(r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#)?;
+//! let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#;
+//! let agents = serde_json::from_str(agents)?;
 //! let new = NewSession { id: "poems".parse()?, agents, settings: Settings::default(), salt: 7 };
 //! let made = decide(&State::default(), Command::CreateSession(new))?;
 //!
 //! let content = "Four lines, and they rhyme.".into();
 //! let visible_to = serde_json::from_str(r#""writer""#)?;
-//! let put = callboard_core::context_set::PutSet { name: "Brief".parse()?, content, visible_to: Some(visible_to), enabled: None };
+//! let put = PutSet { name: "Brief".parse()?, content, visible_to: Some(visible_to), enabled: None };
 //! let put = decide(&made.state, Command::PutSet(put))?;
 //!
 //! // Whoever folds the same entries gets the same state.
@@ -32,11 +35,19 @@
 //! // The writer's prompt holds the set; of the manager's it is not known to be more than that it is there.
 //! let prompt_of = |agent: &str| -> Result<String, Box<dyn std::error::Error>> {
 //!     let view = View::new(&put.state, &Viewer::Agent(agent.parse()?), &AnyVocabulary)?;
-//!     let request = Request { thread: &"main".parse()?, layout: Layout::Team, format: Format::Text,
-//!         profile: &profile::Profile::default(), budget: Tokens(2000), task: Some("Write a poem.") };
+//!     let request = Request {
+//!         thread: &"main".parse()?,
+//!         layout: Layout::Team,
+//!         format: Format::Text,
+//!         profile: &profile::Profile::default(),
+//!         budget: Tokens(2000),
+//!         task: Some("Write a poem."),
+//!     };
 //!     let nothing_said = Tail { complete: true, ..Tail::default() };
-//!     let Body::Text(text) = prompt(&view, &request, &nothing_said, &Values::new(), &AnyVocabulary)?.body else { panic!() };
-//!     Ok(text)
+//!     match prompt(&view, &request, &nothing_said, &Values::new(), &AnyVocabulary)?.body {
+//!         Body::Text(text) => Ok(text),
+//!         Body::Messages(_) => unreachable!("text was asked for"),
+//!     }
 //! };
 //! assert!(prompt_of("writer")?.contains("Four lines"));
 //! assert!(prompt_of("lead")?.contains("hidden from you") && !prompt_of("lead")?.contains("Four lines"));

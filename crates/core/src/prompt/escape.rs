@@ -1,7 +1,7 @@
 //! Escaping: keeping what is shown in a prompt from opening or closing a section of it.
 
-/// The tags of all layouts, each of several words, so that code hardly ever has them. A text that has one of these behind `<` or `</` is escaped there, and nowhere else, so that
-/// code and markup stay readable.
+/// The tags of all layouts, each of several words, so that code hardly ever has them. A text that has one of these
+/// behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
 pub const TAGS: &[&str] = &[
     "AGENT_INSTRUCTIONS",
     "TEAM_MEMBERS",

@@ -71,6 +71,12 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
     prop_assert_eq!(whole.collect::<std::collections::BTreeMap<_, _>>(), sight.sets(agent), "the sets of {}", agent);
     if !view.is_in_charge() {
         prop_assert!(view.sets().all(|set| matches!(set, SetView::Whole(_))), "an outline for {}", agent);
+        let managed = board.state.team.manager().is_some();
+        let is_managers = |set: SetView<'_>| {
+            let set = &set.held().set;
+            set.is_open_form() || (managed && set.name.as_str() == "Process Steps")
+        };
+        prop_assert!(!view.sets().any(is_managers), "{} sees what is the manager's alone", agent);
     }
     let threads = view.threads().map(|(name, thread)| (name.to_string(), view.size(thread).messages));
     let expected = sight.threads(agent);
