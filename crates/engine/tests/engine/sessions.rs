@@ -129,6 +129,43 @@ async fn an_old_handle_never_mixes_a_session_with_the_one_that_took_its_name() {
 }
 
 #[tokio::test]
+async fn a_read_in_the_middle_of_which_a_session_is_replaced_gives_nothing_of_the_new_one() {
+    let clock = clock();
+    let inner = memory(&clock);
+    let faulty = crate::faulty::Faulty::new(inner.clone());
+    let [here, there] = [Board::new(faulty.clone(), settings(&clock)), board(&inner)];
+    for what in ["messages", "journal", "why", "prompt", "state_at"] {
+        let old = here.create(new("s")).await.unwrap();
+        say(&old, "old").await;
+        let gate = Arc::new(tokio::sync::Semaphore::new(0));
+        let waiting = gate.clone();
+        faulty.play(move |call| match call {
+            crate::faulty::Call::Read => crate::faulty::Act::Wait(waiting.clone()),
+            _ => crate::faulty::Act::Pass,
+        });
+        let reading = tokio::spawn(async move {
+            let (user, main) = (Viewer::User, crate::fixture::thread("main"));
+            match what {
+                "messages" => code(old.messages(&user, &main, Default::default()).await),
+                "journal" => code(old.journal(&user, Seq::ZERO, 99, &[]).await),
+                "why" => code(old.why(&user, "o").await),
+                "prompt" => code(old.prompt(&Default::default()).await),
+                _ => code(old.state_at(Seq(3)).await),
+            }
+        });
+        for _ in 0..64 {
+            tokio::task::yield_now().await;
+        }
+        there.delete(&id("s")).await.unwrap();
+        say(&there.create(new("s")).await.unwrap(), "new").await;
+        gate.add_permits(1000);
+        assert_eq!(soon("the answer", reading).await.unwrap(), "not_found", "{what}");
+        faulty.mend();
+        there.delete(&id("s")).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_session_made_again_under_a_name_that_the_board_still_holds_is_the_new_one() {
     let store = memory(&clock());
     let [here, there] = [board(&store), board(&store)];
