@@ -100,7 +100,8 @@ impl Writer {
         match &*refused {
             callboard_store::Error::KeyTaken { key, .. } if !known.keys.contains_key(key) => {
                 self.look_up_keys(batch, known).await?;
-                Ok(Outcome::Informed)
+                // A key that is taken and cannot be found is a store's contradiction: it is not asked about for ever.
+                Ok(if known.keys.contains_key(key) { Outcome::Informed } else { Outcome::Overtaken })
             }
             callboard_store::Error::KeyTaken { .. } | callboard_store::Error::Conflict { .. } => Ok(Outcome::Overtaken),
             _ => Err(Error::Store { source: refused }),

@@ -5,8 +5,15 @@ use tokio::sync::Semaphore;
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixture::{clock, code, id, memory, new, put, settings, soon, texts},
+    fixture::{clock, code, id, memory, new, put, settings, soon, text, texts, thread},
 };
+
+/// Lets everybody else go on as far as they can.
+async fn turns() {
+    for _ in 0..64 {
+        tokio::task::yield_now().await;
+    }
+}
 
 #[tokio::test]
 async fn what_was_asked_before_a_board_closes_is_answered() {
@@ -17,22 +24,21 @@ async fn what_was_asked_before_a_board_closes_is_answered() {
     let session = board.create(new("s")).await.unwrap();
     let gate = Arc::new(Semaphore::new(0));
     store.next(Call::Append, 1, Act::Wait(gate.clone()));
-    let saying: Vec<_> = (0..8)
-        .map(|n| {
-            let session = session.clone();
-            tokio::spawn(async move {
-                session.say(Viewer::User, &crate::fixture::thread("main"), crate::fixture::text(&n.to_string())).await
-            })
-        })
-        .collect();
-    while session.listen(&Viewer::User).await.is_err() {}
-    for _ in 0..64 {
-        tokio::task::yield_now().await;
-    }
+    let ask = |n: u32| {
+        let session = session.clone();
+        let say = async move |words: &str| session.say(Viewer::User, &thread("main"), text(words)).await;
+        tokio::spawn(async move { say(&n.to_string()).await })
+    };
+    // The first one is on its way to the store when the others come, and those wait when the board is closed.
+    let mut saying = vec![ask(0)];
+    turns().await;
+    saying.extend((1..8).map(ask));
+    turns().await;
     let closing = tokio::spawn({
         let board = board.clone();
         async move { board.close().await }
     });
+    turns().await;
     gate.add_permits(1);
     soon("the board to close", closing).await.unwrap();
     let mut said = 0;

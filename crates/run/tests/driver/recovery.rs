@@ -142,6 +142,36 @@ async fn a_run_that_is_cut_off_at_any_call_of_the_model_goes_on_where_it_was() {
     }
 }
 
+#[tokio::test]
+async fn a_turn_that_was_begun_is_asked_with_the_prompt_that_was_noted_whatever_was_said_since() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let run = start(&session).await;
+    let reached = Arc::new(Notify::new());
+    let told = reached.clone();
+    let models = Models::new(move |request, nth| {
+        if nth == 0 {
+            told.notify_one();
+            return Reply::silence();
+        }
+        whole_run(request)
+    });
+    tokio::select! {
+        status = models.drive(&session, &run) => panic!("{status:?}"),
+        () = reached.notified() => {}
+    }
+    let main = callboard_engine::core::id::ThreadId::main();
+    let hurry = callboard_engine::core::conversation::NewMessage::text(
+        callboard_engine::core::conversation::Role::User,
+        "Hurry up!",
+    );
+    session.say(callboard_engine::core::entry::Actor::User, &main, hurry).await.unwrap();
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    assert_eq!(requests[0]["messages"], requests[1]["messages"]);
+    assert!(requests[4]["messages"].to_string().contains("Hurry up!"));
+}
+
 /// What a future comes to, unless it is dropped after it was polled so often.
 async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let (mut future, mut left) = (pin!(future), polls);
