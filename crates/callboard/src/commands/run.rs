@@ -147,7 +147,7 @@ impl<'a> Work<'a> {
         let mut watch = Watch::start(&self.session, &state, self.after, output).await?;
         let mut replies = Replies::new(args.yes, output);
         loop {
-            let watched = watch.until(driver.drive(&self.run)).await?;
+            let watched = watch.until(self.drive_or_watch(&driver)).await?;
             match watched {
                 Watched::Done(Status::AwaitingUser) if !args.no_answers => {}
                 Watched::Done(_) => break,
@@ -167,6 +167,21 @@ impl<'a> Work<'a> {
         }
         watch.catch_up().await?;
         self.conclude().await
+    }
+
+    /// Drives the run until it needs somebody. Where another process takes it over, that one is watched.
+    async fn drive_or_watch(&self, driver: &Driver) -> Result<Status, callboard_run::Error> {
+        match driver.drive(&self.run).await {
+            Err(callboard_run::Error::TakenOver) => {
+                self.context.output.note("another process drives the run now; watching it");
+                let status = self.session.when(|state| {
+                    let status = state.runs.get(&self.run).ok()?.status();
+                    (status != Status::Running).then_some(status)
+                });
+                status.await.ok_or(callboard_run::Error::TakenOver)
+            }
+            driven => driven,
+        }
     }
 
     /// Holds the run, since whoever watched it leaves.
