@@ -15,11 +15,13 @@ use crate::{
     fact::{self, Fact},
     form,
     id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
+    request::{self, Request},
     run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
     session::{self, NewSession, SessionPatch},
     state::State,
     text::Values,
     time::Timestamp,
+    token::{self, NewToken},
 };
 
 /// A change that somebody asks for. It is checked against the state and answered, item by item where it has items.
@@ -64,6 +66,12 @@ pub enum Command {
     CancelRun(RunId),
     /// Bring the results of tool calls that a run waits for: call id and result.
     ToolResults(RunId, Vec<(String, String)>),
+    /// Make a token.
+    CreateToken(NewToken),
+    /// Revoke a token.
+    RevokeToken(Arc<str>),
+    /// Any of these, for a request that carries a key.
+    Keyed(Request, Box<Command>),
 }
 
 impl Command {
@@ -78,13 +86,15 @@ impl Command {
                 let contexts = sets.into_iter().flatten().filter_map(|set| set.get("context")?.as_str());
                 contexts.map(Arc::from).collect()
             }
+            Self::Keyed(_, command) => command.texts(),
             _ => Vec::new(),
         }
     }
 }
 
 /// What a command is answered with.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// It is done; there is no more to say.
     Done,
@@ -96,6 +106,15 @@ pub enum Answer {
     Run(RunId),
     /// The epoch under which a run was taken over.
     Claimed(u64),
+    /// The token that was made.
+    Token(Arc<str>),
+    /// What the same request was answered with before.
+    Again {
+        /// The answer.
+        answer: Box<Answer>,
+        /// The head of the session after it.
+        head: Seq,
+    },
 }
 
 /// Where a message is.
@@ -173,7 +192,7 @@ pub(crate) struct Deciding<'a> {
 }
 
 impl Deciding<'_> {
-    fn decide(&mut self, command: &Command) -> Result<Answer, Undecided> {
+    pub(crate) fn decide(&mut self, command: &Command) -> Result<Answer, Undecided> {
         if !matches!(command, Command::CreateSession(_)) && self.state.session.id.is_none() {
             return Err(Error::not_found("session", "here").into());
         }
@@ -199,6 +218,9 @@ impl Deciding<'_> {
             Command::ResumeRun(run) => run::resume(self, run).map(done)?,
             Command::CancelRun(run) => run::cancel(self, run).map(done)?,
             Command::ToolResults(run, results) => Answer::Messages(run::tool_results(self, run, results)?),
+            Command::CreateToken(new) => Answer::Token(token::create(self, new)?),
+            Command::RevokeToken(id) => token::revoke(self, id).map(done)?,
+            Command::Keyed(request, command) => request::decide(self, request, command)?,
         })
     }
 

@@ -11,9 +11,10 @@ use crate::{
     context_set, conversation, directive,
     entry::{Draft, Entry, Header, upcast},
     error::Error,
-    run, session,
+    request, run, session,
     state::State,
     time::Timestamp,
+    token,
     view::View,
 };
 
@@ -141,6 +142,11 @@ facts! {
     run::TurnRequested,
     run::TurnAnswered,
     run::TurnFailed,
+    token::Created,
+    token::Revoked,
+    request::Answered,
+    request::record::Begun,
+    request::record::Settled,
 }
 
 fn unknown(entry: &Entry) -> Error {

@@ -9,6 +9,7 @@ pub mod entry;
 pub mod error;
 pub mod fact;
 pub mod id;
+pub mod request;
 mod rights;
 pub mod state;
 pub mod text;
@@ -21,6 +22,7 @@ pub mod directive;
 pub mod form;
 pub mod run;
 pub mod session;
+pub mod token;
 
 pub mod view;
 pub mod viewer;

@@ -14,6 +14,7 @@ use crate::{
     run::Runs,
     session::Session,
     time::Timestamp,
+    token::Tokens,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -34,6 +35,9 @@ pub struct State {
     pub threads: Threads,
     /// Its runs.
     pub runs: Runs,
+    /// Its tokens.
+    #[serde(default)]
+    pub tokens: Tokens,
 }
 
 impl State {
