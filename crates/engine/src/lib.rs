@@ -29,10 +29,15 @@
 mod append;
 mod board;
 mod error;
+mod export;
 mod fork;
 mod history;
+mod import;
 mod live;
+mod once;
+mod pages;
 mod prompt;
+mod request;
 mod session;
 mod settings;
 mod snapshot;
@@ -41,8 +46,11 @@ mod why;
 
 pub use board::{Board, NewBoardSession};
 pub use error::Error;
+pub use export::Export;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use live::{Ephemeral, Receipt};
+pub use once::{Claim, Once};
+pub use pages::Place;
 pub use prompt::{PromptQuery, counter_of};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
