@@ -177,6 +177,14 @@ pub struct Thread {
     pub(crate) criteria: Option<(MessageId, Arc<str>)>,
 }
 
+impl Thread {
+    /// Whether all of its messages came while it had its present audience, so that its numbers tell nobody in it of
+    /// messages that he does not see.
+    pub fn is_of_one_audience(&self) -> bool {
+        self.tokens_before_audience == Tokens(0)
+    }
+}
+
 /// All threads of a session, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]

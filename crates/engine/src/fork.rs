@@ -27,8 +27,8 @@ impl Board {
         while head.seq < state.head.seq {
             let entries = session.page(head.seq, state.head.seq, PAGE).await?;
             let Some(last) = entries.last().map(Entry::head) else { break };
-            let values =
-                session.values(entries.iter().flat_map(|entry| stored(&entry.data))).await?.into_iter().collect();
+            let hashes: Vec<_> = entries.iter().flat_map(|entry| stored(&entry.data)).collect();
+            let values = session.values(hashes).await?.into_iter().collect();
             let expires_at = state.session.settings.ttl_seconds.expires_at(session.live.store.now().await?);
             let append = Append { session: id.clone(), expected: head, entries, values, expires_at };
             match self.store().append(append).await {

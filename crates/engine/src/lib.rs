@@ -50,7 +50,7 @@ pub use export::Export;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use live::{Ephemeral, Receipt};
 pub use once::{Claim, Once};
-pub use pages::Place;
+pub use pages::{Place, ThreadSize};
 pub use prompt::{PromptQuery, counter_of};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};

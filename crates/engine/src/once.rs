@@ -31,6 +31,8 @@ pub enum Once {
 /// The right and the duty to do a request.
 #[derive(Clone, Debug)]
 pub struct Claim {
+    /// Whether nobody had begun it before.
+    pub is_fresh: bool,
     /// What was meant when it was first begun.
     pub intent: Value,
     place: SessionId,
@@ -44,7 +46,7 @@ impl Board {
         let place = record::place(request, &by)?;
         let begun = Begun::new(request, by.clone(), intent);
         match self.note(&place, Head::default(), &by, &begun).await {
-            Ok(head) => return Ok(Once::Begun(Claim { intent: begun.intent, place, by, head })),
+            Ok(head) => return Ok(Once::Begun(Claim { is_fresh: true, intent: begun.intent, place, by, head })),
             Err(Error::Store { source }) if matches!(&*source, callboard_store::Error::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -54,7 +56,7 @@ impl Board {
         begun.check(request)?;
         Ok(match entries.get(1) {
             Some(settled) => Once::Answered(fact::read::<Settled>(settled)?.answer),
-            None => Once::Begun(Claim { intent: begun.intent, place, by, head: first.head() }),
+            None => Once::Begun(Claim { is_fresh: false, intent: begun.intent, place, by, head: first.head() }),
         })
     }
 

@@ -6,9 +6,11 @@ use callboard_core::{
     error::Error as Refusal,
     id::Seq,
     request::{self, Request},
+    view::View,
+    viewer::Viewer,
 };
 
-use crate::{Error, Receipt, Session};
+use crate::{Error, Receipt, Session, session::sizes};
 
 impl Session {
     /// Executes a command for a request that carries a key, unless the same request was executed before: then its
@@ -48,5 +50,19 @@ fn unwrapped(receipt: Receipt) -> Receipt {
     match receipt.answer {
         Answer::Again { answer, head } => Receipt { answer: *answer, head },
         _ => receipt,
+    }
+}
+
+impl Session {
+    /// Looks at the session as it was after the entry `seq`, through the eyes of `viewer`: what a change that was
+    /// executed once is answered with, however often it is asked for.
+    pub async fn view_at<T>(
+        &self,
+        viewer: &Viewer,
+        seq: Seq,
+        look: impl FnOnce(View<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Error> {
+        let state = self.state_at(seq).await?;
+        Ok(look(View::new(&state, viewer, sizes())?)?)
     }
 }
