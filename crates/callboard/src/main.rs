@@ -1,2 +1,57 @@
-//! Callboard.
-fn main() {}
+//! Callboard on the command line.
+
+mod cli;
+mod commands;
+mod config;
+mod failure;
+mod journal;
+mod output;
+mod parse;
+mod team_file;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
+
+use crate::{
+    cli::{Cli, Command, Global},
+    failure::Failure,
+    output::Output,
+};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
+    let output = Output::new(cli.global.json);
+    let Some(command) = cli.command else {
+        // Nobody is left to be told where it cannot be printed.
+        let _ = Cli::command().print_help();
+        return ExitCode::SUCCESS;
+    };
+    match run(&cli.global, command, output) {
+        Ok(code) => code,
+        Err(failure) => output.failure(&failure),
+    }
+}
+
+/// Help and the version are answers; anything else that clap has to say is wrong use.
+fn refused(error: &clap::Error) -> ExitCode {
+    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !asked && output::wants_json() {
+        let what = error.render().to_string();
+        let what = what.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
+        return Output::new(true).failure(&Failure::usage("usage", what));
+    }
+    let _ = error.print();
+    if asked { ExitCode::SUCCESS } else { ExitCode::from(2) }
+}
+
+fn run(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
+    config::start_log();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::failed("no_runtime", format!("cannot start threads: {error}")))?;
+    runtime.block_on(commands::execute(global, command, output))
+}

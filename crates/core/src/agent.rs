@@ -1,5 +1,8 @@
 //! Agents and the team they make up.
 
+pub(crate) mod decide;
+pub mod facts;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
@@ -7,14 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     audience::Audience,
-    command::Deciding,
-    entry::Header,
     error::{Error, Fault},
-    fact::{Fact, Seen},
-    id::AgentName,
-    state::State,
+    id::{AgentName, is_control},
+    json,
     text::INLINE_BYTES,
-    view::View,
 };
 
 /// One of the team.
@@ -119,11 +118,11 @@ impl Team {
         Err(Error::invalid(pointer, problem))
     }
 
-    /// Refuses what cannot be a team: doubled names, two managers, instructions that are too long.
+    /// Refuses what cannot be a team: doubled names, two managers, texts that are too long.
     pub fn check(agents: &[Agent]) -> Result<(), Error> {
-        let mut names = BTreeSet::new();
-        let mut managers = Vec::new();
         let mut faults = Vec::new();
+        let mut names = BTreeSet::new();
+        let mut manager = None;
         for (at, agent) in agents.iter().enumerate() {
             let mut fault =
                 |field: &str, problem: String| faults.push(Fault { pointer: format!("/agents/{at}{field}"), problem });
@@ -131,134 +130,42 @@ impl Team {
                 fault("/name", format!("the name {} is taken by another agent of the team", agent.name));
             }
             if agent.role == Role::Manager {
-                managers.push(&agent.name);
-                if let [first, _, ..] = managers.as_slice() {
-                    fault("/role", format!("a team has at most one manager, and {first} is it"));
+                match manager {
+                    Some(first) => fault("/role", format!("a team has at most one manager, and {first} is it")),
+                    None => manager = Some(&agent.name),
                 }
             }
-            if agent.instructions.as_ref().is_some_and(|text| text.len() > INLINE_BYTES) {
-                fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
-            }
-            let mut tools = BTreeSet::new();
-            for (tool_at, tool) in agent.tools.iter().enumerate() {
-                let field = format!("/tools/{tool_at}/name");
-                if tool.name.is_empty() || tool.name.len() > 128 {
-                    fault(&field, "use 1 to 128 characters".to_owned());
-                } else if !tools.insert(&tool.name) {
-                    fault(&field, format!("the agent has another tool {}", tool.name));
-                }
-            }
+            agent.check(&mut fault);
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
     }
 }
 
-/// An agent joined the team.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Added {
-    pub(crate) agent: Agent,
-}
-
-/// What is known of an agent changed. It carries all of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Updated {
-    agent: Agent,
-}
-
-/// An agent left the team.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Removed {
-    name: AgentName,
-}
-
-impl Fact for Added {
-    const TYPE: &'static str = "agent.added";
-
-    fn subject(&self) -> String {
-        format!("agent:{}", self.agent.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        Arc::make_mut(&mut state.team).0.push(self.agent);
-    }
-
-    fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
-        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view)? })
-    }
-}
-
-impl Fact for Updated {
-    const TYPE: &'static str = "agent.updated";
-
-    fn subject(&self) -> String {
-        format!("agent:{}", self.agent.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        let team = Arc::make_mut(&mut state.team);
-        if let Some(agent) = team.0.iter_mut().find(|agent| agent.name == self.agent.name) {
-            *agent = self.agent;
+impl Agent {
+    fn check(&self, fault: &mut impl FnMut(&str, String)) {
+        let one_line = |text: &Option<String>| {
+            text.as_ref().is_none_or(|text| text.chars().count() <= 200 && !text.chars().any(is_control))
+        };
+        for (field, text) in [("/title", &self.title), ("/model", &self.model)] {
+            if !one_line(text) {
+                fault(field, "use one line of at most 200 characters".to_owned());
+            }
         }
-    }
-
-    fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
-        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view)? })
-    }
-}
-
-impl Fact for Removed {
-    const TYPE: &'static str = "agent.removed";
-
-    fn subject(&self) -> String {
-        format!("agent:{}", self.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        Arc::make_mut(&mut state.team).0.retain(|agent| agent.name != self.name);
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        Seen::fact(&self)
-    }
-}
-
-/// What a viewer sees of an agent: a worker sees of others only who they are.
-fn seen(agent: &Agent, view: &View<'_>) -> Option<Value> {
-    let whole = view.is_in_charge() || view.agent() == Some(&agent.name);
-    let public = || Agent { instructions: None, model: None, tools: Vec::new(), ..agent.clone() };
-    serde_json::to_value(if whole { agent.clone() } else { public() }).ok()
-}
-
-/// Makes `agents` the team: those who are new join, others change or leave.
-pub(crate) fn replace_team(deciding: &mut Deciding<'_>, agents: Vec<Agent>) {
-    let before = deciding.state.team.clone();
-    let gone = before.names().filter(|name| agents.iter().all(|agent| agent.name != **name));
-    for name in gone {
-        deciding.record(Removed { name: name.clone() });
-    }
-    for agent in agents {
-        match before.agent(&agent.name) {
-            Ok(known) if *known == agent => {}
-            Ok(_) => {
-                deciding.record(Updated { agent });
+        if self.instructions.as_ref().is_some_and(|text| text.len() > INLINE_BYTES) {
+            fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
+        }
+        for (at, tool) in self.tools.iter().enumerate() {
+            if tool.name.is_empty() || tool.name.len() > 128 || tool.name.chars().any(is_control) {
+                fault(&format!("/tools/{at}/name"), "use 1 to 128 characters in one line".to_owned());
+            } else if self.tools.iter().take(at).any(|other| other.name == tool.name) {
+                fault(&format!("/tools/{at}/name"), format!("the agent has another tool {}", tool.name));
             }
-            Err(_) => {
-                deciding.record(Added { agent });
+            if !json::are_shallow(tool.parameters.values()) {
+                fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
             }
+        }
+        if json::size_bytes(&self.tools) > INLINE_BYTES {
+            fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
         }
     }
 }

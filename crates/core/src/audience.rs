@@ -148,6 +148,11 @@ impl Sight {
         self.audience = audience;
     }
 
+    /// The last entry that took the thing out of somebody's sight, or else the one that made it.
+    pub(crate) fn narrowed_at(&self) -> Seq {
+        self.narrowed_at
+    }
+
     /// Whether `agent` may see what the entry `seq` says of the thing, as far as the thing's own past goes: it sees the
     /// thing now, and the thing has not been deleted or hidden from it since.
     pub fn reaches(&self, agent: &AgentName, seq: Seq) -> bool {

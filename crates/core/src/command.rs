@@ -1,6 +1,11 @@
 //! Commands: every change there is, and how one is decided.
 
-use std::{collections::BTreeMap, sync::Arc};
+pub use crate::{
+    answer::Answer,
+    deciding::{Asked, Known, Receipt, Undecided},
+};
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -8,19 +13,17 @@ use crate::{
     audience::Audience,
     context_set::{self, PutSet},
     conversation::{self, NewMessage},
-    count::TokenCounter,
-    directive::{self, Directed},
-    entry::{Actor, Entry, Header},
+    deciding::Deciding,
+    directive,
+    entry::{Actor, Entry},
     error::Error,
-    fact::{self, Fact},
     form,
-    id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
-    request::{self, Request},
+    id::{RunId, SetName, ThreadId},
+    request::{self, Request, facts::Answered},
     run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
     session::{self, NewSession, SessionPatch},
     state::State,
     text::Values,
-    time::Timestamp,
     token::{self, NewToken},
 };
 
@@ -92,62 +95,6 @@ impl Command {
     }
 }
 
-/// What a command is answered with.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// It is done; there is no more to say.
-    Done,
-    /// How each update of context sets came out, and what else a directive led to.
-    Directed(Directed),
-    /// The messages that were added, or had been before.
-    Messages(Vec<Receipt>),
-    /// The run that was started.
-    Run(RunId),
-    /// The epoch under which a run was taken over.
-    Claimed(u64),
-    /// The token that was made.
-    Token(Arc<str>),
-    /// What the same request was answered with before.
-    Again {
-        /// The answer.
-        answer: Box<Answer>,
-        /// The head of the session after it.
-        head: Seq,
-    },
-}
-
-/// Where a message is.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Receipt {
-    /// Its id.
-    pub message_id: MessageId,
-    /// The entry that added it.
-    pub seq: Seq,
-}
-
-/// What a command is decided with, besides the state.
-#[derive(Clone, Copy)]
-pub struct Asked<'a> {
-    /// Who asks.
-    pub by: &'a Actor,
-    /// What time it is.
-    pub at: Timestamp,
-    /// Counts texts for sizes; always in the same vocabulary, `o200k_base`.
-    pub count: &'a dyn TokenCounter,
-    /// What was looked up after an earlier try.
-    pub known: &'a Known,
-}
-
-/// Entries that a decision asked for, or that stood in its way.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// Entries by their number; `None` where there is no such entry.
-    pub entries: BTreeMap<Seq, Option<Entry>>,
-    /// Keys that were found taken, and by which of `entries`.
-    pub keys: BTreeMap<Arc<str>, Seq>,
-}
-
 /// The entries that a command leads to, to be appended whole or not at all.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -161,17 +108,6 @@ pub struct Decision {
     pub state: State,
 }
 
-/// Why there is no decision.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Undecided {
-    /// The command is refused.
-    #[error(transparent)]
-    Refused(#[from] Error),
-    /// An entry has to be looked up first: decide again with it in [`Known`].
-    #[error("entry {0} has to be looked up first")]
-    Need(Seq),
-}
-
 /// Says which entries `command` leads to, if any, and how it is answered. Changes nothing.
 pub fn decide(state: &State, command: &Command, asked: Asked<'_>) -> Result<Decision, Undecided> {
     let by = asked.by.clone();
@@ -181,18 +117,8 @@ pub fn decide(state: &State, command: &Command, asked: Asked<'_>) -> Result<Deci
     Ok(Decision { entries, values, answer, state })
 }
 
-/// A decision in the making: the state as it will be, and what makes it so.
-pub(crate) struct Deciding<'a> {
-    pub(crate) state: State,
-    /// Who causes what is recorded now: who asks, or the agent whose answer is taken in.
-    pub(crate) by: Actor,
-    pub(crate) asked: Asked<'a>,
-    pub(crate) values: Values,
-    entries: Vec<Entry>,
-}
-
 impl Deciding<'_> {
-    pub(crate) fn decide(&mut self, command: &Command) -> Result<Answer, Undecided> {
+    fn decide(&mut self, command: &Command) -> Result<Answer, Undecided> {
         if !matches!(command, Command::CreateSession(_)) && self.state.session.id.is_none() {
             return Err(Error::not_found("session", "here").into());
         }
@@ -201,63 +127,43 @@ impl Deciding<'_> {
         }
         let done = |()| Answer::Done;
         Ok(match command {
-            Command::CreateSession(new) => session::create(self, new).map(done)?,
-            Command::UpdateSession(patch) => session::update(self, patch).map(done)?,
-            Command::PutSet(put) => Answer::Directed(context_set::put(self, put)?.into()),
-            Command::DeleteSet(name) => context_set::delete(self, name).map(done)?,
-            Command::SubmitForm(name, answers) => form::submit(self, name, answers).map(done)?,
-            Command::Direct(input) => Answer::Directed(directive::direct(self, input)?),
-            Command::PutThread(thread, visible_to) => conversation::put_thread(self, thread, visible_to).map(done)?,
-            Command::AddMessages(thread, messages) => Answer::Messages(conversation::add(self, thread, messages)?),
-            Command::StartRun(new) => Answer::Run(run::start(self, new)?),
-            Command::ClaimRun { run, node } => Answer::Claimed(run::claim(self, run, node)?),
-            Command::RequestTurn(request) => run::request(self, request).map(done)?,
-            Command::AnswerTurn(reply) => run::answer(self, reply).map(done)?,
-            Command::FailTurn(failure) => run::fail(self, failure).map(done)?,
-            Command::PauseRun(run, reason) => run::pause(self, run, reason).map(done)?,
-            Command::ResumeRun(run) => run::resume(self, run).map(done)?,
-            Command::CancelRun(run) => run::cancel(self, run).map(done)?,
-            Command::ToolResults(run, results) => Answer::Messages(run::tool_results(self, run, results)?),
-            Command::CreateToken(new) => Answer::Token(token::create(self, new)?),
-            Command::RevokeToken(id) => token::revoke(self, id).map(done)?,
-            Command::Keyed(request, command) => request::decide(self, request, command)?,
+            Command::CreateSession(new) => session::decide::create(self, new).map(done)?,
+            Command::UpdateSession(patch) => session::decide::update(self, patch).map(done)?,
+            Command::PutSet(put) => Answer::Directed(context_set::decide::put(self, put)?.into()),
+            Command::DeleteSet(name) => context_set::decide::delete(self, name).map(done)?,
+            Command::SubmitForm(name, answers) => form::decide::submit(self, name, answers).map(done)?,
+            Command::Direct(input) => Answer::Directed(directive::decide::direct(self, input)?),
+            Command::PutThread(thread, visible_to) => {
+                conversation::decide::put_thread(self, thread, visible_to).map(done)?
+            }
+            Command::AddMessages(thread, messages) => {
+                Answer::Messages(conversation::decide::add(self, thread, messages)?)
+            }
+            Command::StartRun(new) => Answer::Run(run::decide::start(self, new)?),
+            Command::ClaimRun { run, node } => Answer::Claimed(run::decide::claim(self, run, node)?),
+            Command::RequestTurn(request) => run::decide::request(self, request).map(done)?,
+            Command::AnswerTurn(reply) => run::answer::answer(self, reply).map(done)?,
+            Command::FailTurn(failure) => run::answer::fail(self, failure).map(done)?,
+            Command::PauseRun(run, reason) => run::decide::pause(self, run, reason).map(done)?,
+            Command::ResumeRun(run) => run::decide::resume(self, run).map(done)?,
+            Command::CancelRun(run) => run::decide::cancel(self, run).map(done)?,
+            Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
+            Command::CreateToken(new) => Answer::Token(token::decide::create(self, new)?),
+            Command::RevokeToken(id) => token::decide::revoke(self, id).map(done)?,
+            Command::Keyed(request, command) => self.decide_once(request, command)?,
         })
     }
 
-    /// Takes a fact in: it becomes the next entry.
-    pub(crate) fn record<F: Fact>(&mut self, fact: F) {
-        let draft = fact::draft(&fact, &self.state);
-        let entry = Entry::seal(self.state.head, self.asked.at, self.by.clone(), draft);
-        fact.apply(&mut self.state, &entry.header);
-        self.state.head = entry.head();
-        self.state.last_at = self.asked.at;
-        self.entries.push(entry);
-    }
-
-    /// The number of the next entry.
-    pub(crate) fn next_seq(&self) -> Seq {
-        self.state.head.seq.next()
-    }
-
-    /// The agent that asks, if it is one.
-    pub(crate) fn agent(&self) -> Option<&AgentName> {
-        match &self.by {
-            Actor::Agent(name) => Some(name),
-            Actor::User | Actor::System => None,
+    /// Decides a request that carries a key: it is answered again where it was answered before.
+    fn decide_once(&mut self, request: &Request, command: &Command) -> Result<Answer, Undecided> {
+        let by = self.asked.by.clone();
+        if let Some(seq) = self.asked.known.keys.get(request.claim(&by).as_str()) {
+            let there = self.entry(*seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
+            return Ok(request::facts::again(request, &there)?);
         }
-    }
-
-    /// The entry of this very decision that claims `key`.
-    pub(crate) fn claimed_here(&self, key: &str) -> Option<&Entry> {
-        let claims = |header: &Header| header.keys.iter().any(|taken| **taken == *key);
-        self.entries.iter().find(|entry| claims(&entry.header))
-    }
-
-    /// The entry with this number, of this decision or of the journal.
-    pub(crate) fn entry(&self, seq: Seq) -> Result<Option<Entry>, Undecided> {
-        if let Some(entry) = self.entries.iter().find(|entry| entry.header.seq == seq) {
-            return Ok(Some(entry.clone()));
-        }
-        self.asked.known.entries.get(&seq).cloned().ok_or(Undecided::Need(seq))
+        let answer = self.decide(command)?;
+        let Request { key, fingerprint } = request.clone();
+        self.record(Answered { by, key, fingerprint, answer: answer.clone() });
+        Ok(answer)
     }
 }

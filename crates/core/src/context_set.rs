@@ -1,5 +1,8 @@
 //! Context sets: named texts that a team shares, each seen only by those it is meant for.
 
+pub(crate) mod decide;
+pub mod facts;
+
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
@@ -8,18 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::Team,
     audience::{Audience, Sight},
-    command::Deciding,
     count::Tokens,
-    entry::Header,
-    error::Error,
-    fact::{Fact, Seen},
     form::Form,
     id::{AgentName, Seq, SetName},
-    rights,
-    state::State,
-    text::Text,
+    text::{Text, first_chars},
     time::Timestamp,
-    view::View,
 };
 
 /// The set in which the manager keeps track of the work. It is the manager's alone.
@@ -103,117 +99,6 @@ impl<'a> SetView<'a> {
     }
 }
 
-impl<'a> View<'a> {
-    /// The sets that the viewer sees anything of, by name.
-    pub fn sets(&self) -> impl Iterator<Item = SetView<'a>> {
-        let view = *self;
-        self.state.sets.iter().filter_map(move |held| view.see(held))
-    }
-
-    /// The set with this name. A hidden one answers like one that is not there.
-    pub fn set(&self, name: &SetName) -> Result<SetView<'a>, Error> {
-        let held = self.state.sets.get(name).and_then(|held| self.see(held));
-        held.ok_or_else(|| Error::not_found("context set", name))
-    }
-
-    fn see(&self, held: &'a Held) -> Option<SetView<'a>> {
-        match self.agent() {
-            Some(agent) if !held.sight.audience.contains(agent) => {
-                self.is_in_charge().then_some(SetView::Outline(held))
-            }
-            _ => Some(SetView::Whole(held)),
-        }
-    }
-}
-
-/// A set was created or changed. It carries the whole set, so whoever gains sight of it needs no earlier entry.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Updated(pub(crate) ContextSet);
-
-/// A set was deleted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Deleted {
-    name: SetName,
-}
-
-impl Fact for Updated {
-    const TYPE: &'static str = "context_set.updated";
-
-    fn subject(&self) -> String {
-        format!("set:{}", self.0.name)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        let sight = before.sets.get(&self.0.name).map(|held| &held.sight);
-        passing(sight, self.0.audience(&before.team), &before.team)
-    }
-
-    fn apply(self, state: &mut State, header: &Header) {
-        let audience = self.0.audience(&state.team);
-        let mut sight = state.sets.get(&self.0.name).map(|held| held.sight.clone());
-        match &mut sight {
-            Some(sight) => sight.change(audience, header.seq),
-            None => sight = Some(Sight::new(audience, header.seq)),
-        }
-        if self.0.form.as_ref().is_some_and(|form| form.answered) {
-            state.runs.hear_form(&self.0.name);
-        }
-        if let Some(sight) = sight {
-            let held = Held { sight, updated_at: header.at, seq: header.seq, set: Arc::new(self.0) };
-            state.sets.0.insert_mut(held.set.name.clone(), held);
-        }
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        let Self(set) = &self;
-        let outline = || {
-            let data = serde_json::json!({
-                "name": set.name, "visible_to": set.visible_to, "enabled": set.enabled, "tokens": set.tokens,
-            });
-            view.is_in_charge().then_some(Seen { kind: Self::TYPE, data })
-        };
-        let sight = view.state.sets.get(&set.name).map(|held| &held.sight);
-        let Some(agent) = view.agent().filter(|_| view.was_meant(header)) else { return outline() };
-        let had_it = if set.is_open_form() { view.is_in_charge() } else { set.visible_to.contains(agent) };
-        match sight {
-            _ if !had_it => outline().or_else(|| Seen::fact(&Deleted { name: set.name.clone() })),
-            Some(sight) if sight.reaches(agent, header.seq) => Seen::fact(&self),
-            _ => outline(),
-        }
-    }
-}
-
-impl Fact for Deleted {
-    const TYPE: &'static str = "context_set.deleted";
-
-    fn subject(&self) -> String {
-        format!("set:{}", self.name)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        let sight = before.sets.get(&self.name).map(|held| &held.sight);
-        passing(sight, before.team.managers(), &before.team)
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        state.sets.0.remove_mut(&self.name);
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.was_meant(header) || view.is_in_charge() { Seen::fact(&self) } else { None }
-    }
-}
-
-/// The audience of an entry after which `now` sees a thing: those, and those who are to learn that they no longer do.
-/// What was for all has been seen by those who are in the team, not by those who will be.
-pub(crate) fn passing(before: Option<&Sight>, now: Audience, team: &Team) -> Audience {
-    match before {
-        Some(sight) if now != Audience::All => sight.audience.among(team.names()).or(&now),
-        _ => now,
-    }
-}
-
 /// A change to one set, as a caller asks for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutSet {
@@ -252,6 +137,18 @@ pub struct SetOutcome {
     pub reason: Option<String>,
 }
 
+impl SetOutcome {
+    /// The outcome of an update of the set `name`; a name or a reason of any length is told in a few words.
+    pub(crate) fn new(name: &str, outcome: Outcome, reason: Option<String>) -> Self {
+        Self { name: first_chars(name, 200), outcome, reason: reason.map(|reason| first_chars(&reason, 500)) }
+    }
+
+    /// The outcome of an update that is not valid.
+    pub(crate) fn rejected(name: &str, reason: impl ToString) -> Self {
+        Self::new(name, Outcome::Rejected, Some(reason.to_string()))
+    }
+}
+
 /// What came of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -279,74 +176,10 @@ impl Outcome {
     }
 }
 
-/// Creates or changes a set, for whoever may: a worker only one that it sees, and only its content.
-pub(crate) fn put(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<SetOutcome, Error> {
-    rights::write_sets(deciding)?;
-    if rights::is_worker(deciding) {
-        if put.visible_to.is_some() {
-            rights::in_charge(deciding, "change who sees a context set")?;
-        }
-        check_seen(deciding, &put.name)?;
-    }
-    if put.enabled.is_some() {
-        rights::user(deciding, "switch a context set on or off")?;
-    }
-    let outcome = write(deciding, put)?;
-    Ok(SetOutcome { name: put.name.to_string(), outcome, reason: None })
-}
-
-/// Writes a set that whoever asks may write.
-pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome, Error> {
-    let State { team, sets, session, .. } = &deciding.state;
-    let known = sets.get(&put.name).map(|held| held.set.clone());
-    let is_steps = put.name.as_str() == PROCESS_STEPS && team.manager().is_some();
-    let visible_to = match (&put.visible_to, &known) {
-        (Some(audience), _) => audience.clone(),
-        (None, Some(set)) => set.visible_to.clone(),
-        (None, None) if is_steps => team.managers(),
-        (None, None) => session.settings.default_visibility.0.clone(),
-    };
-    if put.visible_to.is_some() {
-        team.check_audience(&visible_to, "/visible_to")?;
-    }
-    if is_steps && !team.managers().covers(&visible_to) {
-        return Err(Error::invalid("/visible_to", "Process Steps is for the manager alone: leave visible_to out"));
-    }
-    let set = ContextSet {
-        name: put.name.clone(),
-        content: Text::keep(&put.content, "the content", &mut deciding.values)?,
-        visible_to,
-        enabled: put.enabled.or(known.as_ref().map(|set| set.enabled)).unwrap_or(true),
-        form: known.as_ref().and_then(|set| set.form.clone()),
-        tokens: deciding.asked.count.count(&put.content),
-    };
-    if known.as_deref() == Some(&set) {
-        return Ok(Outcome::Unchanged);
-    }
-    deciding.record(Updated(set));
-    Ok(if known.is_some() { Outcome::Updated } else { Outcome::Created })
-}
-
-/// Deletes a set, for whoever may and sees it.
-pub(crate) fn delete(deciding: &mut Deciding<'_>, name: &SetName) -> Result<(), Error> {
-    rights::write_sets(deciding)?;
-    check_seen(deciding, name)?;
-    remove(deciding, name);
-    Ok(())
-}
-
-/// Deletes a set that is there.
-pub(crate) fn remove(deciding: &mut Deciding<'_>, name: &SetName) {
-    deciding.record(Deleted { name: name.clone() });
-}
-
-/// Refuses a name that names nothing which whoever asks may see anything of.
-fn check_seen(deciding: &Deciding<'_>, name: &SetName) -> Result<(), Error> {
-    let viewer = deciding.by.clone().into();
-    View::new(&deciding.state, &viewer, deciding.asked.count)?.set(name).map(|_| ())
-}
-
 /// Whether `agent` is among those from whom `set` is hidden, for the team as it is now.
 pub fn hidden_from_agents<'a>(held: &'a Held, team: &'a Team) -> impl Iterator<Item = &'a AgentName> {
     team.hidden_from(&held.sight.audience)
 }
+
+#[cfg(test)]
+mod tests;

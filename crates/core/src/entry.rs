@@ -4,6 +4,7 @@
 //! appended. Each carries a [`Tag`] that chains over all entries before it, so that a journal which was replaced,
 //! rolled back or tampered with is noticed when the next entry is appended.
 
+pub mod line;
 pub mod upcast;
 
 use std::{fmt, str::FromStr, sync::Arc};

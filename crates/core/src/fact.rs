@@ -1,4 +1,4 @@
-//! Facts: every type of entry there is, and what each must say of itself.
+//! Facts: what every type of entry must say of itself.
 
 use std::sync::Arc;
 
@@ -6,15 +6,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    agent,
-    audience::Audience,
-    context_set, conversation, directive,
+    agent::Team,
+    audience::{Audience, Sight},
     entry::{Draft, Entry, Header, upcast},
     error::Error,
-    request, run, session,
     state::State,
     time::Timestamp,
-    token,
     view::View,
 };
 
@@ -96,60 +93,11 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
 }
 
-/// Lists the types of facts, and with them what every entry can be.
-macro_rules! facts {
-    ($($fact:ty),* $(,)?) => {
-        /// Every type of entry that this program knows.
-        pub const TYPES: &[&str] = &[$(<$fact>::TYPE),*];
-
-        /// Takes an entry into the state. Refused where its type or version is not known, or its data is damaged; the
-        /// state is then as it was.
-        pub fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => read::<$fact>(entry)?.apply(state, &entry.header),)*
-                _ => return Err(unknown(entry)),
-            }
-            Ok(())
-        }
-
-        /// How an entry looks through `view`, before the rule that its audience must hold the viewer.
-        pub(crate) fn project(entry: &Entry, view: &View<'_>) -> Result<Option<Seen>, Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.project(view, &entry.header)),)*
-                _ => Err(unknown(entry)),
-            }
-        }
-    };
-}
-
-facts! {
-    session::Created,
-    session::Updated,
-    agent::Added,
-    agent::Updated,
-    agent::Removed,
-    context_set::Updated,
-    context_set::Deleted,
-    conversation::ThreadUpdated,
-    conversation::MessageAdded,
-    conversation::MessageChecked,
-    directive::Received,
-    run::Started,
-    run::Claimed,
-    run::Paused,
-    run::Resumed,
-    run::Ended,
-    run::TurnRequested,
-    run::TurnAnswered,
-    run::TurnFailed,
-    token::Created,
-    token::Revoked,
-    request::Answered,
-    request::record::Begun,
-    request::record::Settled,
-}
-
-fn unknown(entry: &Entry) -> Error {
-    let Header { seq, v, kind, .. } = &entry.header;
-    Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v }
+/// The audience of an entry after which `now` sees a thing: those, and those who are to learn that they no longer do.
+/// What was for all has been seen by those who are in the team, not by those who will be.
+pub(crate) fn passing(before: Option<&Sight>, now: Audience, team: &Team) -> Audience {
+    match before {
+        Some(sight) if now != Audience::All => sight.audience.among(team.names()).or(&now),
+        _ => now,
+    }
 }

@@ -1,17 +1,16 @@
 //! Forms: context sets that ask the user for something.
 
-use std::{fmt::Write as _, sync::Arc};
+pub(crate) mod decide;
+
+use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    command::Deciding,
-    context_set::{ContextSet, Updated},
     error::{Error, Fault},
-    id::SetName,
-    rights,
-    text::Text,
+    json,
+    text::INLINE_BYTES,
 };
 
 /// What the user is asked for, and whether it was given.
@@ -99,9 +98,12 @@ impl Form {
                 fault(at, "enumValues", "list the values to choose from");
             }
         }
+        let mut fault = |problem: String| faults.push(Fault { pointer: format!("{pointer}/fields"), problem });
         if self.fields.is_empty() {
-            let pointer = format!("{pointer}/fields");
-            faults.push(Fault { pointer, problem: "ask for one thing at least".to_owned() });
+            fault("ask for one thing at least".to_owned());
+        }
+        if json::size_bytes(&self.fields) > INLINE_BYTES {
+            fault(format!("use at most {INLINE_BYTES} bytes altogether"));
         }
         faults
     }
@@ -118,14 +120,21 @@ impl Form {
         }
         for field in &self.fields {
             match answers.get(&field.key) {
-                None | Some(Value::Null) if field.required => fault(&field.key, "an answer is required".to_owned()),
-                None | Some(Value::Null) => {}
+                None | Some(Value::Null) if !field.required => {}
+                answer if field.required && answer.is_none_or(is_blank) => {
+                    fault(&field.key, "an answer is required".to_owned());
+                }
+                None => {}
                 Some(value) => {
                     if let Err(problem) = field.check(value) {
                         fault(&field.key, problem);
                     }
                 }
             }
+        }
+        if json::size_bytes(answers) > INLINE_BYTES {
+            let problem = format!("use at most {INLINE_BYTES} bytes altogether; bring long texts as context sets");
+            faults.push(Fault { pointer: "/answers".to_owned(), problem });
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
     }
@@ -142,7 +151,8 @@ impl Form {
 }
 
 impl Field {
-    fn check(&self, value: &Value) -> Result<(), String> {
+    /// Refuses a value that is no answer to this field, and says what would be one.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
         let fits = match self.value_type {
             ValueType::String | ValueType::File | ValueType::EnumOrCustom => value.is_string(),
             ValueType::Number => value.is_number(),
@@ -165,6 +175,16 @@ impl Field {
     }
 }
 
+/// Whether a value says nothing.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(all) => all.is_empty(),
+        _ => false,
+    }
+}
+
 fn is_date(text: &str) -> bool {
     text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::Timestamp>().is_ok()
 }
@@ -178,32 +198,5 @@ fn readable(value: &Value) -> String {
     }
 }
 
-/// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
-/// run that waits for it goes on.
-pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
-    rights::user(deciding, "answer a form")?;
-    let Some(held) = deciding.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
-    let set = held.set.clone();
-    let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
-    if form.answered {
-        return Err(Error::Conflict {
-            code: "form_answered",
-            what: format!("the form {name} has been answered"),
-            hint: "change the context set instead",
-        });
-    }
-    form.check(answers)?;
-    let request = match &set.content {
-        Text::Inline(text) => text.clone(),
-        Text::Stored(stored) => stored.beginning.clone(),
-    };
-    let content: Arc<str> = form.readable(&request, answers).into();
-    let answered = ContextSet {
-        content: Text::keep(&content, "the answers", &mut deciding.values)?,
-        form: Some(Form { answered: true, answers: answers.clone(), ..form.clone() }),
-        tokens: deciding.asked.count.count(&content),
-        ..ContextSet::clone(&set)
-    };
-    deciding.record(Updated(answered));
-    Ok(())
-}
+#[cfg(test)]
+mod tests;

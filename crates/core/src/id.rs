@@ -246,7 +246,7 @@ fn parse_label(what: &'static str, text: &str) -> Result<String, BadName> {
 }
 
 /// Control characters, and the characters that end a line or change the direction of text without being called so.
-fn is_control(c: char) -> bool {
+pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -3,12 +3,16 @@
 //! This crate does no input or output: no async, clock, randomness or environment. It can neither fail half-way nor
 //! differ between runs.
 
+pub mod answer;
 pub mod audience;
 pub mod command;
+mod deciding;
 pub mod entry;
 pub mod error;
+pub mod event;
 pub mod fact;
 pub mod id;
+mod json;
 pub mod request;
 mod rights;
 pub mod state;
@@ -31,3 +35,6 @@ pub mod count;
 pub mod prompt;
 pub mod tail;
 pub mod why;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

@@ -3,14 +3,21 @@
 //! A prompt is a pure function of the journal up to an entry, the agent, the profile and what was read for it. The same
 //! bytes come out anywhere and at any time.
 
+mod assemble;
 pub mod escape;
 mod fill;
+mod history;
 mod openai;
 pub mod profile;
 mod sets;
+mod share;
+mod shorten;
 mod speech;
+mod task;
 mod team;
 mod text;
+mod told;
+mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -193,7 +200,7 @@ pub fn prompt(
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, tokens, shows } = fill(view, agent, request, fixed, tail, values, count)?;
+    let Filled { parts, body, tokens, shows } = fill(view, agent, request, &fixed, tail, values, count)?;
     let calls = matches!(&body, Body::Messages(messages) if messages.iter().any(|one| one.get("tool_calls").is_some()));
     let bounded = calls || (request.format == Format::OpenAi && !agent.tools.is_empty());
     Ok(Prompt {
@@ -217,7 +224,7 @@ fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     };
     let there = view.state.threads.get(thread).is_some();
     let predefined = *thread == ThreadId::main() || *thread == ThreadId::of_agent(name);
-    if (there || predefined) && crate::conversation::audience_of(view.state, thread).contains(name) {
+    if (there || predefined) && crate::conversation::facts::audience_of(view.state, thread).contains(name) {
         return view.state.team.agent(name);
     }
     Err(Error::not_found("thread", thread))
@@ -236,7 +243,7 @@ pub fn default_agent(team: &crate::agent::Team) -> Result<&Agent, Error> {
 pub fn default_thread(view: &View<'_>) -> ThreadId {
     let main = ThreadId::main();
     match view.agent() {
-        Some(agent) if !crate::conversation::audience_of(view.state, &main).contains(agent) => {
+        Some(agent) if !crate::conversation::facts::audience_of(view.state, &main).contains(agent) => {
             ThreadId::of_agent(agent)
         }
         _ => main,

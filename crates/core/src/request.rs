@@ -3,6 +3,7 @@
 //! What such a request led to and how it was answered land in one append, and the entry that says so claims the key.
 //! The same request gets the same answer from then on, whoever is asked; another one under the same key is refused.
 
+pub mod facts;
 pub mod record;
 
 use std::{fmt, str::FromStr, sync::Arc};
@@ -10,14 +11,9 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audience::Audience,
-    command::{Answer, Command, Deciding, Undecided},
-    entry::{Actor, Entry, Hash, Header},
+    entry::{Actor, Hash},
     error::Error,
-    fact::{self, Fact, Seen},
     id::{BadName, Seq},
-    state::State,
-    view::View,
 };
 
 /// A request that carries a key.
@@ -72,63 +68,6 @@ impl fmt::Display for RequestKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// A request that carries a key was answered. It is the last entry of what the request led to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answered {
-    /// Who asked.
-    pub by: Actor,
-    /// The key.
-    pub key: RequestKey,
-    /// See [`Request::fingerprint`].
-    pub fingerprint: Hash,
-    /// The answer.
-    pub answer: Answer,
-}
-
-impl Fact for Answered {
-    const TYPE: &'static str = "request.answered";
-
-    fn subject(&self) -> String {
-        "requests".to_owned()
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
-    fn keys(&self, _: &State) -> Vec<String> {
-        vec![Request { key: self.key.clone(), fingerprint: self.fingerprint }.claim(&self.by)]
-    }
-
-    fn apply(self, _: &mut State, _: &Header) {}
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
-    }
-}
-
-/// Decides a request that carries a key: it is answered again where it was answered before.
-pub(crate) fn decide(deciding: &mut Deciding<'_>, request: &Request, command: &Command) -> Result<Answer, Undecided> {
-    let by = deciding.asked.by.clone();
-    if let Some(seq) = deciding.asked.known.keys.get(request.claim(&by).as_str()) {
-        let there = deciding.entry(*seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
-        return Ok(again(request, &there)?);
-    }
-    let answer = deciding.decide(command)?;
-    let Request { key, fingerprint } = request.clone();
-    deciding.record(Answered { by, key, fingerprint, answer: answer.clone() });
-    Ok(answer)
-}
-
-/// The answer that `there` recorded, if it is the same request.
-pub fn again(request: &Request, there: &Entry) -> Result<Answer, Error> {
-    let before: Answered = fact::read(there)?;
-    if before.fingerprint == request.fingerprint {
-        return Ok(Answer::Again { answer: Box::new(before.answer), head: there.header.seq });
-    }
-    Err(reused(request, there.header.seq))
 }
 
 /// That the key was used for another request.

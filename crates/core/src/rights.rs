@@ -1,15 +1,10 @@
 //! Who may do what. What one may not is refused before anything is looked up, whatever it names.
 
-use crate::{
-    command::Deciding,
-    entry::Actor,
-    error::Error,
-    session::{self, Grant},
-};
+use crate::{deciding::Deciding, entry::Actor, error::Error, session::Grant, state::State};
 
 /// Lets the user and the manager through.
 pub(crate) fn in_charge(deciding: &Deciding<'_>, what: &'static str) -> Result<(), Error> {
-    if session::is_in_charge(&deciding.state, &deciding.by) {
+    if is_in_charge(&deciding.state, &deciding.by) {
         return Ok(());
     }
     Err(forbidden(&deciding.by, what, "ask the manager or the user"))
@@ -41,9 +36,17 @@ pub(crate) fn write_sets(deciding: &Deciding<'_>) -> Result<(), Error> {
 
 /// Whether whoever asks is a worker: neither the user nor the manager.
 pub(crate) fn is_worker(deciding: &Deciding<'_>) -> bool {
-    !session::is_in_charge(&deciding.state, &deciding.by)
+    !is_in_charge(&deciding.state, &deciding.by)
 }
 
 fn forbidden(by: &Actor, what: &'static str, hint: &'static str) -> Error {
     Error::Forbidden { who: by.to_string(), what, hint }
+}
+
+/// Whether `actor` may do what is for the user and the manager only.
+fn is_in_charge(state: &State, actor: &Actor) -> bool {
+    match actor {
+        Actor::User | Actor::System => true,
+        Actor::Agent(name) => state.team.manager().is_some_and(|manager| manager.name == *name),
+    }
 }

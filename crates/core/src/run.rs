@@ -4,34 +4,24 @@
 //! and the answer, with all that follows from it, lands in one append. What is due next is part of the journal, so that
 //! whoever picks a run up, after a crash too, goes on where it was.
 
-mod answer;
-mod next;
-mod task;
+pub(crate) mod answer;
+pub(crate) mod decide;
+pub mod facts;
+pub mod next;
+pub mod task;
 
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::answer::{answer, criteria_of, fail};
-pub use self::{
-    next::{Ask, Next, next},
-    task::{check_schema, task},
-};
 use crate::{
-    audience::Audience,
-    command::{Deciding, Receipt, Undecided},
-    conversation::{self, Message, NewMessage, Role, ThreadUpdated, ToolCall},
+    conversation::{Message, Role, ToolCall},
     count::{Counting, Tokens},
     entry::{Actor, Hash, Header},
     error::{Error, Fault},
-    fact::{Fact, Seen},
     id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
-    rights,
-    session::Share,
-    state::State,
     time::Timestamp,
-    view::View,
 };
 
 /// A run, as the state holds it.
@@ -72,7 +62,7 @@ pub struct Pending {
     pub turn: u64,
     /// The entry that requested it.
     pub requested: Seq,
-    /// When it was requested.
+    /// When it was requested; where the run was taken over since, when that was.
     pub at: Timestamp,
 }
 
@@ -281,6 +271,17 @@ impl Runs {
         self.change(&id, |run| run.go_on(go_on));
     }
 
+    /// Takes in that an agent left the team: what a run waited for from it is the manager's to replace.
+    pub(crate) fn hear_leave(&mut self, name: &AgentName) {
+        let waits = |run: &&Run| match &run.due {
+            Due::Work { agent } | Due::Check { agent, .. } | Due::Tools { agent, .. } => agent == name,
+            Due::Directive | Due::Repair { .. } | Due::Form { .. } | Due::User { .. } => false,
+        };
+        if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
+            self.change(&id, |run| (run.pending, run.due) = (None, Due::Directive));
+        }
+    }
+
     /// Takes in that a form was answered: a run that waits for it goes on.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
         let waits = |run: &&Run| matches!(&run.due, Due::User { form: Some(form) } if form == name);
@@ -369,182 +370,6 @@ pub struct TurnFailure {
     pub error: String,
 }
 
-/// A run was started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Started {
-    run: RunId,
-    kind: Kind,
-    #[serde(default, skip_serializing_if = "Limits::is_empty")]
-    limits: Limits,
-}
-
-/// A run was taken over.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Claimed {
-    run: RunId,
-    node: Arc<str>,
-    epoch: u64,
-}
-
-/// A run was held.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Paused {
-    run: RunId,
-    reason: String,
-}
-
-/// A held run goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Resumed {
-    run: RunId,
-}
-
-/// A run ended: it is `completed`, `failed` or `cancelled`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ended {
-    run: RunId,
-    #[serde(flatten)]
-    halt: Halt,
-}
-
-/// A model is about to be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnRequested {
-    /// The run.
-    pub run: RunId,
-    /// The number of the turn in its run, from 1.
-    pub turn: u64,
-    /// Whose model it is.
-    pub agent: AgentName,
-    /// What it is asked for.
-    pub due: Due,
-    /// The model.
-    pub model: String,
-    /// The prompt.
-    pub prompt: PromptRecord,
-}
-
-/// A model answered. What it said is here only where it did not become a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnAnswered {
-    /// The run.
-    pub run: RunId,
-    /// The turn.
-    pub turn: u64,
-    /// Whose model it was.
-    pub agent: AgentName,
-    /// What it said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<crate::text::Text>,
-    /// What it used.
-    pub usage: Usage,
-    /// Whether it was cut off at the length it may have.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub cut_off: bool,
-    /// What is due now.
-    pub due: Due,
-    /// Whether nothing came of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub idle: bool,
-}
-
-/// A model gave no answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnFailed {
-    /// The run.
-    pub run: RunId,
-    /// The turn.
-    pub turn: u64,
-    /// Whose model it was.
-    pub agent: AgentName,
-    /// Why.
-    pub error: String,
-}
-
-/// Gives the facts of runs what they have in common: they are about the run, and for the user and the manager, or for
-/// all where the session shares runs.
-macro_rules! run_fact {
-    ($type:ty, $name:literal, $apply:expr) => {
-        impl Fact for $type {
-            const TYPE: &'static str = $name;
-
-            fn subject(&self) -> String {
-                format!("run:{}", self.run)
-            }
-
-            fn audience(&self, before: &State) -> Audience {
-                let shared = before.session.settings.share.contains(&Share::Runs);
-                if shared { Audience::All } else { before.team.managers() }
-            }
-
-            fn apply(self, state: &mut State, header: &Header) {
-                let apply: fn(Self, &mut State, &Header) = $apply;
-                apply(self, state, header);
-            }
-
-            fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-                // A run that is shared shows its course to workers, not what was said in it.
-                let worded = matches!(Self::TYPE, "turn.answered" | "turn.requested");
-                let may = view.is_in_charge() || (view.state.session.settings.share.contains(&Share::Runs) && !worded);
-                if may && view.was_meant(header) { Seen::fact(&self) } else { None }
-            }
-        }
-    };
-}
-
-run_fact!(Started, "run.started", |started, state, header| {
-    let run = Run {
-        id: started.run.clone(),
-        kind: started.kind,
-        halt: None,
-        due: Due::Directive,
-        limits: started.limits,
-        used: Used::default(),
-        used_in_all: Used::default(),
-        turns: 0,
-        pending: None,
-        idle: 0,
-        node: None,
-        epoch: 0,
-        started_at: header.at,
-    };
-    state.runs.0.insert_mut(started.run, Arc::new(run));
-});
-
-run_fact!(Claimed, "run.claimed", |claimed, state, _| {
-    state.runs.change(&claimed.run, |run| (run.node, run.epoch) = (Some(claimed.node), claimed.epoch));
-});
-
-run_fact!(Paused, "run.paused", |paused, state, _| {
-    let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
-    state.runs.change(&paused.run, |run| run.halt = Some(halt));
-});
-
-run_fact!(Resumed, "run.resumed", |resumed, state, _| {
-    state.runs.change(&resumed.run, |run| (run.halt, run.used, run.idle) = (None, Used::default(), 0));
-});
-
-run_fact!(Ended, "run.ended", |ended, state, _| {
-    state.runs.change(&ended.run, |run| (run.halt, run.pending) = (Some(ended.halt), None));
-});
-
-run_fact!(TurnRequested, "turn.requested", |requested, state, header| {
-    let pending = Pending { turn: requested.turn, requested: header.seq, at: header.at };
-    state.runs.change(&requested.run, |run| (run.turns, run.pending) = (requested.turn, Some(pending)));
-});
-
-run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {
-    state.runs.change(&answered.run, |run| {
-        run.count(answered.usage, header.at);
-        run.due = answered.due;
-        run.idle = if answered.idle { run.idle.saturating_add(1) } else { 0 };
-    });
-});
-
-run_fact!(TurnFailed, "turn.failed", |failed, state, header| {
-    state.runs.change(&failed.run, |run| run.count(Usage::default(), header.at));
-});
-
 impl Run {
     /// Takes in that the pending turn is over.
     fn count(&mut self, usage: Usage, at: Timestamp) {
@@ -559,137 +384,5 @@ impl Run {
     }
 }
 
-/// Starts a run: its input becomes the user's message in `main`.
-pub(crate) fn start(deciding: &mut Deciding<'_>, new: &NewRun) -> Result<RunId, Undecided> {
-    rights::in_charge(deciding, "start a run")?;
-    if deciding.state.team.manager().is_none() {
-        return Err(Error::invalid("/kind", "a team run needs a manager: give one agent the role manager").into());
-    }
-    if new.input.trim().is_empty() {
-        return Err(Error::invalid("/input", "say what the team is to do").into());
-    }
-    if let Some(run) = deciding.state.runs.unfinished() {
-        return Err(Error::Conflict {
-            code: "run_unfinished",
-            what: format!("the run {} has not ended", run.id),
-            hint: "wait for it, or cancel it",
-        }
-        .into());
-    }
-    let main = ThreadId::main();
-    if deciding.state.threads.get(&main).is_none() {
-        deciding.record(ThreadUpdated { name: main.clone(), visible_to: deciding.state.team.managers() });
-    }
-    let run = RunId::of_seq(deciding.next_seq());
-    let limits = new.limits.clone().unwrap_or_else(|| deciding.state.session.settings.limits.clone());
-    deciding.record(Started { run: run.clone(), kind: new.kind, limits });
-    conversation::add(deciding, &main, &[NewMessage::text(Role::User, new.input.clone())])?;
-    Ok(run)
-}
-
-/// Takes a run over and says under which epoch.
-pub(crate) fn claim(deciding: &mut Deciding<'_>, run: &RunId, node: &Arc<str>) -> Result<u64, Error> {
-    rights::system(deciding, "take a run over")?;
-    let epoch = unended(deciding, run)?.epoch.saturating_add(1);
-    deciding.record(Claimed { run: run.clone(), node: node.clone(), epoch });
-    Ok(epoch)
-}
-
-/// Notes that the agent whose turn is due is about to be asked.
-pub(crate) fn request(deciding: &mut Deciding<'_>, request: &TurnRequest) -> Result<(), Error> {
-    rights::system(deciding, "request a turn")?;
-    let run = driven(deciding, &request.run, request.epoch)?.clone();
-    let agent = next::agent(&deciding.state, &run.due)?;
-    let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
-        return Err(Error::Conflict {
-            code: "turn_not_due",
-            what: format!("no turn of the run {} is due", run.id),
-            hint: "look at the run's status",
-        });
-    };
-    let TurnRequest { model, prompt, .. } = request.clone();
-    let turn = run.turns.saturating_add(1);
-    deciding.record(TurnRequested { run: run.id, turn, agent, due: run.due, model, prompt });
-    Ok(())
-}
-
-/// Holds a run.
-pub(crate) fn pause(deciding: &mut Deciding<'_>, run: &RunId, reason: &str) -> Result<(), Error> {
-    rights::in_charge(deciding, "pause a run")?;
-    if unended(deciding, run)?.halt.is_none() {
-        deciding.record(Paused { run: run.clone(), reason: reason.to_owned() });
-    }
-    Ok(())
-}
-
-/// Lets a held run go on.
-pub(crate) fn resume(deciding: &mut Deciding<'_>, run: &RunId) -> Result<(), Error> {
-    rights::in_charge(deciding, "resume a run")?;
-    if unended(deciding, run)?.halt.is_some() {
-        deciding.record(Resumed { run: run.clone() });
-    }
-    Ok(())
-}
-
-/// Ends a run before it is done.
-pub(crate) fn cancel(deciding: &mut Deciding<'_>, run: &RunId) -> Result<(), Error> {
-    rights::in_charge(deciding, "cancel a run")?;
-    unended(deciding, run)?;
-    deciding.record(Ended { run: run.clone(), halt: Halt { status: Status::Cancelled, reason: None } });
-    Ok(())
-}
-
-/// Brings the results of tool calls that a run waits for.
-pub(crate) fn tool_results(
-    deciding: &mut Deciding<'_>,
-    run: &RunId,
-    results: &[(String, String)],
-) -> Result<Vec<Receipt>, Undecided> {
-    rights::in_charge(deciding, "bring the results of tools")?;
-    let due = unended(deciding, run)?.due.clone();
-    let Due::Tools { agent, calls } = due else {
-        return Err(Error::Conflict {
-            code: "no_tool_awaited",
-            what: format!("the run {run} waits for no tool"),
-            hint: "look at the run's status",
-        }
-        .into());
-    };
-    let unknown = results.iter().enumerate().filter(|(_, (id, _))| calls.iter().all(|call| call.id != *id));
-    let faults = unknown.map(|(at, (id, _))| Fault {
-        pointer: format!("/results/{at}/tool_call_id"),
-        problem: format!("no call {id:?} waits for a result"),
-    });
-    let faults: Vec<_> = faults.collect();
-    if !faults.is_empty() {
-        return Err(Error::Invalid(faults).into());
-    }
-    let message = |(id, text): &(String, String)| NewMessage {
-        tool_call_id: Some(id.clone()),
-        ..NewMessage::text(Role::Tool, text.as_str())
-    };
-    let messages: Vec<_> = results.iter().map(message).collect();
-    conversation::add(deciding, &ThreadId::of_agent(&agent), &messages)
-}
-
-/// The run, if it has not ended.
-fn unended<'a>(deciding: &'a Deciding<'_>, run: &RunId) -> Result<&'a Run, Error> {
-    let run = deciding.state.runs.get(run)?;
-    if !run.has_ended() {
-        return Ok(run);
-    }
-    Err(Error::Conflict { code: "run_ended", what: format!("the run {} has ended", run.id), hint: "start another one" })
-}
-
-/// The run, if it has not ended and nobody else has taken it over since `epoch`.
-fn driven<'a>(deciding: &'a Deciding<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Error> {
-    let run = unended(deciding, run)?;
-    if run.epoch == epoch {
-        return Ok(run);
-    }
-    Err(Error::Conflict {
-        code: "run_taken_over",
-        what: format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node")),
-        hint: "leave it to that one",
-    })
-}
+#[cfg(test)]
+mod tests;

@@ -1,24 +1,13 @@
 //! The session itself: its title, its settings, how long it lives.
 
-use std::{num::NonZeroU64, sync::Arc};
+pub(crate) mod decide;
+pub mod facts;
+
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{
-    agent::{self, Agent, Team},
-    audience::Audience,
-    command::Deciding,
-    entry::{Actor, Header},
-    error::Error,
-    fact::{Fact, Seen},
-    id::{AgentName, SessionId},
-    prompt::profile::Profile,
-    rights,
-    run::Limits,
-    state::State,
-    time::Timestamp,
-    view::View,
-};
+use crate::{agent::Agent, audience::Audience, id::SessionId, prompt::profile::Profile, run::Limits, time::Timestamp};
 
 /// What can be set of a session, at its start and later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -180,133 +169,5 @@ pub struct SessionPatch {
     pub limits: Option<Limits>,
 }
 
-/// The session was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Created {
-    id: SessionId,
-    salt: u64,
-    #[serde(flatten)]
-    settings: Settings,
-}
-
-/// The settings were changed. It carries all of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Updated {
-    #[serde(flatten)]
-    settings: Settings,
-}
-
-impl Fact for Created {
-    const TYPE: &'static str = "session.created";
-
-    fn subject(&self) -> String {
-        "session".to_owned()
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
-    fn apply(self, state: &mut State, header: &Header) {
-        state.session = Arc::new(Session { id: Some(self.id), created_at: header.at, settings: self.settings });
-    }
-
-    fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
-        let data = if view.is_in_charge() {
-            serde_json::to_value(&self).ok()?
-        } else {
-            serde_json::json!({"id": self.id, "title": self.settings.title})
-        };
-        Some(Seen { kind: Self::TYPE, data })
-    }
-}
-
-impl Fact for Updated {
-    const TYPE: &'static str = "session.updated";
-
-    fn subject(&self) -> String {
-        "session".to_owned()
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        Arc::make_mut(&mut state.session).settings = self.settings;
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.was_meant(header) && view.is_in_charge() { Seen::fact(&self) } else { None }
-    }
-}
-
-/// Makes a session where there is none.
-pub(crate) fn create(deciding: &mut Deciding<'_>, new: &NewSession) -> Result<(), Error> {
-    if let Some(id) = &deciding.state.session.id {
-        return Err(Error::Conflict {
-            code: "session_exists",
-            what: format!("there is a session {id}"),
-            hint: "take another id, or leave it out to get a new one",
-        });
-    }
-    let settings = checked(new.settings.clone())?;
-    Team::check(&new.agents)?;
-    check_names(&settings, &new.agents)?;
-    deciding.record(Created { id: new.id.clone(), salt: new.salt, settings });
-    for agent in &new.agents {
-        deciding.record(agent::Added { agent: agent.clone() });
-    }
-    Ok(())
-}
-
-/// Changes settings and agents.
-pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Result<(), Error> {
-    rights::in_charge(deciding, "change the session")?;
-    let before = deciding.state.session.settings.clone();
-    let patch = patch.clone();
-    let settings = checked(Settings {
-        title: patch.title.or_else(|| before.title.clone()),
-        default_visibility: patch.default_visibility.unwrap_or_else(|| before.default_visibility.clone()),
-        share: patch.share.unwrap_or_else(|| before.share.clone()),
-        grant: patch.grant.unwrap_or_else(|| before.grant.clone()),
-        prompt: patch.prompt.unwrap_or_else(|| before.prompt.clone()),
-        ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
-        limits: patch.limits.unwrap_or_else(|| before.limits.clone()),
-    })?;
-    if let Some(agents) = &patch.agents {
-        Team::check(agents)?;
-    }
-    let agents = patch.agents.unwrap_or_else(|| deciding.state.team.agents().cloned().collect());
-    check_names(&settings, &agents)?;
-    agent::replace_team(deciding, agents);
-    if settings != before {
-        deciding.record(Updated { settings });
-    }
-    Ok(())
-}
-
-fn checked(settings: Settings) -> Result<Settings, Error> {
-    settings.prompt.check("/prompt")?;
-    match &settings.title {
-        Some(title) if title.chars().count() > 500 => Err(Error::invalid("/title", "use at most 500 characters")),
-        _ => Ok(settings),
-    }
-}
-
-fn check_names(settings: &Settings, agents: &[Agent]) -> Result<(), Error> {
-    let known = |name: &AgentName| agents.iter().any(|agent| agent.name == *name);
-    let unknown: Vec<_> = settings.default_visibility.0.names().filter(|name| !known(name)).collect();
-    match unknown.first() {
-        Some(name) => Err(Error::invalid("/default_visibility", format!("there is no agent {name}"))),
-        None => Ok(()),
-    }
-}
-
-/// Whether `actor` may do what is for the user and the manager only.
-pub(crate) fn is_in_charge(state: &State, actor: &Actor) -> bool {
-    match actor {
-        Actor::User | Actor::System => true,
-        Actor::Agent(name) => state.team.manager().is_some_and(|manager| manager.name == *name),
-    }
-}
+#[cfg(test)]
+mod tests;

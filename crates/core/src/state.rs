@@ -5,16 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::Team,
-    context_set::ContextSets,
-    conversation::Threads,
-    entry::{Entry, Head},
-    error::Error,
-    fact,
-    run::Runs,
-    session::Session,
-    time::Timestamp,
-    token::Tokens,
+    agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, run::Runs, session::Session,
+    time::Timestamp, token::Tokens,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -38,27 +30,4 @@ pub struct State {
     /// Its tokens.
     #[serde(default)]
     pub tokens: Tokens,
-}
-
-impl State {
-    /// Takes in the next entry of the journal. Refused where it is not the next one, is newer than this program or
-    /// damaged; the state is then as it was.
-    pub fn apply(&mut self, entry: &Entry) -> Result<(), Error> {
-        let seq = entry.header.seq;
-        if seq != self.head.seq.next() {
-            let detail = format!("it follows on entry {}", self.head.seq);
-            return Err(Error::Damaged { seq, kind: entry.header.kind.to_string(), detail });
-        }
-        fact::apply(self, entry)?;
-        self.head = entry.head();
-        self.last_at = entry.header.at;
-        Ok(())
-    }
-
-    /// The state that `entries` fold to, from the first one of a journal on.
-    pub fn fold<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<Self, Error> {
-        let mut state = Self::default();
-        entries.into_iter().try_for_each(|entry| state.apply(entry))?;
-        Ok(state)
-    }
 }

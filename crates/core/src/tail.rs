@@ -4,8 +4,10 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
-    conversation::{Message, MessageAdded, MessageChecked, thread_subject},
-    directive::{self, Received},
+    conversation::Message,
+    conversation::facts::{MessageAdded, MessageChecked, thread_subject},
+    directive::facts::Received,
+    directive::{self},
     entry::{Entry, Header},
     error::Error,
     fact::{self, Fact},
@@ -29,7 +31,9 @@ impl Source {
         let mut threads = vec![thread.clone()];
         let directives = view.agent().is_some() && view.is_in_charge() && *thread == ThreadId::main();
         if directives {
-            threads.extend(view.state.team.workers().map(|agent| ThreadId::of_agent(&agent.name)));
+            // Also those of workers that have left: what they said was said.
+            let of_workers = |name: &&ThreadId| name.as_str().starts_with("agent:");
+            threads.extend(view.threads().map(|(name, _)| name).filter(of_workers).cloned());
         }
         Self { threads, directives }
     }

@@ -77,6 +77,31 @@ impl Text {
     }
 }
 
+/// `text` in at most `max_bytes` and a few words: where it is longer, three quarters of that from its beginning and one
+/// from its end, with `note` where the middle was.
+pub(crate) fn shortened(text: &Arc<str>, max_bytes: usize, note: &str) -> Arc<str> {
+    if text.len() <= max_bytes {
+        return text.clone();
+    }
+    let (head, tail) = both_ends(text, max_bytes);
+    format!("{}\n{note}\n{}", head.trim_end(), tail.trim_start()).into()
+}
+
+/// Three quarters of `bytes` from the beginning of `text`, and one quarter from its end.
+pub(crate) fn both_ends(text: &str, bytes: usize) -> (&str, &str) {
+    let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let head = text.get(..floor(bytes / 4 * 3)).unwrap_or_default();
+    (head, text.get(floor(text.len() - (bytes / 4).min(text.len()))..).unwrap_or_default())
+}
+
+/// The first `max` characters of `text`; where there are more, `…` says so.
+pub(crate) fn first_chars(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 impl From<&str> for Text {
     /// A text that is known to be short, such as one that Callboard wrote itself.
     fn from(text: &str) -> Self {

@@ -1,21 +1,19 @@
 //! Tokens: what lets programs in as one of the team. Only a token's hash is in the journal.
 
+pub(crate) mod decide;
+pub(crate) mod facts;
+
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audience::Audience,
-    command::Deciding,
-    entry::{Actor, Hash, Header},
+    entry::{Actor, Hash},
     error::Error,
-    fact::{Fact, Seen},
     id::{AgentName, Seq},
-    rights,
     state::State,
     time::Timestamp,
-    view::View,
 };
 
 /// Whom a token stands for.
@@ -90,92 +88,4 @@ pub struct NewToken {
     pub sha256: Hash,
     /// See [`Token::nonce`].
     pub nonce: Hash,
-}
-
-/// A token was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Created {
-    id: Arc<str>,
-    #[serde(flatten)]
-    holder: Holder,
-    sha256: Hash,
-    nonce: Hash,
-}
-
-/// A token was revoked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Revoked {
-    id: Arc<str>,
-}
-
-impl Fact for Created {
-    const TYPE: &'static str = "token.created";
-
-    fn subject(&self) -> String {
-        format!("token:{}", self.id)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
-    fn apply(self, state: &mut State, header: &Header) {
-        let Self { id, holder, sha256, nonce } = self;
-        let token = Token { id, holder, sha256, nonce, created_at: header.at };
-        state.tokens.0.insert_mut(header.seq, Arc::new(token));
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
-    }
-}
-
-impl Fact for Revoked {
-    const TYPE: &'static str = "token.revoked";
-
-    fn subject(&self) -> String {
-        format!("token:{}", self.id)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
-    fn apply(self, state: &mut State, _: &Header) {
-        let found = state.tokens.0.iter().find(|(_, token)| token.id == self.id).map(|(seq, _)| *seq);
-        if let Some(seq) = found {
-            state.tokens.0.remove_mut(&seq);
-        }
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
-    }
-}
-
-/// Makes a token and says its id.
-pub(crate) fn create(deciding: &mut Deciding<'_>, new: &NewToken) -> Result<Arc<str>, Error> {
-    rights::user(deciding, "make tokens")?;
-    match &new.holder {
-        Holder::Agent(name) => {
-            let names = Audience::of([name.clone()]);
-            deciding.state.team.check_audience(&names, "/agent")?;
-        }
-        Holder::Role(Role::Manager) if deciding.state.team.manager().is_none() => {
-            return Err(Error::invalid("/role", "the team has no manager"));
-        }
-        Holder::Role(_) => {}
-    }
-    let id: Arc<str> = format!("t{}", deciding.next_seq()).into();
-    let NewToken { holder, sha256, nonce } = new.clone();
-    deciding.record(Created { id: id.clone(), holder, sha256, nonce });
-    Ok(id)
-}
-
-/// Revokes a token.
-pub(crate) fn revoke(deciding: &mut Deciding<'_>, id: &str) -> Result<(), Error> {
-    rights::user(deciding, "revoke tokens")?;
-    let id = deciding.state.tokens.get(id)?.id.clone();
-    deciding.record(Revoked { id });
-    Ok(())
 }

@@ -7,9 +7,8 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 use crate::{
     agent::{Agent, Role},
     count::TokenCounter,
-    entry::{Actor, Entry, Header},
+    entry::{Actor, Header},
     error::Error,
-    fact,
     id::{AgentName, Seq},
     state::State,
     time::Timestamp,
@@ -66,25 +65,6 @@ impl<'a> View<'a> {
     /// Whether the viewer was meant to see an entry when it was decided.
     pub fn was_meant(&self, header: &Header) -> bool {
         self.agent().is_none_or(|name| header.audience.contains(name))
-    }
-
-    /// What of an entry the viewer gets: nothing where it was not meant to see it then, or may not see what it is about
-    /// now. The user gets all of it.
-    pub fn project(&self, entry: &Entry) -> Result<Option<Projected>, Error> {
-        let Header { seq, at, by, kind, subject, .. } = &entry.header;
-        let projected = |kind: &str, data| Projected {
-            seq: *seq,
-            at: *at,
-            by: by.clone(),
-            kind: kind.into(),
-            subject: subject.clone(),
-            data,
-        };
-        if self.agent.is_none() {
-            return Ok(Some(projected(kind, entry.data.clone())));
-        }
-        let seen = fact::project(entry, self)?;
-        Ok(seen.map(|seen| projected(seen.kind, seen.data.to_string().into())))
     }
 }
 

@@ -11,11 +11,11 @@ use serde_json::Value;
 use crate::{
     audience::Audience,
     context_set,
-    conversation::MessageAdded,
+    conversation::facts::MessageAdded,
     entry::Actor,
     fact::Fact,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
-    run::TurnRequested,
+    run::facts::TurnRequested,
     time::Timestamp,
     view::{Projected, View},
 };
@@ -129,8 +129,8 @@ impl Why {
     /// Takes in that a set says something else from now on, or is gone.
     fn replace(&mut self, entry: &Projected) {
         let how = match &*entry.kind {
-            context_set::Updated::TYPE => "replaced",
-            context_set::Deleted::TYPE => "deleted",
+            context_set::facts::Updated::TYPE => "replaced",
+            context_set::facts::Deleted::TYPE => "deleted",
             _ => return,
         };
         let before = |finding: &&mut Finding| finding.subject == entry.subject && finding.gone.is_none();
@@ -159,7 +159,7 @@ fn audience(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
     let set = || subject.strip_prefix("set:").and_then(|name| name.parse::<SetName>().ok());
     let thread = || subject.strip_prefix("thread:").and_then(|name| name.parse::<ThreadId>().ok());
     match kind {
-        context_set::Updated::TYPE => Some(view.set(&set()?).ok()?.held().sight.audience.clone()),
+        context_set::facts::Updated::TYPE => Some(view.set(&set()?).ok()?.held().sight.audience.clone()),
         MessageAdded::TYPE => Some(view.thread(&thread()?).ok()?.sight.audience.clone()),
         _ => None,
     }

@@ -1,20 +1,21 @@
 //! The append path: what waits is decided together, appended with one compare-and-set, and answered once it is durable.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use callboard_core::{
-    command::{self, Asked, Decision, Known, Undecided},
-    entry::{Entry, Head},
-    id::Seq,
+    command::{self, Asked, Command, Decision, Known, Undecided},
+    entry::{Entry, Head, Tag},
+    id::{Seq, SessionId},
     state::State,
     text::Values,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Store};
 
 use crate::{
-    Error, Receipt,
-    live::{Execute, Writer},
-    session::read,
+    Error, Receipt, expiry,
+    live::{Execute, PAGE},
+    session::{read, sizes},
+    writer::Writer,
 };
 
 /// How often a batch is decided again after somebody else was faster.
@@ -42,66 +43,58 @@ impl Writer {
     }
 
     async fn append(&mut self, jobs: &[Execute]) -> Result<Vec<Result<Receipt, Error>>, Error> {
-        let mut known = Known::default();
+        let mut known = self.known_of(jobs).await?;
         let mut tries = 0;
         loop {
             let before = self.state()?;
             let batch = match self.decide(jobs, &before, &known) {
                 Ok(batch) => batch,
                 Err(seq) => {
-                    let entry = self.entry(seq).await?;
-                    known.entries.insert(seq, entry);
+                    self.look_up(seq, &mut known).await?;
                     continue;
                 }
             };
             if batch.entries.is_empty() {
                 return Ok(batch.answers);
             }
-            match self.store_batch(before.head, &batch).await {
+            let refused = match self.store_batch(before.head, &batch).await {
                 Ok(()) => {
                     self.publish(batch.entries, batch.state);
                     return Ok(batch.answers);
                 }
-                Err(callboard_store::Error::KeyTaken { key, seq }) => {
-                    let entry = self.entry(seq).await?;
-                    known.entries.insert(seq, entry);
-                    known.keys.insert(key, seq);
+                Err(Error::Store { source }) => source,
+                Err(error) => return Err(error),
+            };
+            match &*refused {
+                callboard_store::Error::KeyTaken { key, .. } if !known.keys.contains_key(key) => {
+                    self.look_up_keys(&batch, &mut known).await?;
                 }
-                Err(callboard_store::Error::Conflict { .. }) => {
+                callboard_store::Error::KeyTaken { .. } | callboard_store::Error::Conflict { .. } => {
                     tries += 1;
                     if tries == TRIES {
                         return Err(Error::Busy { session: self.id.clone() });
                     }
-                    self.catch_up().await?;
-                    known.entries.retain(|_, entry| entry.is_some());
                     self.pause(tries).await;
+                    self.catch_up().await?;
+                    known = self.known_of(jobs).await?;
                 }
-                Err(error) => return Err(error.into()),
+                _ => return Err(Error::Store { source: refused }),
             }
         }
     }
 
-    /// Appends a batch. Where the store does not say whether it did, the journal does.
-    async fn store_batch(&self, expected: Head, batch: &Batch) -> Result<(), callboard_store::Error> {
+    async fn store_batch(&self, expected: Head, batch: &Batch) -> Result<(), Error> {
         let now = self.store.now().await?;
         let append = Append {
             session: self.id.clone(),
             expected,
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
-            expires_at: batch.state.session.settings.ttl_seconds.expires_at(now),
+            expires_at: expiry::lives_until(&batch.state, now),
         };
-        match self.store.append(append).await {
-            Err(callboard_store::Error::Failed { doing, source }) => {
-                let first = batch.entries.first().map(|entry| entry.tag);
-                let there = self.entry(expected.seq.next()).await.ok().flatten();
-                if there.is_some() && there.map(|entry| entry.tag) == first {
-                    return Ok(());
-                }
-                Err(callboard_store::Error::Failed { doing, source })
-            }
-            answer => answer,
-        }
+        append_surely(&*self.store, append).await?;
+        self.activity.noted(self.settings.clock.now());
+        Ok(())
     }
 
     /// Decides commands one after the other. A command that is refused stops no other. Says which entry has to be
@@ -122,8 +115,7 @@ impl Writer {
         if let Some(expected) = job.expected.filter(|expected| *expected != head) {
             return Ok(Err(Error::Stale { expected, head }));
         }
-        let at = self.settings.clock.now();
-        let asked = Asked { by: &job.by, at, count: crate::session::sizes(), known };
+        let asked = Asked { by: &job.by, at: self.settings.clock.now(), count: sizes(), known };
         match command::decide(&batch.state, &job.command, asked) {
             Ok(Decision { entries, values, answer, state }) => {
                 for entry in entries {
@@ -142,13 +134,86 @@ impl Writer {
         }
     }
 
-    async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        Ok(read(&*self.store, &self.id, seq.previous(), seq, 1).await?.pop())
+    /// Looks up at once what the ids of messages speak of, so that many need not be asked for one by one.
+    async fn known_of(&self, jobs: &[Execute]) -> Result<Known, Error> {
+        let head = self.state()?.head.seq;
+        let messages = jobs.iter().flat_map(|job| match &job.command {
+            Command::AddMessages(_, messages) => messages.as_slice(),
+            _ => &[],
+        });
+        let named = messages.filter_map(|message| message.message_id.as_ref()?.as_seq());
+        let mut named: Vec<_> = named.filter(|seq| Seq::ZERO < *seq && *seq <= head).collect();
+        named.sort_unstable();
+        named.dedup();
+        let mut known = Known::default();
+        for run in named.chunk_by(|one, other| one.next() == *other).flat_map(|run| run.chunks(PAGE)) {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+            let entries = read(&*self.store, &self.id, first.previous(), *last, run.len()).await?;
+            known.entries.extend(entries.into_iter().map(|entry| (entry.header.seq, Some(entry))));
+        }
+        Ok(known)
+    }
+
+    /// Looks up which keys of a batch are taken, and by what.
+    async fn look_up_keys(&self, batch: &Batch, known: &mut Known) -> Result<(), Error> {
+        for key in batch.entries.iter().flat_map(|entry| &entry.header.keys) {
+            if known.keys.contains_key(key) {
+                continue;
+            }
+            if let Some(seq) = self.store.find(&self.id, key).await? {
+                known.keys.insert(key.clone(), seq);
+                self.look_up(seq, known).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_up(&self, seq: Seq, known: &mut Known) -> Result<(), Error> {
+        let entry = entry(&*self.store, &self.id, seq).await?;
+        known.entries.insert(seq, entry);
+        Ok(())
     }
 
     /// Waits a little, longer each time and never as long as somebody else who waits too.
     async fn pause(&self, tries: u32) {
         let most = 1_u64 << tries.min(8);
         tokio::time::sleep(Duration::from_millis(self.settings.random.next() % most)).await;
+    }
+}
+
+async fn entry(store: &dyn Store, session: &SessionId, seq: Seq) -> Result<Option<Entry>, callboard_store::Error> {
+    Ok(read(store, session, seq.previous(), seq, 1).await?.pop())
+}
+
+/// Appends a batch. Where the store does not say whether it did, the journal does.
+pub(crate) async fn append_surely(store: &dyn Store, append: Append) -> Result<(), Error> {
+    let (session, seq) = (append.session.clone(), append.expected.seq.next());
+    let tag = append.entries.first().map(|entry| entry.tag);
+    match store.append(append).await {
+        Err(error @ callboard_store::Error::Failed { .. }) => {
+            let source = Arc::new(error);
+            match landed(store, &session, seq, tag).await {
+                Some(true) => Ok(()),
+                Some(false) => Err(Error::Store { source }),
+                None => Err(Error::Unsettled { session, source }),
+            }
+        }
+        answer => Ok(answer?),
+    }
+}
+
+/// Whether the entry `seq` is there and has this tag; `None` where the store does not say.
+async fn landed(store: &dyn Store, session: &SessionId, seq: Seq, tag: Option<Tag>) -> Option<bool> {
+    let mut wait = Duration::from_millis(10);
+    loop {
+        match entry(store, session, seq).await {
+            Ok(there) => return Some(there.is_some_and(|there| Some(there.tag) == tag)),
+            Err(error) if wait > Duration::from_secs(1) => {
+                tracing::error!(%session, %seq, %error, "the store does not say whether an append was made");
+                return None;
+            }
+            Err(_) => tokio::time::sleep(wait).await,
+        }
+        wait *= 4;
     }
 }

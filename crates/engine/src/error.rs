@@ -30,10 +30,18 @@ pub enum Error {
         /// The session.
         session: SessionId,
     },
-    /// The store failed. Whether a change was made is known: it was not, unless the message says so.
+    /// The store failed. Nothing has changed.
     #[error("{source}")]
     Store {
         /// What the store said.
+        source: Arc<callboard_store::Error>,
+    },
+    /// The store failed, and then failed to say whether the change had been made: it was made whole, or not at all.
+    #[error("{source}, and does not say whether it did: look into the session {session} before you try again")]
+    Unsettled {
+        /// The session.
+        session: SessionId,
+        /// What the store said first.
         source: Arc<callboard_store::Error>,
     },
     /// The engine is shutting down.
@@ -55,6 +63,7 @@ impl Error {
                 callboard_store::Error::Damaged { .. } => "store_damaged",
                 _ => "store_failed",
             },
+            Self::Unsettled { .. } => "store_unsettled",
             Self::Closed => "closed",
         }
     }

@@ -7,13 +7,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use callboard_core::{
-    audience::Audience,
-    entry::{Actor, Entry, Hash, Head, Header, Tag},
+    entry::{Entry, Hash, Head, Tag, line},
     id::{Seq, SessionId},
-    time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::{Error, Session, fork::stored};
 
@@ -23,7 +20,7 @@ pub(crate) const VERSION: u32 = 1;
 /// How many entries are read, and appended, at once.
 pub(crate) const AT_ONCE: usize = 512;
 
-/// One line of an export.
+/// One line of an export, where it is not an entry.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
@@ -31,29 +28,8 @@ pub(crate) enum Line {
     Callboard { export: u32, session: SessionId },
     /// A text that stands beside the journal, or `null` where an entry only looks as if it spoke of one.
     Text { sha256: Hash, text: Option<Arc<str>> },
-    /// An entry.
-    Entry(Box<EntryLine>),
     /// The last one.
     End { seq: Seq, tag: Tag },
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct EntryLine {
-    seq: Seq,
-    v: u16,
-    at: Timestamp,
-    by: Actor,
-    #[serde(rename = "type")]
-    kind: Arc<str>,
-    subject: Arc<str>,
-    audience: Audience,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    time: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    keys: Vec<Arc<str>>,
-    /// As it was decided, byte for byte: the tag is computed over it.
-    data: Box<RawValue>,
-    tag: Tag,
 }
 
 /// An export that is being read out.
@@ -91,7 +67,8 @@ impl Export {
                 let text = self.session.live.store.value(self.session.id(), sha256).await?;
                 push(&mut lines, &Line::Text { sha256, text })?;
             }
-            push(&mut lines, &Line::Entry(Box::new(line_of(entry)?)))?;
+            lines.push_str(&line::write(entry).map_err(|error| damaged("the data of an entry", &error))?);
+            lines.push('\n');
         }
         self.at = match entries.last().map(Entry::head) {
             Some(head) if head.seq < self.head.seq => Some(head.seq),
@@ -111,21 +88,6 @@ fn push(lines: &mut String, line: &Line) -> Result<(), Error> {
     lines.push_str(&json);
     lines.push('\n');
     Ok(())
-}
-
-fn line_of(entry: &Entry) -> Result<EntryLine, Error> {
-    let Header { seq, v, at, by, kind, subject, audience, time, keys } = entry.header.clone();
-    let data = RawValue::from_string(entry.data.as_ref().to_owned());
-    let data = data.map_err(|error| damaged("the data of an entry", &error))?;
-    Ok(EntryLine { seq, v, at, by, kind, subject, audience, time, keys, data, tag: entry.tag })
-}
-
-impl EntryLine {
-    pub(crate) fn entry(self) -> Entry {
-        let Self { seq, v, at, by, kind, subject, audience, time, keys, data, tag } = self;
-        let header = Header { seq, v, at, by, kind, subject, audience, time, keys };
-        Entry { header, data: data.get().into(), tag }
-    }
 }
 
 fn damaged(what: &str, error: &serde_json::Error) -> Error {

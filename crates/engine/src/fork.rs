@@ -1,63 +1,89 @@
 //! Forks: a session whose journal is the beginning of another's.
 
+use std::sync::Arc;
+
 use callboard_core::{
     entry::{Entry, Hash, Head},
-    error::Error as Refusal,
     id::{Seq, SessionId},
+    state::State,
 };
 use callboard_store::Append;
 use serde_json::Value;
 
-use crate::{Board, Error, Session, live::PAGE};
+use crate::{
+    Board, Error, Session,
+    append::append_surely,
+    create::{exists, is_in_use},
+    expiry,
+};
+
+/// How many entries are appended at once. A shorter fork is made whole or not at all.
+const AT_ONCE: usize = 8192;
 
 impl Board {
-    /// Makes a session whose journal is the first `at` entries of `session`, or all of them.
+    /// Makes a session whose journal is the first `at` entries of `session`, or all of them, with the long texts that
+    /// they speak of. An id in use is a conflict; where none is given, one is found that nobody has.
     pub async fn fork(&self, session: &Session, at: Option<Seq>, id: Option<SessionId>) -> Result<Session, Error> {
         let state = match at {
             Some(seq) => session.state_at(seq).await?,
             None => session.state().await?,
         };
-        let settings = self.settings();
-        let made = || {
-            let random = u32::try_from(settings.random.next() % (1 << 31)).unwrap_or_default();
-            SessionId::generate(settings.clock.now(), random)
-        };
-        let id = id.unwrap_or_else(made);
-        let mut head = Head::default();
-        while head.seq < state.head.seq {
-            let entries = session.page(head.seq, state.head.seq, PAGE).await?;
-            let Some(last) = entries.last().map(Entry::head) else { break };
-            let hashes: Vec<_> = entries.iter().flat_map(|entry| stored(&entry.data)).collect();
-            let values = session.values(hashes).await?.into_iter().collect();
-            let expires_at = state.session.settings.ttl_seconds.expires_at(session.live.store.now().await?);
-            let append = Append { session: id.clone(), expected: head, entries, values, expires_at };
-            match self.store().append(append).await {
-                Err(callboard_store::Error::Conflict { .. }) if head.seq == Seq::ZERO => {
-                    return Err(Refusal::Conflict {
-                        code: "session_exists",
-                        what: format!("there is a session {id}"),
-                        hint: "take another id, or leave it out to get a new one",
+        let mut in_use = None;
+        for id in self.ids(id) {
+            let mut head = Head::default();
+            match self.copy(session, &state, &id, &mut head).await {
+                Ok(()) => return self.session(&id).await,
+                Err(error) if is_in_use(&error) && head.seq == Seq::ZERO => in_use = Some(id),
+                Err(error) => {
+                    if head.seq > Seq::ZERO {
+                        // Nobody knows of it yet. What is left where this fails, too, is a fork at an earlier entry.
+                        let _ = self.delete(&id).await;
                     }
-                    .into());
+                    return Err(error);
                 }
-                appended => appended?,
             }
-            head = last;
         }
-        self.session(&id).await
+        Err(exists(in_use))
+    }
+
+    /// Copies the journal of `session` as far as `state`; `head` is how far that has come.
+    async fn copy(&self, session: &Session, state: &State, id: &SessionId, head: &mut Head) -> Result<(), Error> {
+        while head.seq < state.head.seq {
+            let entries = session.page(head.seq, state.head.seq, AT_ONCE).await?;
+            let last = entries.last().map(Entry::head).ok_or_else(|| session.live.gone())?;
+            session.live.confirm(state).await?;
+            let append = Append {
+                session: id.clone(),
+                expected: *head,
+                values: self.values(session, &entries).await?,
+                entries,
+                expires_at: expiry::lives_until(state, self.store().now().await?),
+            };
+            append_surely(&**self.store(), append).await?;
+            *head = last;
+        }
+        Ok(())
+    }
+
+    async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {
+        let mut values = Vec::new();
+        for hash in entries.iter().flat_map(|entry| stored(&entry.data)) {
+            // What only looks like a long text, in somebody's metadata for instance, is not there.
+            let text = session.live.store.value(session.id(), hash).await?;
+            values.extend(text.map(|text| (hash, text)));
+        }
+        Ok(values)
     }
 }
 
-/// The hashes of the long texts that the data of an entry speaks of.
+/// The hashes of the long texts that the data of an entry speaks of, and of what looks like one.
 pub(crate) fn stored(data: &str) -> Vec<Hash> {
     fn collect(value: &Value, hashes: &mut Vec<Hash>) {
         match value {
             Value::Object(fields) => {
                 let is_text = fields.contains_key("size_bytes") && fields.contains_key("beginning");
                 let hash = fields.get("sha256").filter(|_| is_text);
-                hashes.extend(
-                    hash.and_then(|hash| serde_json::from_value(hash.clone()).ok()).into_iter().collect::<Vec<Hash>>(),
-                );
+                hashes.extend(hash.and_then(|hash| serde_json::from_value::<Hash>(hash.clone()).ok()));
                 fields.values().for_each(|value| collect(value, hashes));
             }
             Value::Array(values) => values.iter().for_each(|value| collect(value, hashes)),
@@ -65,8 +91,12 @@ pub(crate) fn stored(data: &str) -> Vec<Hash> {
         }
     }
     let mut hashes = Vec::new();
-    if let Ok(data) = serde_json::from_str(data) {
+    if data.contains("\"sha256\"")
+        && let Ok(data) = serde_json::from_str(data)
+    {
         collect(&data, &mut hashes);
     }
+    hashes.sort_unstable();
+    hashes.dedup();
     hashes
 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    conversation::{Content, Message, MessageAdded, Role, thread_subject},
+    conversation::{
+        Content, Message, Role,
+        facts::{MessageAdded, thread_subject},
+    },
     entry::{Entry, Hash},
     error::Error as Refusal,
     fact::{self, Fact},
@@ -17,7 +20,7 @@ use callboard_store::{Order, Query, TimeQuery};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Error, Session, live::PAGE, session::sizes};
+use crate::{Error, Filter, Session, live::PAGE, session::sizes};
 
 /// Which messages of a thread are wanted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,8 +80,8 @@ pub struct MessageView {
 }
 
 impl Session {
-    /// The entries after `after` that `viewer` may see, at most `limit`, and the head. `types` picks types; without any,
-    /// all.
+    /// The entries after `after` that `viewer` may see, at most `limit`, and the head. `types` picks types, as the viewer
+    /// sees them; without any, all.
     pub async fn journal(
         &self,
         viewer: &Viewer,
@@ -88,25 +91,26 @@ impl Session {
     ) -> Result<(Vec<Projected>, Seq), Error> {
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
-        let mut seen = Vec::new();
-        let mut after = after;
-        while seen.len() < limit && after < state.head.seq {
+        let filter = Filter { types: types.to_vec(), ..Filter::default() };
+        let (mut seen, mut after, head) = (Vec::new(), after, state.head.seq);
+        while seen.len() < limit && after < head {
             let query = Query {
-                seqs: after.next()..state.head.seq.next(),
-                types: types.to_vec(),
+                seqs: after.next()..head.next(),
+                types: filter.stored_types(),
                 subjects: Vec::new(),
                 order: Order::Forward,
-                limit: PAGE.min(limit.max(1)),
+                limit: PAGE.min(limit),
             };
             let page = self.live.store.read(self.id(), query).await?;
             let Some(last) = page.last() else { break };
             after = last.header.seq;
             for entry in &page {
-                seen.extend(view.project(entry)?);
+                seen.extend(filter.project(&view, entry)?);
             }
         }
+        self.live.confirm(&state).await?;
         seen.truncate(limit);
-        Ok((seen, state.head.seq))
+        Ok((seen, head))
     }
 
     /// The messages of a thread that `viewer` may see, by their own time, those with the same time as they came.
@@ -122,30 +126,27 @@ impl Session {
             Err(_) if *thread == ThreadId::main() && state.threads.get(thread).is_none() => {}
             known => drop(known?),
         }
-        let limit = query.limit.unwrap_or(usize::MAX);
-        let (mut found, mut from, mut more) = (Vec::new(), query.cursor, false);
-        while found.len() < limit {
-            let page = self.page_by_time(thread, &query, from).await?;
-            let read = page.len();
+        // One more than wanted says whether there are older ones.
+        let (limit, mut from) = (query.limit.unwrap_or(usize::MAX), query.cursor);
+        let mut found = Vec::new();
+        while found.len() <= limit && limit > 0 {
+            let wanted = PAGE.min((limit - found.len()).saturating_add(1));
+            let page = self.page_by_time(thread, &query, from, wanted).await?;
             for entry in &page {
                 from = entry.header.time.map(|time| (time, entry.header.seq));
-                if let Some(message) = seen(&view, entry, &query.roles)? {
-                    if found.len() == limit {
-                        more = true;
-                        break;
-                    }
-                    found.push((entry.header.seq, message));
-                }
+                found.extend(seen(&view, entry, &query.roles)?.map(|message| (entry.header.seq, message)));
             }
-            if read < PAGE || more {
+            if page.len() < wanted {
                 break;
             }
-            more = found.len() == limit;
         }
+        let has_more = found.len() > limit;
+        found.truncate(limit);
         found.reverse();
         let stored = found.iter().filter_map(|(_, message)| stored(message)).collect::<Vec<_>>();
         let values = self.values(stored).await?;
-        let next = found.first().filter(|_| more).map(|(seq, message)| (message.timestamp, *seq));
+        self.live.confirm(&state).await?;
+        let next = found.first().filter(|_| has_more).map(|(seq, message)| (message.timestamp, *seq));
         let messages = found.into_iter().map(|(seq, message)| given(seq, message, &values));
         Ok(MessagePage { messages: messages.collect(), next })
     }
@@ -155,6 +156,7 @@ impl Session {
         thread: &ThreadId,
         query: &MessageQuery,
         from: Option<(Timestamp, Seq)>,
+        limit: usize,
     ) -> Result<Vec<Entry>, Error> {
         let query = TimeQuery {
             subject: thread_subject(thread).into(),
@@ -163,7 +165,7 @@ impl Session {
             before: query.before,
             from,
             order: Order::Backward,
-            limit: PAGE,
+            limit,
         };
         Ok(self.live.store.read_by_time(self.id(), query).await?)
     }

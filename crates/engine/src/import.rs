@@ -7,7 +7,7 @@ use std::{
 };
 
 use callboard_core::{
-    entry::{Entry, Hash, Head},
+    entry::{Entry, Hash, Head, line},
     error::Error as Refusal,
     id::{Seq, SessionId},
     session::Ttl,
@@ -135,8 +135,13 @@ impl Import {
         if self.ended {
             return Err(self.wrong("the export has ended before this line"));
         }
-        let line = serde_json::from_str(line);
-        match (line.map_err(|error| self.wrong(&format!("it is no line of an export: {error}")))?, &self.id) {
+        let bad = |error: serde_json::Error| self.wrong(&format!("it is no line of an export: {error}"));
+        let is_entry = line.trim_start().starts_with("{\"seq\"");
+        if is_entry && self.id.is_some() {
+            let entry = line::read(line).map_err(bad)?;
+            return self.take(entry);
+        }
+        match (serde_json::from_str(line).map_err(bad)?, &self.id) {
             (Line::Callboard { export: VERSION, session }, None) => self.id = Some(session),
             (Line::Callboard { export, .. }, None) => {
                 return Err(self.wrong(&format!("this version reads exports of version {VERSION}, not {export}")));
@@ -144,7 +149,6 @@ impl Import {
             (_, None) => return Err(self.wrong("an export begins with a line that says so")),
             (Line::Callboard { .. }, Some(_)) => return Err(self.wrong("another export begins here")),
             (Line::Text { sha256, text }, _) => self.take_text(sha256, text)?,
-            (Line::Entry(entry), _) => self.take(entry.entry())?,
             (Line::End { seq, tag }, _) if self.state.head == (Head { seq, tag }) => self.ended = true,
             (Line::End { .. }, _) => return Err(self.wrong("entries are missing before it")),
         }

@@ -26,35 +26,53 @@
 //! }
 //! ```
 
-mod append;
-mod board;
 mod error;
+mod problem;
+mod settings;
+
+mod board;
+mod create;
 mod export;
 mod fork;
-mod history;
 mod import;
-mod live;
 mod once;
+mod upkeep;
+
+mod live;
+mod recent;
+mod writer;
+
+mod append;
+mod expiry;
+mod snapshot;
+
+mod check;
+mod filter;
+mod history;
+mod info;
 mod pages;
 mod prompt;
 mod request;
 mod session;
-mod settings;
-mod snapshot;
 mod subscribe;
 mod why;
 
-pub use board::{Board, NewBoardSession};
+pub use board::Board;
+pub use check::Checked;
+pub use create::NewBoardSession;
 pub use error::Error;
 pub use export::Export;
+pub use filter::Filter;
 pub use history::{MessagePage, MessageQuery, MessageView};
+pub use info::{PromptInfo, RunInfo, SetInfo, ThreadInfo};
 pub use live::{Ephemeral, Receipt};
 pub use once::{Claim, Once};
-pub use pages::{Place, ThreadSize};
+pub use pages::Place;
+pub use problem::Problem;
 pub use prompt::{PromptQuery, counter_of};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
-pub use subscribe::{Filter, Subscription};
+pub use subscribe::Subscription;
 
 pub use callboard_core as core;
 pub use callboard_store as store;

@@ -1,33 +1,34 @@
-//! Live sessions: one task owns the state of a session, takes what is asked of it in order, and publishes what is
-//! durable.
+//! Live sessions: what is durable, published for all who read, and the queue of those who write.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use callboard_core::{
     command::{Answer, Command},
     entry::{Actor, Entry, Head},
     id::{AgentName, RunId, Seq, SessionId},
     state::State,
+    time::Timestamp,
 };
-use callboard_store::Store;
+use callboard_store::{Row, Store};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::{Error, Settings, session::read};
+use crate::{
+    Error, Settings,
+    expiry::{self, Activity},
+    recent::Recent,
+    session::read,
+    snapshot::Loaded,
+    writer::Writer,
+};
 
 /// How many commands may wait for their turn in one session.
 const QUEUE: usize = 1024;
 
+/// How many events that are not kept wait for a listener that is slow.
+const EPHEMERAL: usize = 1024;
+
 /// How many entries are read at once.
 pub(crate) const PAGE: usize = 512;
-
-/// How many of the newest entries are kept for those who read on.
-const RECENT: usize = 1024;
-
-/// How many bytes of the newest entries are kept for those who read on.
-const RECENT_BYTES: usize = 1024 * 1024;
 
 /// What an executed command is answered with.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,12 +55,14 @@ pub enum Ephemeral {
     },
 }
 
-/// What is asked of a live session.
+/// What is asked of the task of a live session.
 pub(crate) enum Job {
     /// Decide a command and append what it leads to.
     Execute(Box<Execute>),
     /// Read what others appended.
     CatchUp(oneshot::Sender<Result<(), Error>>),
+    /// End, once what was asked before is answered.
+    Close(oneshot::Sender<Result<(), Error>>),
 }
 
 /// A command that waits for its turn.
@@ -70,212 +73,162 @@ pub(crate) struct Execute {
     pub(crate) answer: oneshot::Sender<Result<Receipt, Error>>,
 }
 
+/// What is durable, or why there is nothing more to be known of it here.
+pub(crate) type Published = Result<Arc<State>, End>;
+
+/// Why a live session has ended. It never begins again: whoever wants the session opens it anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The journal was deleted, has expired, or is another one than before.
+    Gone,
+    /// The board was closed.
+    Closed,
+}
+
 /// A session in memory.
 pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
-    /// What is durable; `None` once the session is gone.
-    pub(crate) state: watch::Receiver<Option<Arc<State>>>,
     pub(crate) ephemeral: broadcast::Sender<Ephemeral>,
+    settings: Settings,
+    published: watch::Sender<Published>,
     recent: Arc<Recent>,
+    activity: Arc<Activity>,
     jobs: mpsc::Sender<Job>,
 }
 
 impl Live {
-    /// Starts the task of a session whose durable state is `state`.
-    pub(crate) fn start(id: SessionId, store: Arc<dyn Store>, settings: Settings, state: State) -> Arc<Self> {
+    /// Starts the task of a session whose durable state was just read. Its last use was noted at `used`.
+    pub(crate) fn start(
+        id: SessionId,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        loaded: Loaded,
+        used: Timestamp,
+    ) -> Arc<Self> {
         let (jobs, waiting) = mpsc::channel(QUEUE);
-        let (published, state) = watch::channel(Some(Arc::new(state)));
-        let recent = Arc::new(Recent::default());
-        let writer = Writer {
-            id: id.clone(),
-            store: store.clone(),
+        let live = Self {
+            id,
+            store,
+            ephemeral: broadcast::Sender::new(EPHEMERAL),
             settings,
-            published,
-            recent: recent.clone(),
-            snapshot: Seq::ZERO,
+            published: watch::Sender::new(Ok(Arc::new(loaded.state))),
+            recent: Arc::default(),
+            activity: Arc::new(Activity::at(used)),
+            jobs,
         };
-        tokio::spawn(writer.run(waiting));
-        Arc::new(Self { id, store, state, ephemeral: broadcast::channel(1024).0, recent, jobs })
+        tokio::spawn(live.writer(loaded.snapshot).run(waiting));
+        Arc::new(live)
+    }
+
+    fn writer(&self, snapshot: Seq) -> Writer {
+        Writer {
+            id: self.id.clone(),
+            store: self.store.clone(),
+            settings: self.settings.clone(),
+            published: self.published.clone(),
+            recent: self.recent.clone(),
+            activity: self.activity.clone(),
+            snapshot,
+            writing: None,
+        }
     }
 
     /// Waits for its turn in the queue of the session.
     pub(crate) async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Job) -> Result<T, Error> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(job(answer)).await.map_err(|_| self.gone())?;
-        answered.await.map_err(|_| self.gone())?
+        let ended = || self.known().err().unwrap_or(Error::Closed);
+        self.jobs.send(job(answer)).await.map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())?
     }
 
-    /// The state as it is in the store now, also where somebody else wrote it.
+    /// The state as it is in the store now, also where somebody else wrote it. It counts as a use of the session.
     pub(crate) async fn current(&self) -> Result<Arc<State>, Error> {
-        let Some(row) = self.store.row(&self.id).await? else {
-            let _ = self.ask(Job::CatchUp).await;
-            return Err(self.gone());
-        };
-        if self.known()?.head != row.head {
-            self.ask(Job::CatchUp).await?;
+        let before = self.known()?;
+        let interval = expiry::interval(before.session.settings.ttl_seconds);
+        if self.activity.is_due(self.settings.clock.now(), interval) {
+            let until = expiry::lives_until(&before, self.store.now().await?);
+            match self.store.touch(&self.id, until).await {
+                Ok(row) => return self.caught_up(&before, row).await,
+                // What can be read can be read while nothing can be written.
+                Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
+            }
         }
+        let row = self.store.row(&self.id).await?;
+        self.caught_up(&before, row).await
+    }
+
+    /// The state as it is in the store now, for Callboard's own ends: it counts as no use.
+    pub(crate) async fn refresh(&self) -> Result<Arc<State>, Error> {
+        let before = self.known()?;
+        let row = self.store.row(&self.id).await?;
+        self.caught_up(&before, row).await
+    }
+
+    /// The state as of `row` or later, where `before` was published before the row was read.
+    async fn caught_up(&self, before: &State, row: Option<Row>) -> Result<Arc<State>, Error> {
+        let now = self.known()?;
+        let is_known = row.is_some_and(|Row { head, .. }| {
+            let between = before.head.seq < head.seq && head.seq < now.head.seq;
+            head == before.head || head == now.head || between
+        });
+        if is_known {
+            return Ok(now);
+        }
+        self.ask(Job::CatchUp).await?;
         self.known()
     }
 
     /// The state that was published last.
     pub(crate) fn known(&self) -> Result<Arc<State>, Error> {
-        self.state.borrow().clone().ok_or_else(|| self.gone())
+        self.published.borrow().clone().map_err(|end| self.error(end))
     }
 
-    /// The entries after `after` up to `through`, at most a page: from memory where they are there.
-    pub(crate) async fn entries(&self, after: Seq, through: Seq) -> Result<Vec<Arc<Entry>>, Error> {
-        if let Some(entries) = self.recent.after(after, through) {
+    /// The states that are published from now on.
+    pub(crate) fn published(&self) -> watch::Receiver<Published> {
+        self.published.subscribe()
+    }
+
+    /// Whether somebody waits for what happens.
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.published.receiver_count() > 0
+    }
+
+    /// The entries after `after` up to `through`, at most a page: from memory where they are there. None where the
+    /// journal is not the one any more in which `after` is.
+    pub(crate) async fn entries(&self, after: Head, through: Seq) -> Result<Vec<Arc<Entry>>, Error> {
+        if let Some(entries) = self.recent.after(after.seq, through) {
             return Ok(entries);
         }
-        let entries = read(&*self.store, &self.id, after, through, PAGE).await?;
-        Ok(entries.into_iter().map(Arc::new).collect())
+        let entries = read(&*self.store, &self.id, after.seq, through, PAGE).await?;
+        let goes_on = entries.first().is_some_and(|first| follows(after, first));
+        Ok(if goes_on { entries.into_iter().map(Arc::new).collect() } else { Vec::new() })
+    }
+
+    /// Makes sure that what was read after `state` was taken is of the same journal.
+    pub(crate) async fn confirm(&self, state: &State) -> Result<(), Error> {
+        let Head { seq, tag } = state.head;
+        let is_it = match self.store.row(&self.id).await? {
+            Some(row) if row.head == state.head => true,
+            Some(_) => {
+                let there = read(&*self.store, &self.id, seq.previous(), seq, 1).await?;
+                there.first().is_some_and(|entry| entry.tag == tag)
+            }
+            None => false,
+        };
+        if is_it { Ok(()) } else { Err(self.gone()) }
     }
 
     /// That there is no such session (any more).
     pub(crate) fn gone(&self) -> Error {
-        Error::NoSession { session: self.id.clone() }
+        self.error(End::Gone)
     }
-}
 
-/// The newest durable entries, without a gap.
-#[derive(Default)]
-struct Recent(Mutex<Kept>);
-
-#[derive(Default)]
-struct Kept {
-    entries: VecDeque<Arc<Entry>>,
-    bytes: usize,
-}
-
-impl Recent {
-    fn push(&self, entries: impl Iterator<Item = Entry>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for entry in entries {
-            kept.bytes += entry.data.len();
-            kept.entries.push_back(Arc::new(entry));
+    pub(crate) fn error(&self, end: End) -> Error {
+        match end {
+            End::Gone => Error::NoSession { session: self.id.clone() },
+            End::Closed => Error::Closed,
         }
-        while kept.entries.len() > RECENT || kept.bytes > RECENT_BYTES {
-            let Some(oldest) = kept.entries.pop_front() else { return };
-            kept.bytes -= oldest.data.len();
-        }
-    }
-
-    fn clear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
-    }
-
-    /// The entries after `after` up to `through`, where all of them are kept.
-    fn after(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = kept.entries.front()?.header.seq;
-        if after.next() < first {
-            return None;
-        }
-        let wanted = kept.entries.iter().skip(usize::try_from(after.next().0 - first.0).ok()?);
-        Some(wanted.take_while(|entry| entry.header.seq <= through).take(PAGE).cloned().collect())
-    }
-}
-
-/// The task of a session: the only one that changes what is published.
-pub(crate) struct Writer {
-    pub(crate) id: SessionId,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) settings: Settings,
-    published: watch::Sender<Option<Arc<State>>>,
-    recent: Arc<Recent>,
-    /// The entry that the newest snapshot was written for, by this task.
-    pub(crate) snapshot: Seq,
-}
-
-/// How many commands are decided together at most.
-const BATCH: usize = 256;
-
-impl Writer {
-    /// Takes what is asked in order, until nobody is left who could ask, or the session is gone.
-    async fn run(mut self, mut waiting: mpsc::Receiver<Job>) {
-        let mut jobs = Vec::with_capacity(BATCH);
-        while waiting.recv_many(&mut jobs, BATCH).await > 0 {
-            let mut commands = Vec::new();
-            for job in jobs.drain(..) {
-                match job {
-                    Job::Execute(job) => commands.push(*job),
-                    Job::CatchUp(answer) => {
-                        let _ = answer.send(self.catch_up().await);
-                    }
-                }
-            }
-            if !commands.is_empty() {
-                self.execute(commands).await;
-            }
-            if self.published.borrow().is_none() {
-                return;
-            }
-        }
-    }
-
-    /// The state that the next command is decided on.
-    pub(crate) fn state(&self) -> Result<Arc<State>, Error> {
-        self.published.borrow().clone().ok_or_else(|| self.gone())
-    }
-
-    pub(crate) fn gone(&self) -> Error {
-        Error::NoSession { session: self.id.clone() }
-    }
-
-    /// Publishes what has become durable.
-    pub(crate) fn publish(&mut self, entries: Vec<Entry>, state: State) {
-        self.recent.push(entries.into_iter());
-        let state = Arc::new(state);
-        self.published.send_replace(Some(state.clone()));
-        self.write_snapshot(&state);
-    }
-
-    /// Publishes that the session is gone.
-    pub(crate) fn close(&mut self) {
-        self.recent.clear();
-        self.published.send_replace(None);
-    }
-
-    /// Reads what others appended. Where the journal is not the one that was read before, it is read anew.
-    pub(crate) async fn catch_up(&mut self) -> Result<(), Error> {
-        let Some(row) = self.store.row(&self.id).await? else {
-            self.close();
-            return Err(self.gone());
-        };
-        let known = self.state()?;
-        if row.head == known.head {
-            return Ok(());
-        }
-        let mut state = State::clone(&known);
-        let mut fresh = Vec::new();
-        while state.head.seq < row.head.seq {
-            let page = read(&*self.store, &self.id, state.head.seq, row.head.seq, PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            for entry in page {
-                if !follows(state.head, &entry) {
-                    return self.read_anew(row.head).await;
-                }
-                state.apply(&entry)?;
-                fresh.push(entry);
-            }
-        }
-        if state.head != row.head {
-            return self.read_anew(row.head).await;
-        }
-        self.publish(fresh, state);
-        Ok(())
-    }
-
-    /// Reads the journal from its start, since it is another one than before.
-    async fn read_anew(&mut self, head: Head) -> Result<(), Error> {
-        tracing::warn!(session = %self.id, %head.seq, "the journal was replaced; reading it anew");
-        let state = crate::snapshot::load(&*self.store, &self.id, head.seq).await?;
-        self.recent.clear();
-        self.publish(Vec::new(), state);
-        Ok(())
     }
 }
 

@@ -1,15 +1,14 @@
 //! Long histories, page by page and the oldest first, for those who pass them on as they read.
 
 use callboard_core::{
-    conversation::{MessageAdded, thread_subject},
-    count::Tokens,
+    conversation::facts::{MessageAdded, thread_subject},
     fact::Fact,
     id::{Seq, ThreadId},
     time::Timestamp,
     view::View,
     viewer::Viewer,
 };
-use callboard_store::{Order, Query, TimeQuery};
+use callboard_store::{Order, TimeQuery};
 
 use crate::{
     Error, MessageQuery, MessageView, Session,
@@ -52,51 +51,5 @@ impl Session {
         let last = page.last().filter(|_| page.len() == PAGE);
         let next = last.and_then(|entry| entry.header.time.map(|time| (time, entry.header.seq)));
         Ok((found.into_iter().map(|(seq, message)| given(seq, message, &values)).collect(), next))
-    }
-}
-
-/// What a viewer sees of the size of a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadSize {
-    /// How many messages there are.
-    pub messages: u64,
-    /// The size of the messages.
-    pub tokens: Tokens,
-    /// When the last one was added.
-    pub last_at: Option<Timestamp>,
-}
-
-impl Session {
-    /// The size of a thread as far as `viewer` sees it. Where the thread was not for the same agents all the time, its
-    /// messages are read for that.
-    pub async fn thread_size(&self, viewer: &Viewer, thread: &ThreadId) -> Result<ThreadSize, Error> {
-        let state = self.state().await?;
-        let view = View::new(&state, viewer, sizes())?;
-        let known = view.thread(thread)?;
-        if view.agent().is_none() || known.is_of_one_audience() {
-            return Ok(ThreadSize { messages: known.messages, tokens: known.tokens, last_at: known.last_at });
-        }
-        let (mut size, mut after) = (ThreadSize::default(), Seq::ZERO);
-        loop {
-            let query = Query {
-                seqs: after.next()..state.head.seq.next(),
-                types: vec![MessageAdded::TYPE.into()],
-                subjects: vec![thread_subject(thread).into()],
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let page = self.live.store.read(self.id(), query).await?;
-            for entry in &page {
-                if let Some(message) = seen(&view, entry, &[])? {
-                    size.messages += 1;
-                    size.tokens += message.tokens;
-                    size.last_at = Some(entry.header.at);
-                }
-            }
-            match page.last() {
-                Some(last) if page.len() == PAGE => after = last.header.seq,
-                _ => return Ok(size),
-            }
-        }
     }
 }

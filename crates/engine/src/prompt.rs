@@ -47,6 +47,9 @@ const DEFAULT_WINDOW: u64 = 128_000;
 /// How many entries are read first; each further time four times as many.
 const FIRST_PAGE: usize = 64;
 
+/// How many entries are read at once at the most.
+const LARGEST_PAGE: usize = 4096;
+
 impl Session {
     /// The prompt of an agent, now or as of an entry: the same bytes on every store, at any time.
     pub async fn prompt(&self, query: &PromptQuery) -> Result<Prompt, Error> {
@@ -61,7 +64,10 @@ impl Session {
             let built;
             (built, tail, values) = wanted.clone().build(tail, values).await?;
             match built {
-                Ok(prompt) => return Ok(prompt),
+                Ok(prompt) => {
+                    self.live.confirm(&wanted.state).await?;
+                    return Ok(prompt);
+                }
                 Err(Lacking::Refused(error)) => return Err(error.into()),
                 Err(Lacking::Values(hashes)) => values.extend(self.values(hashes).await?),
                 Err(Lacking::Older) => {
@@ -75,7 +81,7 @@ impl Session {
                     let older = self.live.store.read(self.id(), query).await?;
                     tail.complete = older.len() < page;
                     tail.extend_back(&older)?;
-                    page *= 4;
+                    page = LARGEST_PAGE.min(page * 4);
                 }
             }
         }

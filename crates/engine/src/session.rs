@@ -15,13 +15,14 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_store::{Order, Query, Store};
+use callboard_store::{Order, Query, Row, Store};
 use callboard_tokens::{Cached, Vocabulary, counter};
 use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::{
     Ephemeral, Error, Receipt,
+    board::Inner,
     live::{Execute, Job, Live},
 };
 
@@ -35,6 +36,8 @@ pub(crate) fn sizes() -> &'static dyn TokenCounter {
 #[derive(Clone)]
 pub struct Session {
     pub(crate) live: Arc<Live>,
+    /// The board goes on as long as somebody has a session of it: streams rely on its upkeep.
+    pub(crate) _board: Arc<Inner>,
 }
 
 /// Reads the entries after `after` up to `through`, at most `limit`.
@@ -70,6 +73,20 @@ pub struct SessionInfo {
     pub settings: SessionSettings,
 }
 
+impl SessionInfo {
+    pub(crate) fn of(id: SessionId, state: &State, row: Row) -> Self {
+        Self {
+            id,
+            head: state.head.seq,
+            created_at: state.session.created_at,
+            last_activity: row.last_activity,
+            expires_at: row.expires_at,
+            agents: state.team.agents().cloned().collect(),
+            settings: state.session.settings.clone(),
+        }
+    }
+}
+
 impl Session {
     /// Its name.
     pub fn id(&self) -> &SessionId {
@@ -91,22 +108,16 @@ impl Session {
             let problem = format!("there is no entry {seq}: use 1 to {}", now.head.seq);
             return Err(Refusal::invalid("/at", problem).into());
         }
-        Ok(Arc::new(crate::snapshot::load(&*self.live.store, self.id(), seq).await?))
+        let loaded = crate::snapshot::load(&*self.live.store, self.id(), seq).await?;
+        self.live.confirm(&now).await?;
+        Ok(Arc::new(loaded.ok_or_else(|| self.live.gone())?.state))
     }
 
     /// What is known of it.
     pub async fn info(&self) -> Result<SessionInfo, Error> {
         let state = self.state().await?;
         let row = self.live.store.row(self.id()).await?.ok_or_else(|| self.live.gone())?;
-        Ok(SessionInfo {
-            id: self.id().clone(),
-            head: state.head.seq,
-            created_at: state.session.created_at,
-            last_activity: row.last_activity,
-            expires_at: row.expires_at,
-            agents: state.team.agents().cloned().collect(),
-            settings: state.session.settings.clone(),
-        })
+        Ok(SessionInfo::of(self.id().clone(), &state, row))
     }
 
     /// Executes a command: its entries are durable and published when it is answered.
@@ -162,9 +173,9 @@ impl Session {
 
     /// Waits until `found` finds what it looks for in the state; `None` where the session goes before that.
     pub async fn when<T>(&self, mut found: impl FnMut(&State) -> Option<T>) -> Option<T> {
-        let mut states = self.live.state.clone();
+        let mut states = self.live.published();
         loop {
-            let state = states.borrow_and_update().clone()?;
+            let state = states.borrow_and_update().clone().ok()?;
             if let Some(found) = found(&state) {
                 return Some(found);
             }
@@ -177,8 +188,11 @@ impl Session {
         let mut values = Values::new();
         for hash in hashes {
             if let std::collections::btree_map::Entry::Vacant(place) = values.entry(hash) {
-                let text = self.live.store.value(self.id(), hash).await?;
-                place.insert(text.ok_or_else(|| missing(hash))?);
+                match self.live.store.value(self.id(), hash).await? {
+                    Some(text) => drop(place.insert(text)),
+                    // Where the session has gone meanwhile, that is why.
+                    None => return Err(self.live.refresh().await.map_or_else(|gone| gone, |_| missing(hash).into())),
+                }
             }
         }
         Ok(values)

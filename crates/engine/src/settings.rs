@@ -18,6 +18,8 @@ pub struct Settings {
     pub idle: Duration,
     /// After how many entries a snapshot is written.
     pub snapshot_every: u64,
+    /// How often what has expired is removed from the store; absent, that is left to others.
+    pub sweep: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -28,6 +30,7 @@ impl Default for Settings {
             ttl: Ttl::DEFAULT,
             idle: Duration::from_secs(60),
             snapshot_every: 1000,
+            sweep: Some(Duration::from_secs(60)),
         }
     }
 }

@@ -12,33 +12,44 @@ use callboard_store::Store;
 
 use crate::{
     Error,
-    live::{PAGE, Writer},
+    live::{PAGE, follows},
     session::read,
+    writer::Writer,
 };
 
-/// The state of a session as of the entry `at`.
-pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<State, Error> {
+/// A state that was read from a store.
+pub(crate) struct Loaded {
+    pub(crate) state: State,
+    /// The entry that the snapshot was of with which reading began; 0 where there was none.
+    pub(crate) snapshot: Seq,
+}
+
+/// The state of a session as of the entry `at`; `None` where the journal does not reach so far, or went in the middle of
+/// the reading.
+pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Loaded>, Error> {
     let mut state = newest(store, id, at).await?.unwrap_or_default();
+    let snapshot = state.head.seq;
     while state.head.seq < at {
         let page = read(store, id, state.head.seq, at, PAGE).await?;
-        if page.is_empty() {
-            break;
+        if !page.first().is_some_and(|first| follows(state.head, first)) {
+            return Ok(None);
         }
         page.iter().try_for_each(|entry| state.apply(entry))?;
     }
-    Ok(state)
+    Ok(Some(Loaded { state, snapshot }))
 }
 
 /// The state that the newest usable snapshot holds: one that is of this journal, and that this program can read.
 async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
     let Some((head, bytes)) = store.snapshot(id, at).await? else { return Ok(None) };
     let there = read(store, id, head.seq.previous(), head.seq, 1).await?;
-    let Ok(state) = serde_json::from_slice::<Snapshot<State>>(&bytes) else {
+    let Ok(snapshot) = serde_json::from_slice::<Snapshot<State>>(&bytes) else {
         tracing::info!(session = %id, seq = %head.seq, "a snapshot of another version is left aside");
         return Ok(None);
     };
-    let usable = state.version == VERSION && state.state.head == head && there.first().map(Entry::head) == Some(head);
-    Ok(usable.then_some(state.state))
+    let Snapshot { version, state } = snapshot;
+    let usable = version == VERSION && state.head == head && there.first().map(Entry::head) == Some(head);
+    Ok(usable.then_some(state))
 }
 
 /// The version of what snapshots hold. One of another version is left aside, and the journal is folded from its start.
@@ -51,25 +62,29 @@ struct Snapshot<S> {
 }
 
 impl Writer {
-    /// Writes a snapshot of `state` where the last one is long ago, without waiting for it.
+    /// Writes a snapshot of `state` where the last one is long ago, without waiting for it. One is written at a time.
     pub(crate) fn write_snapshot(&mut self, state: &Arc<State>) {
         let Head { seq, .. } = state.head;
-        if seq.0.saturating_sub(self.snapshot.0) < self.settings.snapshot_every {
+        let is_busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
+        if is_busy || seq.0.saturating_sub(self.snapshot.0) < self.settings.snapshot_every.max(1) {
             return;
         }
         self.snapshot = seq;
-        let (store, id, state) = (self.store.clone(), self.id.clone(), state.clone());
-        tokio::spawn(async move {
-            let head = state.head;
-            let snapshot = Snapshot { version: VERSION, state: &*state };
-            let written = match serde_json::to_vec(&snapshot) {
-                Ok(bytes) => store.put_snapshot(&id, head, bytes.into()).await,
-                Err(error) => return tracing::warn!(session = %id, %error, "a snapshot could not be made"),
-            };
-            if let Err(error) = written {
-                // It only saves time: the journal has everything.
-                tracing::warn!(session = %id, %error, "a snapshot could not be written");
-            }
-        });
+        self.writing = Some(tokio::spawn(write(self.store.clone(), self.id.clone(), state.clone())));
+    }
+}
+
+async fn write(store: Arc<dyn Store>, id: SessionId, state: Arc<State>) {
+    let head = state.head;
+    // A large state takes a while to put into words.
+    let snapshot = move || serde_json::to_vec(&Snapshot { version: VERSION, state: &*state });
+    let written = match tokio::task::spawn_blocking(snapshot).await {
+        Ok(Ok(bytes)) => store.put_snapshot(&id, head, bytes.into()).await,
+        Ok(Err(error)) => return tracing::warn!(session = %id, %error, "a snapshot could not be made"),
+        Err(_) => return,
+    };
+    if let Err(error) = written {
+        // It only saves time: the journal has everything.
+        tracing::warn!(session = %id, %error, "a snapshot could not be written");
     }
 }

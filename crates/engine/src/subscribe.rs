@@ -1,38 +1,32 @@
 //! Streams: every later entry that a viewer may see, once, in order.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 use callboard_core::{
-    conversation::{MessageAdded, Role, thread_subject},
-    entry::Entry,
-    fact::{self, Fact},
-    id::{Seq, ThreadId},
+    entry::{Entry, Head},
+    error::Error as Refusal,
+    id::Seq,
     state::State,
     view::{Projected, View},
     viewer::Viewer,
 };
 use tokio::sync::watch;
 
-use crate::{Error, Session, live::Live, session::sizes};
+use crate::{
+    Error, Filter, Session,
+    live::{End, Published},
+    session::sizes,
+};
 
-/// Which entries are wanted. What is empty or absent filters nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filter {
-    /// Only entries of these types.
-    pub types: Vec<Arc<str>>,
-    /// Only entries about this thread.
-    pub thread: Option<ThreadId>,
-    /// Only messages in these roles.
-    pub roles: Vec<Role>,
-}
-
-/// A stream of entries that stays open. It reads at its own pace: who is slow holds up nobody and misses nothing.
+/// A stream of entries that stays open. It reads at its own pace: who is slow holds up nobody and misses nothing. As
+/// long as it is open, its session is in use and does not expire.
 pub struct Subscription {
-    live: Arc<Live>,
+    session: Session,
     viewer: Viewer,
     filter: Filter,
-    cursor: Seq,
-    heads: watch::Receiver<Option<Arc<State>>>,
+    /// The last entry that was looked at.
+    looked_at: Head,
+    published: watch::Receiver<Published>,
     ready: VecDeque<Projected>,
 }
 
@@ -40,69 +34,82 @@ impl Session {
     /// Reads on after `after`, or after the head where it is absent, and goes on as entries come. `after` may not be
     /// beyond the head.
     pub async fn subscribe(&self, viewer: Viewer, after: Option<Seq>, filter: Filter) -> Result<Subscription, Error> {
+        // From now on what others write is looked for, too.
+        let published = self.live.published();
         let state = self.state().await?;
         View::new(&state, &viewer, sizes())?;
+        let looked_at = self.head_at(&state, after.unwrap_or(state.head.seq)).await?;
+        Ok(Subscription { session: self.clone(), viewer, filter, looked_at, published, ready: VecDeque::new() })
+    }
+
+    /// The head of the journal when `seq` was its last entry.
+    async fn head_at(&self, state: &State, seq: Seq) -> Result<Head, Error> {
         let head = state.head.seq;
-        let cursor = after.unwrap_or(head);
-        if cursor > head {
-            let problem = format!("there is no entry {cursor} yet: the head is {head}");
-            return Err(callboard_core::error::Error::invalid("/after", problem).into());
+        if seq > head {
+            let problem = format!("there is no entry {seq} yet: the head is {head}");
+            return Err(Refusal::invalid("/after", problem).into());
         }
-        let (live, heads) = (self.live.clone(), self.live.state.clone());
-        Ok(Subscription { live, viewer, filter, cursor, heads, ready: VecDeque::new() })
+        if seq == head {
+            return Ok(state.head);
+        }
+        if seq == Seq::ZERO {
+            return Ok(Head::default());
+        }
+        let entry = self.entry(seq).await?;
+        self.live.confirm(state).await?;
+        entry.as_ref().map(Entry::head).ok_or_else(|| self.live.gone())
     }
 }
 
 impl Subscription {
-    /// The next entry; `None` once the session is gone. Dropping the future loses nothing.
+    /// The next entry; `None` once the session is gone: deleted, expired, or another one under its name. Dropping the
+    /// future loses nothing. After an error it goes on where it was.
     pub async fn next(&mut self) -> Result<Option<Projected>, Error> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 return Ok(Some(entry));
             }
-            let Some(state) = self.heads.borrow_and_update().clone() else { return Ok(None) };
-            if self.cursor < state.head.seq {
-                self.read_on(&state).await?;
-            } else if self.heads.changed().await.is_err() {
-                return Ok(None);
+            let state = match self.published.borrow_and_update().clone() {
+                Ok(state) => state,
+                Err(End::Gone) => return Ok(None),
+                Err(End::Closed) => return Err(Error::Closed),
+            };
+            if self.looked_at.seq < state.head.seq {
+                if !self.read_on(&state).await? {
+                    return Ok(None);
+                }
+            } else if self.published.changed().await.is_err() {
+                return Err(Error::Closed);
             }
         }
     }
 
     /// The last entry that was looked at, whether or not it was given: reading on from here misses nothing.
     pub fn cursor(&self) -> Seq {
-        self.ready.front().map_or(self.cursor, |entry| entry.seq.previous())
+        self.ready.front().map_or(self.looked_at.seq, |entry| entry.seq.previous())
     }
 
-    async fn read_on(&mut self, state: &State) -> Result<(), Error> {
-        let entries = self.live.entries(self.cursor, state.head.seq).await?;
+    /// Reads a page of what follows. There is none where the journal has gone, though nobody has said so yet.
+    async fn read_on(&mut self, state: &State) -> Result<bool, Error> {
+        let entries = self.session.live.entries(self.looked_at, state.head.seq).await?;
+        let Some(last) = entries.last() else {
+            return match self.session.live.refresh().await {
+                Ok(_) => Err(damaged(self.looked_at.seq)),
+                Err(Error::NoSession { .. }) => Ok(false),
+                Err(error) => Err(error),
+            };
+        };
         let view = View::new(state, &self.viewer, sizes())?;
-        let mut cursor = self.cursor;
+        let mut ready = VecDeque::new();
         for entry in &entries {
-            cursor = entry.header.seq;
-            if self.filter.lets_through(entry)? {
-                self.ready.extend(view.project(entry)?);
-            }
+            ready.extend(self.filter.project(&view, entry)?);
         }
-        // An empty page means that what was there has just gone: the next state says so.
-        self.cursor = if entries.is_empty() { state.head.seq } else { cursor };
-        Ok(())
+        (self.ready, self.looked_at) = (ready, last.head());
+        Ok(true)
     }
 }
 
-impl Filter {
-    fn lets_through(&self, entry: &Entry) -> Result<bool, Error> {
-        let kind = &entry.header.kind;
-        if !self.types.is_empty() && !self.types.contains(kind) {
-            return Ok(false);
-        }
-        if self.thread.as_ref().is_some_and(|thread| *entry.header.subject != *thread_subject(thread)) {
-            return Ok(false);
-        }
-        if self.roles.is_empty() {
-            return Ok(true);
-        }
-        let is_message = **kind == *MessageAdded::TYPE;
-        Ok(is_message && self.roles.contains(&fact::read::<MessageAdded>(entry)?.0.role))
-    }
+fn damaged(seq: Seq) -> Error {
+    let what = format!("the entry after {seq}");
+    callboard_store::Error::Damaged { what, detail: "it does not follow on the one before".to_owned() }.into()
 }

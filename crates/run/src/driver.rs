@@ -6,7 +6,7 @@ use callboard_core::{
     command::{Answer, Command},
     entry::Actor,
     id::RunId,
-    run::{self, Next, Status},
+    run::{self, Status, next::Next},
 };
 use callboard_engine::Session;
 use callboard_model::ChatModel;
@@ -52,13 +52,15 @@ impl Driver {
             if at.epoch != epoch {
                 return Err(Error::TakenOver);
             }
-            match run::next(&state, at).map_err(callboard_engine::Error::from)? {
-                Next::Ask(ask) => match self.turn(&state, at, ask).await {
+            match run::next::next(&state, at) {
+                Ok(Next::Ask(ask)) => match self.turn(&state, at, ask).await {
                     Err(Error::Ended { status }) => return Ok(status),
                     turn => turn?,
                 },
-                Next::Pause(reason) => self.pause(run, reason).await?,
-                Next::AwaitUser | Next::AwaitTool | Next::Done => return Ok(at.status()),
+                Ok(Next::Pause(reason)) => self.pause(run, reason).await?,
+                Ok(Next::AwaitUser | Next::AwaitTool | Next::Done) => return Ok(at.status()),
+                // Whose turn it is has left the team, for instance.
+                Err(refusal) => self.pause(run, format!("the run cannot go on: {refusal}")).await?,
             }
         }
     }

@@ -11,9 +11,8 @@ use callboard_core::{
     entry::{Actor, Entry},
     error::Error as Refusal,
     fact,
-    id::RunId,
     prompt::{Body, Format, Prompt},
-    run::{self, Ask, Due, Pending, Run, TurnFailure, TurnReply, TurnRequest, TurnRequested, Usage},
+    run::{self, Due, Pending, Run, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
     state::State,
 };
 use callboard_engine::{Ephemeral, PromptQuery};
@@ -37,18 +36,28 @@ impl Driver {
         let turn = match self.prepare(state, run, ask).await {
             Ok(turn) => turn,
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
-                return self.pause(&run.id, format!("the next turn cannot be taken: {refusal}")).await;
+                return match code_of(&refusal) {
+                    // Somebody drives it, has ended it or holds it: that is in the journal, and seen at the next look.
+                    "run_taken_over" => Err(Error::TakenOver),
+                    "run_ended" | "turn_not_due" => Ok(()),
+                    _ => self.pause(&run.id, format!("the next turn cannot be taken: {refusal}")).await,
+                };
             }
             Err(error) => return Err(error),
         };
         let request = self.request(state, &turn)?;
         let command = match self.ask(&turn, &request).await? {
             Ok(answer) => Command::AnswerTurn(turn.reply(answer)),
-            Err(error) => {
-                Command::FailTurn(TurnFailure { run: run.id.clone(), epoch: run.epoch, turn: turn.number, error })
-            }
+            Err(error) => Command::FailTurn(turn.failure(error)),
         };
-        self.bring(&run.id, command).await
+        match self.bring(command).await {
+            // What the model said is more than a journal takes, for instance.
+            Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
+                let error = format!("its answer cannot be taken: {refusal}");
+                self.bring(Command::FailTurn(turn.failure(error))).await
+            }
+            brought => brought,
+        }
     }
 
     /// Renders the prompt and notes that it is about to be asked. A turn that was noted before gets the same prompt.
@@ -92,7 +101,7 @@ impl Driver {
         request.response_schema = match &turn.ask.due {
             Due::Directive | Due::Repair { .. } => structured("directive", schema::schema(&state.team)),
             Due::Form { .. } => structured("form", schema::form()),
-            Due::Check { .. } => structured("verdict", run::check_schema()),
+            Due::Check { .. } => structured("verdict", run::task::check_schema()),
             Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
         };
         if matches!(turn.ask.due, Due::Work { .. }) {
@@ -113,58 +122,67 @@ impl Driver {
             });
         };
         let timeout = turn.time_left(self.settings.turn_timeout);
-        let ended = self.session.when(|state| {
-            let run = state.runs.get(&turn.run.id).ok()?;
-            run.has_ended().then(|| run.status())
-        });
+        let over = self.session.when(|state| turn.is_over(state));
         let answer = tokio::time::timeout(timeout, self.models.chat(request, &mut tell));
         tokio::select! {
             answer = answer => Ok(match answer {
                 Ok(answer) => answer.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("it took more than {} seconds", timeout.as_secs())),
             }),
-            status = ended => match status {
-                Some(status) => Err(Error::Ended { status }),
-                None => Err(callboard_engine::Error::NoSession { session: self.session.id().clone() }.into()),
+            over = over => match over {
+                Some(error) => Err(error),
+                // The session has gone, or the board is closed.
+                None => Err(self.session.state().await.err().unwrap_or(callboard_engine::Error::Closed).into()),
             },
         }
     }
 
     /// Brings what came of a turn. An answer is worth several tries where the store has a bad moment.
-    async fn bring(&self, run: &RunId, command: Command) -> Result<(), Error> {
+    async fn bring(&self, command: Command) -> Result<(), Error> {
+        use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
         let mut wait = Duration::from_millis(50);
         loop {
-            match self.session.execute(Actor::System, command.clone()).await {
+            let error = match self.session.execute(Actor::System, command.clone()).await {
                 Ok(_) => return Ok(()),
-                Err(error) => match &error {
-                    callboard_engine::Error::Refused(Refusal::Conflict { code: "run_taken_over", .. }) => {
-                        return Err(Error::TakenOver);
-                    }
-                    callboard_engine::Error::Refused(Refusal::Conflict { code: "run_ended", .. }) => {
-                        let state = self.session.state().await?;
-                        let status = state.runs.get(run).map_err(callboard_engine::Error::from)?.status();
-                        return Err(Error::Ended { status });
-                    }
-                    callboard_engine::Error::Busy { .. } | callboard_engine::Error::Store { .. }
-                        if wait < Duration::from_secs(5) =>
-                    {
-                        tracing::warn!(%run, %error, "an answer could not be stored; trying again");
-                        tokio::time::sleep(wait).await;
-                        wait *= 2;
-                    }
+                Err(error) => error,
+            };
+            match &error {
+                Refused(refusal) => match code_of(refusal) {
+                    "run_taken_over" => return Err(Error::TakenOver),
+                    // It is in the journal already, or is not wanted any more: the next look says which.
+                    "run_ended" | "turn_not_pending" => return Ok(()),
                     _ => return Err(error.into()),
                 },
+                Busy { .. } | Store { .. } | Unsettled { .. } if wait < Duration::from_secs(5) => {
+                    tracing::warn!(%error, "an answer could not be stored; trying again");
+                    tokio::time::sleep(wait).await;
+                    wait *= 2;
+                }
+                _ => return Err(error.into()),
             }
         }
     }
 }
 
 impl Turn<'_> {
+    /// Why nobody waits for its answer any more, if so.
+    fn is_over(&self, state: &State) -> Option<Error> {
+        let run = state.runs.get(&self.run.id).ok()?;
+        if run.has_ended() {
+            return Some(Error::Ended { status: run.status() });
+        }
+        (run.epoch != self.run.epoch).then_some(Error::TakenOver)
+    }
+
     /// How long the model may take: what the run has left, if that is limited.
     fn time_left(&self, most: Duration) -> Duration {
         let limit = self.run.limits.seconds.map(Duration::from_secs);
         let used = Duration::from_millis(self.run.used.milliseconds);
         limit.map_or(most, |limit| most.min(limit.saturating_sub(used)))
+    }
+
+    fn failure(&self, error: String) -> TurnFailure {
+        TurnFailure { run: self.run.id.clone(), epoch: self.run.epoch, turn: self.number, error }
     }
 
     fn reply(&self, answer: ChatAnswer) -> TurnReply {
@@ -194,9 +212,14 @@ fn query(ask: &Ask, model: &ModelName, at: callboard_core::id::Seq, budget: Opti
         budget,
         at: Some(at),
         format: Format::OpenAi,
-        task: run::task(&ask.due),
+        task: run::task::task(&ask.due),
         ..PromptQuery::default()
     }
+}
+
+/// Which contradiction a refusal is; empty where it is none.
+fn code_of(refusal: &Refusal) -> &'static str {
+    if let Refusal::Conflict { code, .. } = refusal { code } else { "" }
 }
 
 fn read(entry: &Entry) -> Result<TurnRequested, Error> {

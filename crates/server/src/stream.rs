@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    conversation::MessageAdded,
+    conversation::facts::MessageAdded,
     entry::Hash,
     fact::Fact,
     id::{Seq, ThreadId},

@@ -18,6 +18,7 @@ mod snapshots;
 mod tests;
 mod values;
 mod words;
+mod write;
 mod writer;
 
 use std::{

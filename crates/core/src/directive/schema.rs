@@ -74,6 +74,9 @@ pub fn form() -> Value {
     })
 }
 
+/// How many faults are told one by one.
+const MAX_FAULTS: usize = 50;
+
 /// What of `value` the schema of `team` does not allow, each with its JSON pointer.
 pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
     let names = || team.workers().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -89,5 +92,11 @@ pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
         };
         Fault { pointer, problem: problem.chars().take(500).collect() }
     };
-    validator.iter_errors(value).map(fault).collect()
+    let mut errors = validator.iter_errors(value);
+    let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(fault).collect();
+    let more = errors.count();
+    if more > 0 {
+        faults.push(Fault { pointer: String::new(), problem: format!("and {more} more faults") });
+    }
+    faults
 }

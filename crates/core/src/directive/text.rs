@@ -11,13 +11,19 @@
 //! Keywords may be in any case. A message goes on up to an empty line. What fits none is the message, if there is no
 //! other, else it is reported.
 
-use super::{Reading, Recipient, SetUpdate};
-use crate::{agent::Team, audience::Audience, id::AgentName};
+use crate::{
+    agent::Team,
+    audience::Audience,
+    context_set::SetOutcome,
+    directive::{Reading, Recipient, SetUpdate, criteria},
+    id::AgentName,
+    text::first_chars,
+};
 
 /// What a line begins.
 enum Line<'a> {
     ContextUpdate { name: &'a str, visible_to: Option<&'a str> },
-    MessageTo { name: &'a str, message: &'a str },
+    MessageTo { to: Option<Recipient>, message: &'a str },
     InformationRequest(&'a str),
     ExpectedOutput(&'a str),
     WorkflowComplete,
@@ -54,31 +60,32 @@ struct Reader<'a> {
     open: Open,
     message: Option<String>,
     criteria: Option<String>,
-    sets: Vec<SetUpdate>,
+    sets: Vec<Set<'a>>,
     loose: Vec<&'a str>,
 }
+
+/// A context update: its name, who is to see it as it was said, and its content as far as it was read.
+struct Set<'a> {
+    name: &'a str,
+    visible_to: Option<&'a str>,
+    content: String,
+}
+
+/// How many lines that were not understood are told one by one, and how many characters of each.
+const UNPARSED: (usize, usize) = (20, 200);
 
 impl<'a> Reader<'a> {
     fn line(&mut self, line: &'a str) {
         let directive = &mut self.reading.directive;
-        match parse(line) {
+        match parse(line, self.team) {
             Line::ContextUpdate { name, visible_to } => {
                 self.open = Open::Set;
-                let visible_to_agents = visible_to.map(|words| audience(words, self.team));
-                if let Some(Err(unknown)) = &visible_to_agents {
-                    self.reading.unparsed.push(format!("{}: there is no agent {unknown}", line.trim()));
-                }
-                let visible_to_agents = visible_to_agents.and_then(Result::ok);
-                let (name, context) = (name.to_owned(), "".into());
-                self.sets.push(SetUpdate { name, context, new_or_update: None, visible_to_agents });
+                self.sets.push(Set { name, visible_to, content: String::new() });
             }
-            Line::MessageTo { name, message } => match recipient(name, self.team) {
-                Some(to) if self.message.is_none() => {
-                    directive.message_to = Some(to);
-                    (self.message, self.open) = (Some(message.to_owned()), Open::Message);
-                }
-                _ => self.unparsed(line),
-            },
+            Line::MessageTo { to: Some(to), message } if self.message.is_none() => {
+                directive.message_to = Some(to);
+                (self.message, self.open) = (Some(message.to_owned()), Open::Message);
+            }
             Line::InformationRequest(message) if self.message.is_none() => {
                 directive.is_info_request = true;
                 directive.message_to = Some(Recipient::USER);
@@ -89,13 +96,13 @@ impl<'a> Reader<'a> {
             }
             Line::WorkflowComplete => (directive.workflow_complete, self.open) = (true, Open::Nothing),
             Line::Other => self.other(line),
-            Line::InformationRequest(_) | Line::ExpectedOutput(_) => self.unparsed(line),
+            Line::MessageTo { .. } | Line::InformationRequest(_) | Line::ExpectedOutput(_) => self.unparsed(line),
         }
     }
 
     fn unparsed(&mut self, line: &str) {
         self.open = Open::Nothing;
-        self.reading.unparsed.push(line.trim().to_owned());
+        self.reading.unparsed.push(line.to_owned());
     }
 
     fn other(&mut self, line: &'a str) {
@@ -103,8 +110,8 @@ impl<'a> Reader<'a> {
         let open = match self.open {
             Open::Set => {
                 if let Some(set) = self.sets.last_mut() {
-                    let first = set.context.is_empty();
-                    set.context = if first { line.into() } else { format!("{}\n{line}", set.context).into() };
+                    set.content.push_str(line);
+                    set.content.push('\n');
                 }
                 return;
             }
@@ -126,33 +133,54 @@ impl<'a> Reader<'a> {
     }
 
     fn finish(self) -> Reading {
-        let Self { mut reading, message, criteria, sets, loose, .. } = self;
+        let Self { team, mut reading, message, criteria: expected, sets, loose, .. } = self;
         let directive = &mut reading.directive;
-        let trimmed = |set: SetUpdate| SetUpdate { context: set.context.trim().into(), ..set };
-        directive.sets = sets.into_iter().map(|set| Ok(trimmed(set))).collect();
+        directive.sets = sets.into_iter().map(|set| set.finish(team)).collect();
         let said = |text: String| Some(text.trim()).filter(|text| !text.is_empty()).map(Into::into);
         directive.message = message.and_then(said);
-        directive.expected_output = criteria.and_then(said);
+        directive.expected_output = expected.and_then(said).and_then(criteria);
         if directive.message.is_none() && !loose.is_empty() {
             directive.message = said(loose.join("\n"));
         } else {
-            reading.unparsed.extend(loose.into_iter().map(|line| line.trim().to_owned()));
+            reading.unparsed.extend(loose.into_iter().map(str::to_owned));
         }
+        reading.unparsed = in_a_few_words(&reading.unparsed);
         reading
     }
 }
 
-fn parse(line: &str) -> Line<'_> {
+impl Set<'_> {
+    /// The update that was said. One for agents that are not there is rejected: its content is not shown to others.
+    fn finish(self, team: &Team) -> Result<SetUpdate, SetOutcome> {
+        let visible_to_agents = self.visible_to.map(|words| audience(words, team)).transpose().map_err(|unknown| {
+            let known = team.names().map(AgentName::as_str).collect::<Vec<_>>().join(", ");
+            SetOutcome::rejected(self.name, format!("there is no agent {unknown}; the team is: {known}"))
+        })?;
+        let context = self.content.trim().into();
+        Ok(SetUpdate { name: self.name.to_owned(), context, new_or_update: None, visible_to_agents })
+    }
+}
+
+/// Lines that were not understood, shortened to what a reader can make use of.
+fn in_a_few_words(unparsed: &[String]) -> Vec<String> {
+    let (lines, chars) = UNPARSED;
+    let mut few: Vec<_> = unparsed.iter().take(lines).map(|line| first_chars(line.trim(), chars)).collect();
+    if let Some(more) = unparsed.len().checked_sub(lines).filter(|more| *more > 0) {
+        few.push(format!("and {more} more lines"));
+    }
+    few
+}
+
+fn parse<'a>(line: &'a str, team: &Team) -> Line<'a> {
     let line = line.trim();
     if let Some(rest) = keyword(line, "context update:").filter(|rest| !rest.is_empty()) {
         return context_update(rest);
     }
     if let Some((name, message)) = keyword(line, "message to ").and_then(|rest| rest.split_once(':')) {
-        return Line::MessageTo { name: name.trim(), message: message.trim() };
+        return Line::MessageTo { to: recipient(name.trim(), team), message: message.trim() };
     }
-    if let Some(rest) = line.strip_prefix('@') {
-        let (name, message) = rest.split_once(|c: char| c.is_whitespace() || c == ':').unwrap_or((rest, ""));
-        return Line::MessageTo { name, message: message.trim_start_matches(':').trim() };
+    if let Some((to, message)) = addressed(line, team) {
+        return Line::MessageTo { to: Some(to), message };
     }
     if let Some(rest) = keyword(line, "information request:") {
         return Line::InformationRequest(rest);
@@ -166,10 +194,28 @@ fn parse(line: &str) -> Line<'_> {
     }
 }
 
-/// What stands behind `word` at the start of a line, in whatever case the word is.
+/// Whom a line that starts with `@NAME` is for, and what it says. The longest name counts, and names may begin with an
+/// `@` of their own; a line with another word there is a line like any other.
+fn addressed<'a>(line: &'a str, team: &Team) -> Option<(Recipient, &'a str)> {
+    let behind = line.strip_prefix('@')?;
+    let names = team.names().map(AgentName::as_str).chain(["user"]);
+    let begins = |name: &str| {
+        let rest = after(behind, name).or_else(|| after(line, name).filter(|_| name.starts_with('@')))?;
+        let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || "_-/".contains(c));
+        ends.then(|| (name.len(), recipient(name, team), rest))
+    };
+    let (_, to, rest) = names.filter_map(begins).max_by_key(|(length, ..)| *length)?;
+    Some((to?, rest.trim_start_matches([':', ',']).trim()))
+}
+
+/// What stands behind `word` at the start of a line, without the spaces around it, in whatever case the word is.
 fn keyword<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    after(line, word).map(str::trim)
+}
+
+fn after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let start = line.get(..word.len())?;
-    if start.eq_ignore_ascii_case(word) { line.get(word.len()..).map(str::trim) } else { None }
+    if start.eq_ignore_ascii_case(word) { line.get(word.len()..) } else { None }
 }
 
 fn context_update(rest: &str) -> Line<'_> {

@@ -96,6 +96,7 @@ fn one(speech: &Speech, reader: &Agent) -> Value {
         }
         Kind::Result { call, text, .. } => result(call.as_deref().unwrap_or_default(), &escape(text)),
         Kind::Verdict { valid, reason } => message("user", &escape(&format!("[{}]", verdict(*valid, reason)))),
+        Kind::LeftOut(words) => message("user", words),
         Kind::Outcomes(text) => message("user", &escape(&format!("[what came of your directive]\n{text}"))),
     }
 }

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{escape::escape, fill::water_level, team::set_tag};
+use super::{
+    escape::escape,
+    shorten::{shorten, water_level},
+    team::set_tag,
+};
 use crate::{
     agent::Team,
     context_set::{Held, SetView},
@@ -102,7 +106,7 @@ impl<'a> Sets<'a> {
         rendered.pieces.push((OPEN.to_owned(), self.count.count(OPEN)));
         let level = self.level(allowed.minus(self.frame()));
         for shown in &self.sets {
-            let piece = if shown.whole <= level {
+            let piece = if shown.whole <= level || shown.whole <= self.named(shown).1 {
                 (shown.render(shown.content.as_deref()), shown.whole)
             } else {
                 rendered.shortened.push(shown.held.set.name.to_string());
@@ -127,7 +131,15 @@ impl<'a> Sets<'a> {
         let Some(content) = &shown.content else { return self.named(shown) };
         let note = format!("[shortened here: it has {} tokens; fetch the context set by its name]", shown.whole);
         let render = |content: &str| shown.render(Some(content));
-        super::fill::shorten(content, &note, level, self.count, render).unwrap_or_else(|| self.named(shown))
+        let short = shorten(content, &note, level, |content| self.count.count(&render(content)));
+        short.map_or_else(
+            || self.named(shown),
+            |content| {
+                let piece = render(&content);
+                let tokens = self.count.count(&piece);
+                (piece, tokens)
+            },
+        )
     }
 }
 

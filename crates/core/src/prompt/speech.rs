@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     conversation::{Message, Role, ToolCall},
     count::Tokens,
-    directive::Received,
+    directive::facts::Received,
     entry::Hash,
     id::{AgentName, Seq, ThreadId},
     tail::{Item, Said},
@@ -43,6 +43,8 @@ pub(super) enum Kind {
     Verdict { valid: Option<bool>, reason: Arc<str> },
     /// What came of a directive.
     Outcomes(String),
+    /// Something is left out here.
+    LeftOut(String),
 }
 
 /// Who said something.
@@ -64,7 +66,7 @@ impl Speech {
         values: &Values,
     ) -> Result<Option<Self>, Hash> {
         let seq = item.header.seq;
-        let aside = |kind| Some(Self { seq, size: Tokens(0), mine: false, kind });
+        let aside = |kind| Some(Self { seq, ..Self::note(kind) });
         Ok(match &item.said {
             Said::Message(message) => Some(said(seq, message, reader, thread, values)?),
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
@@ -72,11 +74,16 @@ impl Speech {
         })
     }
 
+    /// Something that no entry says.
+    pub(super) fn note(kind: Kind) -> Self {
+        Self { seq: Seq::ZERO, size: Tokens(0), mine: false, kind }
+    }
+
     /// The text that can be shortened, and how the whole of it can be fetched.
     pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
         match &mut self.kind {
             Kind::Said { text, place, .. } | Kind::Result { text, place, .. } => Some((text, place)),
-            Kind::Verdict { .. } | Kind::Outcomes(_) => None,
+            Kind::Verdict { .. } | Kind::Outcomes(_) | Kind::LeftOut(_) => None,
         }
     }
 
@@ -99,8 +106,10 @@ impl Speech {
 
 fn said(seq: Seq, message: &Message, reader: &AgentName, thread: &ThreadId, values: &Values) -> Result<Speech, Hash> {
     let text = message.content.in_text(values)?;
-    let place = format!("message {} of thread {}", message.message_id, message.thread_id);
-    let mine = message.agent.as_ref() == Some(reader);
+    let place = format!("fetch message {} of thread {}", message.message_id, message.thread_id);
+    // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
+    let nameless = message.role == Role::Ai && message.agent.is_none();
+    let mine = nameless || message.agent.as_ref() == Some(reader);
     let kind = if message.role == Role::Tool {
         Kind::Result { call: message.tool_call_id.clone(), text, place }
     } else {

@@ -36,6 +36,7 @@ pub(super) fn piece(speech: &Speech, reader: &Agent) -> String {
         Kind::Verdict { valid, reason } => {
             format!("<ANSWER_VERDICT>\n{}</ANSWER_VERDICT>\n", body(&verdict(*valid, reason)))
         }
+        Kind::LeftOut(words) => format!("<LEFT_OUT>\n{words}\n</LEFT_OUT>\n"),
         Kind::Outcomes(text) => format!("<DIRECTIVE_OUTCOMES>\n{}</DIRECTIVE_OUTCOMES>\n", body(text)),
     }
 }
@@ -48,16 +49,6 @@ pub(super) fn verdict(valid: Option<bool>, reason: &str) -> String {
         None => "Whether the last answer is what was expected is not known",
     };
     if reason.trim().is_empty() { format!("{word}.") } else { format!("{word}: {}", reason.trim()) }
-}
-
-/// Says that older entries are left out.
-pub(super) fn left_out(before: crate::id::Seq) -> String {
-    format!("<LEFT_OUT>\n{}\n</LEFT_OUT>\n", left_out_words(before))
-}
-
-/// The words that say that older entries are left out.
-pub(super) fn left_out_words(before: crate::id::Seq) -> String {
-    format!("[what was said before entry {before} is left out here; fetch it as older messages of the thread]")
 }
 
 fn body(text: &str) -> String {

@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Due, Ended, Halt, Paused, Status, TurnAnswered, TurnFailed, TurnFailure, TurnReply, driven, next};
 use crate::{
-    command::{Deciding, Undecided},
-    conversation::{self, Message, MessageChecked, NewMessage, Role},
-    directive::{self, Directive, FormRequest, Reading, Received, Recipient},
+    conversation::facts::MessageChecked,
+    conversation::{self, NewMessage, Role, ToolCall},
+    deciding::{Deciding, Undecided},
+    directive::facts::Received,
+    directive::{self, Directive, FormRequest, Reading, Recipient},
     entry::Actor,
     error::{Error, Fault},
     id::{AgentName, MessageId, RunId, SetName, ThreadId},
-    rights,
-    text::Text,
+    json, rights,
+    run::decide::driven,
+    run::facts::{Ended, Paused, TurnAnswered, TurnFailed},
+    run::{Due, Halt, Status, TurnFailure, TurnReply, next},
+    text::{Text, shortened},
 };
 
 /// Takes in that a model gave no answer: the run is held, and can be resumed.
@@ -108,8 +112,8 @@ impl Outcome {
 
 /// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
 fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
-    let Reading { directive, mut faults, unparsed } = directive::read_text(&reply.text, &deciding.state.team);
-    faults.extend(directive::contradictions(&directive));
+    let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &deciding.state.team);
+    faults.extend(directive::read::contradictions(&directive));
     if reply.cut_off {
         faults.push(fault("the answer was cut off at the length it may have: say it in fewer words"));
     }
@@ -117,10 +121,11 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
         faults.push(fault("say what is next: a message to somebody, an update, or that the work is complete"));
     }
     if !faults.is_empty() && *due == Due::Directive {
-        return Ok(Outcome::due(Due::Repair { said: reply.text.clone(), faults }));
+        let note = "[shortened here: the whole of it is in the journal]";
+        return Ok(Outcome::due(Due::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }
     let run = Some(reply.run.clone());
-    let outcomes = directive::update_sets(deciding, &directive.sets);
+    let outcomes = directive::decide::update_sets(deciding, &directive.sets);
     let (outcome, message_to, form) = route(deciding, &directive, &mut faults)?;
     let nothing_updated = outcomes.iter().all(|set| !set.outcome.is_change());
     let idle = outcome.due == Due::Directive && !outcome.completed && nothing_updated;
@@ -128,6 +133,9 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
     deciding.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
     Ok(Outcome { idle, ..outcome })
 }
+
+/// How much of a faulty directive its author is shown again.
+const SAID_BYTES: usize = 16 * 1024;
 
 fn says_nothing(directive: &Directive) -> bool {
     directive.message.is_none() && directive.sets.is_empty() && !directive.workflow_complete
@@ -154,7 +162,7 @@ fn route(
             expected_output: directive.expected_output.clone(),
             ..NewMessage::text(Role::Ai, message.clone())
         };
-        conversation::add(deciding, &ThreadId::of_agent(&worker), &[asks])?;
+        conversation::decide::say(deciding, &ThreadId::of_agent(&worker), &[asks])?;
         let to = Recipient::Agent(worker.clone());
         return Ok((Outcome::due(Due::Work { agent: worker }), Some(to), None));
     }
@@ -162,16 +170,19 @@ fn route(
     let said = if misaddressed { None } else { say_to_user(deciding, message.clone())? };
     if directive.is_info_request && !misaddressed {
         let request = message.unwrap_or_else(|| "The manager asks for information.".into());
+        let note = "[shortened here: it was said whole in main]";
         if directive.form.is_none() {
+            let request = shortened(&request, SAID_BYTES, note);
             return Ok((Outcome::due(Due::Form { request }), said, None));
         }
-        return match directive::ask_user(deciding, directive) {
+        return match directive::decide::ask_user(deciding, directive) {
             Ok(form) => {
                 let form = form.map(|(name, _)| name);
                 Ok((Outcome::due(Due::User { form: form.clone() }), said, form))
             }
             Err(error) => {
                 faults.push(fault(&format!("the form is left out: {error}")));
+                let request = shortened(&request, SAID_BYTES, note);
                 Ok((Outcome::due(Due::Form { request }), said, None))
             }
         };
@@ -185,7 +196,7 @@ fn route(
 
 fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
     let Some(message) = message else { return Ok(None) };
-    conversation::add(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
+    conversation::decide::say(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
     Ok(Some(Recipient::USER))
 }
 
@@ -193,9 +204,9 @@ fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result
 fn fill_form(deciding: &mut Deciding<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
     let plain = Directive { is_info_request: true, message: Some(request.clone()), ..Directive::default() };
-    let asked = match directive::ask_user(deciding, &Directive { form, ..plain.clone() }) {
+    let asked = match directive::decide::ask_user(deciding, &Directive { form, ..plain.clone() }) {
         Ok(asked) => asked,
-        Err(_) => directive::ask_user(deciding, &plain)?,
+        Err(_) => directive::decide::ask_user(deciding, &plain)?,
     };
     Ok(Outcome::due(Due::User { form: asked.map(|(name, _)| name) }))
 }
@@ -208,11 +219,12 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
         true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
         false => reply.text.clone(),
     };
-    let said = NewMessage { tool_calls: reply.tool_calls.clone(), ..NewMessage::text(Role::Ai, text) };
-    let receipts = conversation::add(deciding, &thread, &[said])?;
+    let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
+    let said = NewMessage { tool_calls: calls.clone(), ..NewMessage::text(Role::Ai, text) };
+    let receipts = conversation::decide::say(deciding, &thread, &[said])?;
     let spoken = |due| Outcome { is_message: true, ..Outcome::due(due) };
-    if !reply.tool_calls.is_empty() {
-        return Ok(spoken(Due::Tools { agent: agent.clone(), calls: reply.tool_calls.clone() }));
+    if !calls.is_empty() {
+        return Ok(spoken(Due::Tools { agent: agent.clone(), calls }));
     }
     let criteria = deciding.state.threads.criteria(&thread);
     let (Some((criteria_of, criteria)), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
@@ -243,9 +255,19 @@ fn check(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Ou
     Ok(Outcome::due(Due::Directive))
 }
 
+/// The call, with arguments that can be read back: those that are nested too deep are kept as the text that they are.
+fn readable(call: &ToolCall) -> ToolCall {
+    let arguments = match &call.arguments {
+        deep if !json::is_shallow(deep) => deep.to_string().into(),
+        arguments => arguments.clone(),
+    };
+    ToolCall { arguments, ..call.clone() }
+}
+
 /// The JSON that a text is, or that stands in a code fence in it.
 fn json_in<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
-    directive::json_in(text).and_then(|fields| serde_json::from_value(fields.into()).ok())
+    let fields = json::object_in(text)?.ok()?;
+    serde_json::from_value(json::without_nulls(fields.into())).ok()
 }
 
 impl conversation::Threads {
@@ -253,10 +275,4 @@ impl conversation::Threads {
     fn criteria(&self, thread: &ThreadId) -> Option<(MessageId, Arc<str>)> {
         self.get(thread)?.criteria.clone()
     }
-}
-
-/// What a thread keeps of a message for the answer to it: whoever asks without criteria takes back those before.
-pub(crate) fn criteria_of(message: &Message, manager: Option<&AgentName>) -> Option<Option<(MessageId, Arc<str>)>> {
-    let asks = message.agent.is_some() && message.agent.as_ref() == manager;
-    asks.then(|| message.expected_output.clone().map(|criteria| (message.message_id.clone(), criteria)))
 }

@@ -1,9 +1,9 @@
 //! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
 
-use super::{Due, Run};
 use crate::{
     error::Error,
     id::{AgentName, ThreadId},
+    run::{Due, Run},
     state::State,
 };
 
@@ -43,8 +43,10 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     if run.halt.is_some() {
         return Ok(Next::Done);
     }
-    let Some(agent) = agent(state, &run.due)? else {
-        return Ok(if matches!(run.due, Due::User { .. }) { Next::AwaitUser } else { Next::AwaitTool });
+    let agent = match agent(state, &run.due) {
+        Ok(Some(agent)) => agent,
+        Ok(None) => return Ok(if matches!(run.due, Due::User { .. }) { Next::AwaitUser } else { Next::AwaitTool }),
+        Err(error) => return Ok(Next::Pause(format!("{error}, and resume the run"))),
     };
     if run.pending.is_none()
         && let Some(reason) = limit(run)
@@ -63,7 +65,11 @@ pub(super) fn agent(state: &State, due: &Due) -> Result<Option<AgentName>, Error
     let manager = || state.team.manager().map(|agent| agent.name.clone());
     Ok(match due {
         Due::Directive | Due::Repair { .. } | Due::Form { .. } | Due::Check { .. } => {
-            Some(manager().ok_or_else(|| Error::not_found("manager", "in the team"))?)
+            Some(manager().ok_or_else(|| Error::Conflict {
+                code: "no_manager",
+                what: "the team has no manager".to_owned(),
+                hint: "give one agent the role manager",
+            })?)
         }
         Due::Work { agent } => Some(state.team.agent(agent)?.name.clone()),
         Due::User { .. } | Due::Tools { .. } => None,

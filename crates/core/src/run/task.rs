@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Due;
+use crate::run::Due;
 
 /// The task of a turn, where it is not the last message of the thread.
 pub fn task(due: &Due) -> Option<String> {

@@ -4,13 +4,18 @@ pub(super) mod context;
 pub(super) mod list;
 pub(super) mod put;
 
-use callboard_core::viewer::Viewer;
-use callboard_core::{audience::Audience, count::Tokens, id::ThreadId, time::Timestamp};
-use callboard_engine::{Session, ThreadSize};
+use callboard_core::{
+    audience::Audience,
+    conversation::{Size, Thread},
+    count::Tokens,
+    id::ThreadId,
+    time::Timestamp,
+    view::View,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{problem::Problem, shape};
+use crate::shape;
 
 /// A thread, as far as its reader may know it.
 #[derive(Clone, Serialize, ToSchema)]
@@ -31,10 +36,9 @@ pub(crate) struct ThreadBody {
 }
 
 impl ThreadBody {
-    /// What a viewer sees of a thread.
-    async fn seen(session: &Session, viewer: &Viewer, name: ThreadId) -> Result<Self, Problem> {
-        let visible_to = session.view(viewer, |view| Ok(view.thread(&name)?.sight.audience.clone())).await?;
-        let ThreadSize { messages, tokens, last_at } = session.thread_size(viewer, &name).await?;
-        Ok(Self { name, visible_to, messages, tokens, last_at })
+    /// What is seen of a thread through `view`.
+    pub(crate) fn seen(view: &View<'_>, name: &ThreadId, thread: &Thread) -> Self {
+        let Size { messages, tokens, last_at } = view.size(thread);
+        Self { name: name.clone(), visible_to: thread.sight.audience.clone(), messages, tokens, last_at }
     }
 }

@@ -7,7 +7,7 @@ use callboard_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{column, delete, fault::Fault, sessions, values, words, writer::Write};
+use super::{column, delete, fault::Fault, sessions, values, words, write::Write};
 use crate::{Append, Error};
 
 /// See [`Store::append`](crate::Store::append).

@@ -3,7 +3,7 @@
 use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
 
-use super::{changes, column, fault::Fault, sessions, writer::Write};
+use super::{changes, column, fault::Fault, sessions, write::Write};
 
 /// See [`Store::delete`](crate::Store::delete).
 pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool, Fault> {

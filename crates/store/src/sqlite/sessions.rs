@@ -3,7 +3,7 @@
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Result, Row as SqlRow};
 
-use super::{column, fault::Fault, writer::Write};
+use super::{column, fault::Fault, write::Write};
 use crate::Row;
 
 /// A session and what is known of it.

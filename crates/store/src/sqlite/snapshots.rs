@@ -7,7 +7,7 @@ use callboard_core::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{column, fault::Fault, sessions, writer::Write};
+use super::{column, fault::Fault, sessions, write::Write};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
 /// See [`Store::put_snapshot`](crate::Store::put_snapshot).

@@ -10,15 +10,15 @@ use std::{
     thread::JoinHandle,
 };
 
-use callboard_core::{id::SessionId, time::Timestamp};
-use rusqlite::{Connection, Result as SqlResult};
+use callboard_core::id::SessionId;
+use rusqlite::Connection;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
 use self::{
     group::{Job, Work},
     thread::Thread,
 };
-use super::{changes, fault::Fault};
+use super::{fault::Fault, write::Write};
 use crate::{Clock, Error, store::WATCH_CAPACITY};
 
 /// How many calls wait in the queue; those behind them wait before it.
@@ -40,42 +40,6 @@ enum Message {
     Work(Box<dyn Work>),
     /// Somebody began to watch.
     Watched,
-}
-
-/// A transaction, as the functions see it that write in it.
-pub(super) struct Write<'a> {
-    /// The connection that it runs on.
-    pub(super) db: &'a Connection,
-    /// When it began: what has expired by then is gone.
-    pub(super) now: Timestamp,
-    newest_change: i64,
-    changed: Vec<SessionId>,
-    dead: bool,
-}
-
-impl Write<'_> {
-    /// The number of the change that is made next.
-    pub(super) fn next_change(&mut self) -> i64 {
-        self.newest_change += 1;
-        self.newest_change
-    }
-
-    /// Has the session named to those who watch this store, once it is committed.
-    pub(super) fn changed(&mut self, session: &SessionId) {
-        self.changed.push(session.clone());
-    }
-
-    /// Has the session named to those who watch here and in other processes.
-    pub(super) fn notice(&mut self, session: &SessionId) -> SqlResult<()> {
-        let change = self.next_change();
-        self.changed(session);
-        changes::notice(self.db, change, session, self.now)
-    }
-
-    /// Notes that there are rows to remove.
-    pub(super) fn dead(&mut self) {
-        self.dead = true;
-    }
 }
 
 impl Writer {

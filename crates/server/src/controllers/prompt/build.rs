@@ -1,10 +1,11 @@
 //! `POST /v1/sessions/{session}/prompt`
 
 use callboard_core::{
+    context_set::SetView,
     count::{Counting, Tokens},
     id::{AgentName, Seq, ThreadId},
     prompt::{Body, Format, Layout, PartReport},
-    state::State,
+    view::View,
 };
 use callboard_engine::PromptQuery;
 use serde::{Deserialize, Serialize};
@@ -122,15 +123,17 @@ async fn whose(on: &On<BuildPrompt>, named: Option<AgentName>) -> Result<Option<
     if on.rank < Rank::Manager {
         return forbidden();
     }
-    let state = on.session.state().await?;
-    let agent = state.team.agent(&named).map_err(Problem::from)?.name.clone();
-    if sees_all_of(&state, own, &agent) { Ok(Some(agent)) } else { forbidden() }
+    let look = |view: View<'_>| {
+        let agent = view.state.team.agent(&named)?;
+        Ok(sees_all_of(&view, &agent.name))
+    };
+    if on.session.view(&on.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
 }
 
-/// Whether `viewer` sees all that stands in the prompts of `other`, and always has.
-fn sees_all_of(state: &State, viewer: &AgentName, other: &AgentName) -> bool {
-    let sets = state.sets.iter().map(|held| (&held.sight, true));
-    let threads = state.threads.iter().map(|(_, thread)| (&thread.sight, thread.is_of_one_audience()));
-    let mut shown = sets.chain(threads).filter(|(sight, _)| sight.audience.contains(other));
-    shown.all(|(sight, always)| always && sight.audience.contains(viewer))
+/// Whether whoever looks sees all that stands in the prompts of `other`, and always has.
+fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
+    let mut sets = view.state.sets.iter().filter(|held| held.sight.audience.contains(other));
+    let mut threads = view.state.threads.iter().filter(|(_, thread)| thread.sight.audience.contains(other));
+    sets.all(|held| view.set(&held.set.name).is_ok_and(|seen| matches!(seen, SetView::Whole(_))))
+        && threads.all(|(name, thread)| view.thread(name).is_ok() && view.size(thread) == thread.size())
 }

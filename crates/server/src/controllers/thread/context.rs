@@ -34,7 +34,7 @@ pub(crate) async fn context(on: On<ReadThreads>, Name(thread): Name<ThreadId>) -
     let reader = on.session.view(&on.viewer(), |view| view.thread(&thread).map(|_| reader(&view, &thread))).await?;
     let Some(agent) = reader else {
         // No agent sees it: there is no prompt, only messages.
-        let size = on.session.thread_size(&Viewer::User, &thread).await?;
+        let size = on.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?))).await?;
         let history =
             PartReport { name: "history".to_owned(), tokens: size.tokens, shortened: false, omitted: Vec::new() };
         return Ok(Answer::ok(ContextSize { tokens: size.tokens, parts: vec![history] }));

@@ -42,21 +42,17 @@ pub(crate) async fn list(on: On<ReadThreads>, Query(query): Query<ListQuery>) ->
     let after = query.cursor.as_deref().map(cursor::open).transpose()?;
     let after: Option<ThreadId> = after.map(|name| name.parse().map_err(|_| cursor::bad())).transpose()?;
     let limit = query.limit.unwrap_or(usize::MAX);
-    let viewer = on.viewer();
-    let mut names = on
+    let mut threads = on
         .session
-        .view(&viewer, |view| {
-            let names = view.threads().map(|(name, _)| name.clone());
-            let names = names.filter(|name| after.as_ref().is_none_or(|after| name > after));
-            Ok(names.take(limit.saturating_add(1)).collect::<Vec<_>>())
+        .view(&on.viewer(), |view| {
+            let behind = |name: &ThreadId| after.as_ref().is_none_or(|after| name > after);
+            let threads = view.threads().filter(|(name, _)| behind(name));
+            let threads = threads.take(limit.saturating_add(1));
+            Ok(threads.map(|(name, thread)| ThreadBody::seen(&view, name, thread)).collect::<Vec<_>>())
         })
         .await?;
-    let more = names.len() > limit;
-    names.truncate(limit);
-    let next_cursor = names.last().filter(|_| more).map(|name| cursor::seal(name.as_str()));
-    let mut threads = Vec::with_capacity(names.len());
-    for name in names {
-        threads.push(ThreadBody::seen(&on.session, &viewer, name).await?);
-    }
+    let more = threads.len() > limit;
+    threads.truncate(limit);
+    let next_cursor = threads.last().filter(|_| more).map(|thread| cursor::seal(thread.name.as_str()));
     Ok(Answer::ok(ThreadList { threads, next_cursor }))
 }

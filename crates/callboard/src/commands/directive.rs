@@ -1,0 +1,63 @@
+//! `callboard directive`.
+
+use std::path::Path;
+
+use callboard_engine::core::{
+    command::{Answer, Command},
+    directive::{Directed, schema},
+};
+use serde_json::{Value, json};
+
+use super::{Context, set};
+use crate::{
+    cli,
+    failure::Failure,
+    output::{Output, Style},
+    terminal,
+};
+
+pub(super) async fn directive(context: &Context, args: cli::Directive) -> Result<(), Failure> {
+    let session = context.session(&args.which).await?;
+    let Some(path) = args.file else {
+        let schema = schema::schema(&session.state().await?.team);
+        context.output.answer(&schema, |output| output.line(format!("{schema:#}")));
+        return Ok(());
+    };
+    let text = if path == Path::new("-") { terminal::all()? } else { terminal::file(&path)? };
+    let receipt = session.execute(args.eyes.viewer(), Command::Direct(read(text)?)).await?;
+    let Answer::Directed(directed) = receipt.answer else { return Ok(()) };
+    let mut answer = json!(directed);
+    if let Value::Object(fields) = &mut answer {
+        fields.insert("head".to_owned(), json!(receipt.head));
+    }
+    context.output.answer(&answer, |output| show(&directed, output));
+    Ok(())
+}
+
+/// What is meant as JSON has to be JSON; anything else is a text in the fallback's grammar.
+fn read(text: String) -> Result<Value, Failure> {
+    if !text.trim_start().starts_with('{') {
+        return Ok(Value::String(text));
+    }
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::failed("invalid", format!("the directive is not JSON: {error}"))
+            .hint("`callboard directive --schema` prints its JSON Schema")
+    })
+}
+
+fn show(directed: &Directed, output: Output) {
+    for outcome in &directed.outcomes {
+        let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        output.line(format!("{} is {}{reason}", outcome.name, set::word(outcome.outcome)));
+    }
+    if let Some(form) = &directed.form {
+        let name = form.name.as_deref().unwrap_or_default();
+        output.line(format!("the form {name} is before the user; answer it with `callboard form answer`"));
+    }
+    for line in &directed.unparsed {
+        output.line(format!("{} {line}", output.paint(Style::Bad, "not understood:")));
+    }
+    if directed.outcomes.is_empty() && directed.form.is_none() && directed.unparsed.is_empty() {
+        output.line("taken in; it changes no context set");
+    }
+}

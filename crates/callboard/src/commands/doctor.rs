@@ -1,0 +1,105 @@
+//! `callboard doctor`.
+
+use std::process::ExitCode;
+
+use callboard_engine::Board;
+use callboard_model::Provider;
+use callboard_store::Durability;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Context, PAGE};
+use crate::{
+    cli::{self, Global},
+    config,
+    failure::Failure,
+    output::{Output, Style},
+};
+
+/// What came of one check.
+#[derive(Serialize)]
+struct Finding {
+    /// What was checked.
+    what: String,
+    ok: bool,
+    /// What was found.
+    detail: String,
+}
+
+impl Finding {
+    fn good(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { what: what.into(), ok: true, detail: detail.into() }
+    }
+
+    fn bad(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { what: what.into(), ok: false, detail: detail.into() }
+    }
+}
+
+pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) -> Result<ExitCode, Failure> {
+    let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
+    match Context::open(global, output).await {
+        Ok(context) => {
+            let durability = match context.board.store().durability() {
+                Durability::Process => "keeps nothing beyond this process",
+                Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
+                Durability::Full => "what is answered survives a loss of power",
+            };
+            findings.push(Finding::good("store", format!("{}; {durability}", config::store_url(global)?)));
+            sessions(&context.board, &mut findings).await;
+        }
+        Err(failure) => findings.push(Finding::bad("store", failure.problem.detail)),
+    }
+    if !args.no_model {
+        findings.push(model().await);
+    }
+    let ok = findings.iter().all(|finding| finding.ok);
+    output.answer(&json!({"ok": ok, "findings": findings}), |output| {
+        findings.iter().for_each(|finding| show(finding, output));
+    });
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Checks the journal of every session. Sound ones are counted, others are named.
+async fn sessions(board: &Board, findings: &mut Vec<Finding>) {
+    let (mut after, mut sound, mut entries) = (None, 0_u64, 0_u64);
+    loop {
+        let page = match board.store().sessions(after.as_ref(), PAGE).await {
+            Ok(page) => page,
+            Err(error) => return findings.push(Finding::bad("sessions", error.to_string())),
+        };
+        let Some((last, _)) = page.last() else { break };
+        after = Some(last.clone());
+        for (id, _) in page {
+            match board.check(&id).await {
+                Ok(checked) if checked.faults.is_empty() => (sound, entries) = (sound + 1, entries + checked.entries),
+                Ok(checked) => findings.push(Finding::bad(format!("session {id}"), checked.faults.join("; "))),
+                // It was deleted or expired meanwhile.
+                Err(callboard_engine::Error::NoSession { .. }) => {}
+                Err(error) => findings.push(Finding::bad(format!("session {id}"), error.to_string())),
+            }
+        }
+    }
+    findings.push(Finding::good("sessions", format!("{sound} sound, with {entries} entries")));
+}
+
+async fn model() -> Finding {
+    let named = config::default_model();
+    let models = match config::endpoints().models(Provider::OpenAi).await {
+        Ok(models) => models,
+        Err(error) => return Finding::bad("model", error.to_string()),
+    };
+    let there = models.join(", ");
+    match named {
+        None => Finding::bad("model", format!("CALLBOARD_MODEL names none; the endpoint has: {there}")),
+        Some(named) if models.iter().any(|model| named.ends_with(model.as_str())) => {
+            Finding::good("model", format!("{named} is there"))
+        }
+        Some(named) => Finding::bad("model", format!("the endpoint does not list {named}; it has: {there}")),
+    }
+}
+
+fn show(finding: &Finding, output: Output) {
+    let (style, mark) = if finding.ok { (Style::Good, "ok   ") } else { (Style::Bad, "WRONG") };
+    output.line(format!("{} {}: {}", output.paint(style, mark), finding.what, finding.detail));
+}

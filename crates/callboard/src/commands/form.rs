@@ -1,0 +1,113 @@
+//! `callboard form`.
+
+use callboard_engine::{
+    SetInfo,
+    core::{
+        command::Command,
+        entry::Actor,
+        form::{Field, Form, ValueType},
+        viewer::Viewer,
+    },
+};
+use serde_json::{Map, Value, json};
+
+use super::Context;
+use crate::{cli, failure::Failure, output::Output};
+
+pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(), Failure> {
+    match command {
+        cli::Form::List { which } => {
+            let sets = context.session(&which).await?.sets(&Viewer::User).await?;
+            let forms: Vec<_> = sets.iter().filter_map(|set| Some((set, set.form.as_ref()?))).collect();
+            let json: Vec<_> = forms.iter().map(|(set, form)| as_json(set, form)).collect();
+            context.output.answer(&json!({"forms": json}), |output| {
+                forms.iter().for_each(|(set, form)| show(set, form, output));
+            });
+        }
+        cli::Form::Answer { which, name, answers } => {
+            let session = context.session(&which).await?;
+            let set = session.set(&Viewer::User, &name).await?;
+            let fields = set.form.map(|form| form.fields).unwrap_or_default();
+            let answers: Map<String, Value> = answers
+                .into_iter()
+                .map(|(key, text)| {
+                    let field = fields.iter().find(|field| field.key == key);
+                    let value = value_of(field.map_or(ValueType::String, |field| field.value_type), &text);
+                    (key, value)
+                })
+                .collect();
+            session.execute(Actor::User, Command::SubmitForm(name.clone(), answers)).await?;
+            let set = session.set(&Viewer::User, &name).await?;
+            context.output.answer(&set, |output| output.line(set.content.as_deref().unwrap_or_default()));
+        }
+    }
+    Ok(())
+}
+
+/// What was typed, as a value of the type that the field asks for. What is not one stays the text it is, and the form
+/// says what would do.
+pub(super) fn value_of(value_type: ValueType, text: &str) -> Value {
+    let parsed = || serde_json::from_str(text.trim()).ok();
+    match value_type {
+        ValueType::Number => parsed().filter(Value::is_number),
+        ValueType::Boolean => match text.trim().to_lowercase().as_str() {
+            "true" | "yes" | "y" => Some(Value::Bool(true)),
+            "false" | "no" | "n" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        ValueType::Array => parsed().filter(Value::is_array).or_else(|| {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            Some(parts.map(Value::from).collect())
+        }),
+        ValueType::String | ValueType::Date | ValueType::Enum | ValueType::EnumOrCustom | ValueType::File => None,
+    }
+    .unwrap_or_else(|| Value::from(text))
+}
+
+/// What a field wants, for people.
+pub(super) fn wanted(field: &Field) -> String {
+    let kind = match field.value_type {
+        ValueType::String => "text".to_owned(),
+        ValueType::Number => "number".to_owned(),
+        ValueType::Boolean => "yes or no".to_owned(),
+        ValueType::Date => "date, YYYY-MM-DD".to_owned(),
+        ValueType::Enum => field.enum_values.join(" | "),
+        ValueType::EnumOrCustom => format!("{} | other", field.enum_values.join(" | ")),
+        ValueType::Array => "list, with commas".to_owned(),
+        ValueType::File => "path of a file".to_owned(),
+    };
+    if field.required { kind } else { format!("{kind}; may be left empty") }
+}
+
+fn as_json(set: &SetInfo, form: &Form) -> Value {
+    let mut value = json!(form);
+    if let Value::Object(fields) = &mut value {
+        fields.insert("name".to_owned(), json!(set.name));
+        fields.insert("request".to_owned(), json!(set.content));
+    }
+    value
+}
+
+fn show(set: &SetInfo, form: &Form, output: Output) {
+    output.line(format!("{} ({})", set.name, if form.answered { "answered" } else { "open" }));
+    let content = set.content.as_deref().unwrap_or_default();
+    content.lines().for_each(|line| output.line(format!("    {line}")));
+    for field in form.fields.iter().filter(|_| !form.answered) {
+        output.line(format!("  {}  {} ({})", field.key, field.label, wanted(field)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_becomes_what_the_field_asks_for() {
+        assert_eq!(value_of(ValueType::Number, " 42 "), json!(42));
+        assert_eq!(value_of(ValueType::Number, "many"), json!("many"));
+        assert_eq!(value_of(ValueType::Boolean, "Yes"), json!(true));
+        assert_eq!(value_of(ValueType::Array, "a, b"), json!(["a", "b"]));
+        assert_eq!(value_of(ValueType::Array, "[1, \"b\"]"), json!([1, "b"]));
+        assert_eq!(value_of(ValueType::String, "7"), json!("7"));
+    }
+}

@@ -1,0 +1,238 @@
+//! A team at work, in words: what the entries of its journal say.
+
+use callboard_engine::{
+    Ephemeral,
+    core::{
+        context_set::ContextSet,
+        conversation::{Content, Message, Role, facts::MessageChecked},
+        directive::facts::Received,
+        entry::Actor,
+        id::{AgentName, ThreadId},
+        run::{
+            Due,
+            facts::{TurnAnswered, TurnFailed, TurnRequested},
+        },
+        state::State,
+        text::{Text, Values},
+        time::Timestamp,
+        view::Projected,
+    },
+};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::{
+    commands::set,
+    output::{Output, Style, indented},
+};
+
+/// Tells what happens.
+pub(super) struct Show {
+    output: Output,
+    manager: Option<AgentName>,
+    /// Since when a model is asked.
+    asked_at: Option<Timestamp>,
+    /// Whose answer stands on the screen already, and whether its line is still open.
+    streamed: Option<(AgentName, bool)>,
+}
+
+/// What of an entry about a run is told.
+#[derive(Deserialize)]
+struct Reason {
+    #[serde(default)]
+    reason: String,
+}
+
+impl Show {
+    pub(super) fn new(state: &State, output: Output) -> Self {
+        let manager = state.team.manager().map(|agent| agent.name.clone());
+        Self { output, manager, asked_at: None, streamed: None }
+    }
+
+    /// Shows a piece of an answer as it comes.
+    pub(super) fn piece(&mut self, piece: &Ephemeral) {
+        let Ephemeral::Delta { agent, text, .. } = piece;
+        if self.streamed.as_ref().is_none_or(|(name, open)| name != agent || !open) {
+            self.end_line();
+            self.output.write("    ");
+            self.streamed = Some((agent.clone(), true));
+        }
+        self.output.write(&self.output.paint(Style::Quiet, text.replace('\n', "\n    ")));
+    }
+
+    /// Shows an entry: as it is for programs, in words for people.
+    pub(super) fn entry(&mut self, entry: &Projected) {
+        if self.output.json {
+            return self.output.json(entry);
+        }
+        self.end_line();
+        match &*entry.kind {
+            "message.added" => self.read(entry, Self::message),
+            "message.checked" => self.read(entry, Self::verdict),
+            "context_set.updated" => self.read(entry, Self::set),
+            "context_set.deleted" => self.line(entry, format!("deletes {}", about(entry))),
+            "directive.received" => self.read(entry, Self::directive),
+            "turn.requested" => self.read(entry, Self::requested),
+            "turn.answered" => self.read(entry, Self::answered),
+            "turn.failed" => self.read(entry, Self::failed),
+            "run.paused" => self.read(entry, |show, _, Reason { reason }| {
+                show.output.line(format!("  {}: {reason}", show.output.paint(Style::Bad, "paused")));
+            }),
+            "run.resumed" => self.output.line("  the run goes on"),
+            _ => {}
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, entry: &Projected, show: impl FnOnce(&mut Self, &Projected, T)) {
+        match serde_json::from_str(&entry.data) {
+            Ok(read) => show(self, entry, read),
+            Err(error) => self.output.note(format!("entry {} cannot be shown: {error}", entry.seq)),
+        }
+    }
+
+    fn message(&mut self, _: &Projected, message: Message) {
+        let from = match (&message.agent, message.role) {
+            (Some(agent), _) => agent.to_string(),
+            (None, Role::User) => "user".to_owned(),
+            (None, Role::Tool) => "tool".to_owned(),
+            (None, Role::Ai | Role::System) => "system".to_owned(),
+        };
+        let to = self.reader(&message);
+        self.output.line(format!("{} → {}", self.output.paint(Style::Name, from), self.output.paint(Style::Name, to)));
+        let on_screen = matches!((&self.streamed, &message.agent), (Some((shown, _)), Some(agent)) if shown == agent);
+        if on_screen && message.agent != self.manager {
+            self.quiet("    (as above)");
+        } else {
+            self.output.line(indented(&content(&message.content), "    "));
+        }
+        for call in &message.tool_calls {
+            self.output.line(format!("    calls {} as {}: {}", call.name, call.id, call.arguments_text()));
+        }
+        if let Some(expected) = &message.expected_output {
+            self.quiet(&indented(&format!("expects: {expected}"), "    "));
+        }
+    }
+
+    /// Whom a message is for: who speaks in an agent's own thread, or the user, speaks to the manager.
+    fn reader(&self, message: &Message) -> String {
+        let manager = || self.manager.as_ref().map_or_else(|| "all".to_owned(), ToString::to_string);
+        let by_manager = message.agent.is_some() && message.agent == self.manager;
+        match message.thread_id.as_str().strip_prefix("agent:") {
+            Some(worker) if by_manager || message.agent.is_none() => worker.to_owned(),
+            Some(_) => manager(),
+            None if message.thread_id == ThreadId::main() && by_manager => "user".to_owned(),
+            None if message.thread_id == ThreadId::main() => manager(),
+            None => message.thread_id.to_string(),
+        }
+    }
+
+    fn verdict(&mut self, _: &Projected, checked: MessageChecked) {
+        let (style, word) = match checked.valid {
+            Some(true) => (Style::Good, "as expected"),
+            Some(false) => (Style::Bad, "not as expected"),
+            None => (Style::Bad, "not known to be as expected"),
+        };
+        self.output.line(format!("  the answer is {}: {}", self.output.paint(style, word), checked.reason));
+    }
+
+    fn set(&mut self, entry: &Projected, set: ContextSet) {
+        let Some(form) = &set.form else {
+            let off = if set.enabled { "" } else { ", switched off" };
+            let (name, to, tokens) = (&set.name, &set.visible_to, set.tokens);
+            return self.line(entry, format!("shares {name} with {to} ({tokens} tokens){off}"));
+        };
+        if form.answered {
+            self.line(entry, format!("answers {}", set.name));
+            self.output.line(indented(&text(&set.content), "    "));
+        } else {
+            self.line(entry, format!("asks with the form {}", set.name));
+        }
+    }
+
+    fn directive(&mut self, _: &Projected, received: Received) {
+        for set in received.outcomes.iter().filter(|set| !set.outcome.is_change()) {
+            let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            self.output.line(format!("  {} is {}{reason}", set.name, set::word(set.outcome)));
+        }
+        for fault in received.faults.iter().map(ToString::to_string).chain(received.unparsed) {
+            self.output.line(format!("  {}: {fault}", self.output.paint(Style::Bad, "left out")));
+        }
+    }
+
+    fn requested(&mut self, entry: &Projected, requested: TurnRequested) {
+        self.asked_at = Some(entry.at);
+        let TurnRequested { turn, agent, due, model, prompt, .. } = requested;
+        let what = match due {
+            Due::Directive => "to direct the team",
+            Due::Repair { .. } => "to mend its directive",
+            Due::Form { .. } => "to say what the form asks for",
+            Due::Work { .. } => "to work",
+            Due::Check { .. } => "to check the answer",
+            Due::User { .. } | Due::Tools { .. } => "to wait",
+        };
+        let (tokens, budget) = (prompt.tokens, prompt.budget);
+        self.quiet(&format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}"));
+    }
+
+    fn answered(&mut self, entry: &Projected, answered: TurnAnswered) {
+        let since = self.asked_at.take().unwrap_or(entry.at);
+        let milliseconds = u64::try_from(entry.at.as_millis() - since.as_millis()).unwrap_or(0);
+        let seconds = crate::commands::runs::seconds(milliseconds);
+        let TurnAnswered { turn, agent, usage, cut_off, due, .. } = answered;
+        let (read, wrote) = (usage.prompt_tokens, usage.completion_tokens);
+        let cut = if cut_off { ", cut off at the length it may have" } else { "" };
+        self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote} in {seconds:.1} s{cut}"));
+        if let Due::Repair { faults, .. } = due {
+            self.output.line(format!("  {}, since", self.output.paint(Style::Bad, "the directive is sent back")));
+            faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
+        }
+        self.streamed = None;
+    }
+
+    fn failed(&mut self, _: &Projected, failed: TurnFailed) {
+        self.streamed = None;
+        self.quiet(&format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
+    }
+
+    fn line(&self, entry: &Projected, what: String) {
+        let by = match &entry.by {
+            Actor::Agent(name) => name.to_string(),
+            by => by.to_string(),
+        };
+        self.output.line(format!("  {} {what}", self.output.paint(Style::Name, by)));
+    }
+
+    fn quiet(&self, line: &str) {
+        self.output.line(self.output.paint(Style::Quiet, line));
+    }
+
+    /// Ends the line on which pieces of an answer stand.
+    fn end_line(&mut self) {
+        if let Some((_, open)) = &mut self.streamed
+            && std::mem::take(open)
+        {
+            self.output.write("\n");
+        }
+    }
+}
+
+fn about(entry: &Projected) -> &str {
+    entry.subject.strip_prefix("set:").unwrap_or(&entry.subject)
+}
+
+fn content(content: &Content) -> String {
+    match content {
+        Content::Text(said) => text(said),
+        // What is not text needs nothing that is stored beside the journal.
+        Content::Parts(_) => content.in_text(&Values::new()).map_or_else(|_| String::new(), |text| text.to_string()),
+    }
+}
+
+fn text(text: &Text) -> String {
+    match text {
+        Text::Inline(text) => text.to_string(),
+        Text::Stored(stored) => {
+            let (beginning, size) = (&stored.beginning, stored.size_bytes);
+            format!("{beginning}\n[… the whole has {size} bytes: read it with `callboard messages` or `set show`]")
+        }
+    }
+}

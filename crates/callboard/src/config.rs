@@ -1,0 +1,83 @@
+//! What the environment says. It is read here and nowhere else.
+
+use std::{env, io};
+
+use callboard_engine::core::session::Ttl;
+use callboard_model::{ApiKey, Endpoints, Proxy};
+use callboard_store::Durability;
+use etcetera::BaseStrategy as _;
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    cli::{DurabilityChoice, Global},
+    failure::Failure,
+};
+
+/// The model of agents that name none.
+pub(crate) fn default_model() -> Option<String> {
+    variable("CALLBOARD_MODEL")
+}
+
+/// How models are reached.
+pub(crate) fn endpoints() -> Endpoints {
+    callboard_model::Settings {
+        openai_base_url: variable("OPENAI_BASE_URL"),
+        openai_api_key: key("OPENAI_API_KEY"),
+        anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
+        anthropic_api_key: key("ANTHROPIC_API_KEY"),
+        proxy: variable("HTTPS_PROXY").or_else(|| variable("https_proxy")).map(|url| Proxy {
+            url,
+            except: variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default(),
+        }),
+        ..callboard_model::Settings::default()
+    }
+    .into()
+}
+
+/// How long a session lives without being used, where it does not say so itself.
+pub(crate) fn ttl() -> Result<Ttl, Failure> {
+    let Some(text) = variable("SESSION_TTL_SECONDS") else { return Ok(Ttl::DEFAULT) };
+    crate::parse::ttl(&text).map_err(|wrong| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
+}
+
+/// The URL of the store: the one that is named, else a file in the user's data folder.
+pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
+    if let Some(url) = &global.store {
+        return Ok(url.clone());
+    }
+    let folders = etcetera::choose_base_strategy().map_err(|error| {
+        Failure::failed("no_data_folder", format!("there is no folder for the user's data: {error}"))
+            .hint("name a store with --store sqlite:PATH")
+    })?;
+    Ok(format!("sqlite:{}", folders.data_dir().join("callboard").join("callboard.db").display()))
+}
+
+/// What the store is told.
+pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
+    let durability = match global.durability {
+        DurabilityChoice::Normal => Durability::Normal,
+        DurabilityChoice::Full => Durability::Full,
+    };
+    callboard_store::Settings { durability, ..callboard_store::Settings::default() }
+}
+
+/// Whether whoever uses this wants no colours.
+pub(crate) fn no_color() -> bool {
+    variable("NO_COLOR").is_some()
+}
+
+/// Sends what `RUST_LOG` asks for to the standard error: warnings, where it asks for nothing.
+pub(crate) fn start_log() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
+    log.without_time().with_target(false).init();
+}
+
+/// A variable that is set and not empty.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn key(name: &str) -> Option<ApiKey> {
+    ApiKey::new(&variable(name)?)
+}

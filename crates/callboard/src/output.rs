@@ -1,0 +1,157 @@
+//! Printing: the only place that writes to the standard output and the standard error.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is where the binary talks to whoever uses it")]
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{config, failure::Failure};
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    /// Whether programs read it.
+    pub(crate) json: bool,
+    colours: bool,
+}
+
+/// How a word stands out at a terminal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Style {
+    /// Who speaks.
+    Name,
+    /// What is less important.
+    Quiet,
+    /// What went well.
+    Good,
+    /// What went wrong.
+    Bad,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json, colours: !json && io::stdout().is_terminal() && !config::no_color() }
+    }
+
+    /// Prints a line to the standard output.
+    pub(crate) fn line(self, line: impl AsRef<str>) {
+        self.write(line.as_ref());
+        self.write("\n");
+    }
+
+    /// Prints a text to the standard output as it is, at once.
+    pub(crate) fn write(self, text: &str) {
+        let mut out = io::stdout().lock();
+        // Whoever reads may have left: then there is nobody to tell.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Prints a value as one line of JSON.
+    pub(crate) fn json(self, value: &impl Serialize) {
+        match serde_json::to_string(value) {
+            Ok(line) => self.line(line),
+            Err(error) => self.note(format!("this cannot be written as JSON: {error}")),
+        }
+    }
+
+    /// Prints a value for programs, or what `people` writes for people.
+    pub(crate) fn answer(self, value: &impl Serialize, people: impl FnOnce(Self)) {
+        if self.json { self.json(value) } else { people(self) }
+    }
+
+    /// Prints a remark to the standard error.
+    pub(crate) fn note(self, line: impl AsRef<str>) {
+        eprintln!("{}", line.as_ref());
+    }
+
+    /// Asks for a line at the terminal.
+    pub(crate) fn ask(self, question: &str) {
+        eprint!("{question}");
+        let _ = io::stderr().flush();
+    }
+
+    /// Prints why a command was not done and gives the exit status for it.
+    pub(crate) fn failure(self, failure: &Failure) -> ExitCode {
+        let Failure { problem, is_wrong_use } = failure;
+        eprintln!("error: {}", problem.detail);
+        if let Some(hint) = &problem.hint {
+            eprintln!("hint: {hint}");
+        }
+        if self.json {
+            self.json(&json!({"error": problem}));
+        }
+        ExitCode::from(if *is_wrong_use { 2 } else { 1 })
+    }
+
+    /// Prints rows with their columns below each other.
+    pub(crate) fn table(self, head: &[&str], rows: &[Vec<String>]) {
+        table(head, rows).iter().for_each(|line| self.line(line));
+    }
+
+    /// Prints rows with their columns below each other to the standard error.
+    pub(crate) fn note_table(self, head: &[&str], rows: &[Vec<String>]) {
+        table(head, rows).iter().for_each(|line| self.note(line));
+    }
+
+    /// Makes a text stand out, where colours are wanted.
+    pub(crate) fn paint(self, style: Style, text: impl AsRef<str>) -> String {
+        let code = match style {
+            Style::Name => "1;36",
+            Style::Quiet => "2",
+            Style::Good => "32",
+            Style::Bad => "31",
+        };
+        let text = text.as_ref();
+        if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Whether programs read what clap has to say.
+pub(crate) fn wants_json() -> bool {
+    std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
+}
+
+/// Whether a person sits at both ends.
+pub(crate) fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Whether the standard output is a terminal.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// `text` with blanks before each of its lines.
+pub(crate) fn indented(text: &str, blanks: &str) -> String {
+    text.trim_end().lines().map(|line| format!("{blanks}{line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn table(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+    let head: Vec<String> = head.iter().map(|word| (*word).to_owned()).collect();
+    let width = |column: usize| {
+        let cells = std::iter::once(&head).chain(rows).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    std::iter::once(&head).chain(rows).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["longer".to_owned(), String::new()]];
+        assert_eq!(table(&["NAME", "N"], &rows), ["NAME    N", "a       1", "longer"]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Words of the command line that mean something.
+
+use std::num::NonZeroU64;
+
+use callboard_engine::core::{
+    agent::{Agent, Role},
+    audience::Audience,
+    conversation::Role as MessageRole,
+    id::AgentName,
+    session::Ttl,
+};
+
+/// `NAME:ROLE`, or `NAME` alone for a worker.
+pub(crate) fn agent(text: &str) -> Result<Agent, String> {
+    let (name, role) = match text.rsplit_once(':') {
+        Some((name, "manager")) => (name, Role::Manager),
+        Some((name, "worker")) => (name, Role::Worker),
+        Some((_, other)) => return Err(format!("there is no role {other:?}: an agent is a manager or a worker")),
+        None => (text, Role::Worker),
+    };
+    let name = name.parse().map_err(|error: callboard_engine::core::id::BadName| error.to_string())?;
+    Ok(Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() })
+}
+
+/// `all`, `none`, or names with commas between them.
+pub(crate) fn audience(text: &str) -> Result<Audience, String> {
+    match text.trim() {
+        "all" => Ok(Audience::All),
+        "none" | "" => Ok(Audience::None),
+        names => {
+            let names = names.split(',').map(str::parse::<AgentName>).collect::<Result<Vec<_>, _>>();
+            names.map(Audience::of).map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// A whole number of seconds above 0, or `never`.
+pub(crate) fn ttl(text: &str) -> Result<Ttl, String> {
+    match text {
+        "never" => Ok(Ttl::Never),
+        text => match text.parse::<NonZeroU64>() {
+            Ok(seconds) => Ok(Ttl::Seconds(seconds)),
+            Err(_) => Err(format!("{text:?} is not a whole number of seconds above 0, nor \"never\"")),
+        },
+    }
+}
+
+/// The role of a message, in any of its names.
+pub(crate) fn message_role(text: &str) -> Result<MessageRole, String> {
+    let role = serde_json::from_value(serde_json::Value::from(text));
+    role.map_err(|_| format!("there is no role {text:?}: use user, assistant, system or tool"))
+}
+
+/// `KEY=VALUE`.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(key, _)| !key.is_empty());
+    let (key, value) = pair.ok_or_else(|| format!("{text:?} is not KEY=VALUE"))?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_a_name_and_perhaps_a_role() {
+        let role = |text: &str| agent(text).map(|agent| (agent.name.to_string(), agent.role));
+        assert_eq!(role("lead:manager"), Ok(("lead".to_owned(), Role::Manager)));
+        assert_eq!(role("critic"), Ok(("critic".to_owned(), Role::Worker)));
+        assert!(role("critic:boss").unwrap_err().contains("a manager or a worker"));
+        assert!(role("all:worker").unwrap_err().contains("reserved"));
+    }
+
+    #[test]
+    fn an_audience_is_a_word_or_names() {
+        let names = |text: &str| audience(text).map(|audience| audience.to_string());
+        assert_eq!(names("all"), Ok("all".to_owned()));
+        assert_eq!(names(""), Ok("none".to_owned()));
+        assert_eq!(names("b, a"), Ok("a, b".to_owned()));
+        assert!(names("a,all").is_err());
+    }
+
+    #[test]
+    fn a_ttl_is_a_number_of_seconds_or_never() {
+        assert!(ttl("never").is_ok() && ttl("60").is_ok());
+        assert!(ttl("0").is_err() && ttl("-1").is_err() && ttl("soon").is_err());
+    }
+}

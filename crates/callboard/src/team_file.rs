@@ -1,0 +1,148 @@
+//! Team files: a team, its settings and what it starts with, as people write them down.
+
+use std::{path::Path, sync::Arc};
+
+use callboard_engine::{
+    Board, NewBoardSession, Session,
+    core::{
+        agent::Agent,
+        audience::Audience,
+        command::Command,
+        context_set::PutSet,
+        entry::Actor,
+        id::{SessionId, SetName},
+        prompt::profile::Profile,
+        run::Limits,
+        session::{Grant, Settings, Share, Ttl, Visible},
+    },
+};
+use serde::Deserialize;
+
+use crate::{config, failure::Failure, terminal};
+
+/// A team file. A key that is not here is an error that says where it stands.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct TeamFile {
+    /// What people call the session.
+    pub(crate) title: Option<String>,
+    /// What the team is to do.
+    pub(crate) input: Option<String>,
+    /// The team.
+    #[serde(rename = "agent")]
+    pub(crate) agents: Vec<Agent>,
+    /// The context sets that it starts with.
+    #[serde(rename = "set")]
+    pub(crate) sets: Vec<SetSource>,
+    /// Who sees a new context set that does not say so.
+    pub(crate) default_visibility: Visible,
+    share: Vec<Share>,
+    grant: Vec<Grant>,
+    prompt: Profile,
+    limits: Limits,
+    /// The inactivity after which the session expires.
+    pub(crate) ttl_seconds: Option<Ttl>,
+}
+
+/// A context set that a team starts with: its content stands here or in a file beside the team file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetSource {
+    name: SetName,
+    content: Option<Arc<str>>,
+    file: Option<std::path::PathBuf>,
+    visible_to: Option<Audience>,
+}
+
+/// Reads a team file with all the files that it names.
+pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
+    let text = terminal::file(path)?;
+    let mut team: TeamFile = toml::from_str(&text).map_err(|error| {
+        let wrong = error.to_string();
+        Failure::failed("invalid", format!("{} is not a team file: {}", path.display(), wrong.trim_end()))
+            .hint("`callboard run --help` shows one")
+    })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for set in &mut team.sets {
+        set.content = Some(set.read(folder)?);
+    }
+    Ok(team)
+}
+
+impl SetSource {
+    fn read(&self, folder: &Path) -> Result<Arc<str>, Failure> {
+        match (&self.content, &self.file) {
+            (Some(content), None) => Ok(content.clone()),
+            (None, Some(file)) => Ok(terminal::file(&folder.join(file))?.into()),
+            _ => Err(Failure::failed("invalid", format!("the set {}: give its content or its file", self.name))),
+        }
+    }
+}
+
+impl TeamFile {
+    /// What it says about the session itself.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        Ok(Settings {
+            title: self.title.clone(),
+            default_visibility: self.default_visibility.clone(),
+            share: self.share.clone(),
+            grant: self.grant.clone(),
+            prompt: self.prompt.clone(),
+            ttl_seconds: self.ttl_seconds.map_or_else(config::ttl, Ok)?,
+            limits: self.limits.clone(),
+        })
+    }
+
+    /// Makes the session, all of it or none.
+    pub(crate) async fn create(&self, board: &Board, id: Option<SessionId>) -> Result<Session, Failure> {
+        let new = NewBoardSession { id, agents: self.agents.clone(), settings: Some(self.settings()?) };
+        let session = board.create(new).await?;
+        for set in &self.sets {
+            let (name, visible_to) = (set.name.clone(), set.visible_to.clone());
+            let put = PutSet { name, content: set.content.clone().unwrap_or_default(), visible_to, enabled: None };
+            if let Err(error) = session.execute(Actor::User, Command::PutSet(put)).await {
+                board.delete(session.id()).await?;
+                let mut failure = Failure::from(error);
+                failure.problem.detail = format!("the set {}: {}", set.name, failure.problem.detail);
+                return Err(failure);
+            }
+        }
+        Ok(session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> String {
+        toml::from_str::<TeamFile>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_team_file_says_all_there_is_to_say() {
+        let team: TeamFile = toml::from_str(
+            "title = 'Review'\ninput = 'Go'\ndefault_visibility = 'none'\nttl_seconds = 'never'\n\
+             [prompt]\nbudget = 12000\nanswer_tokens = 400\nparts = {history = {max = '50%'}}\n\
+             [limits]\nturns = 24\n\
+             [[agent]]\nname = 'lead'\nrole = 'manager'\n\
+             [[agent]]\nname = 'critic'\nrole = 'worker'\ntools = [{name = 'look', parameters = {type = 'object'}}]\n\
+             [[set]]\nname = 'Article'\nfile = 'article.md'\nvisible_to = ['critic']\n",
+        )
+        .unwrap();
+        assert_eq!((team.agents.len(), team.sets.len(), team.limits.turns), (2, 1, Some(24)));
+        assert_eq!(team.ttl_seconds, Some(Ttl::Never));
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_says_where() {
+        let wrong = wrong("title = 'a'\ntitel = 'b'\n");
+        assert!(wrong.contains("line 2") && wrong.contains("titel"), "{wrong}");
+    }
+
+    #[test]
+    fn a_reserved_name_is_an_error_that_says_where() {
+        let wrong = wrong("[[agent]]\nname = 'all'\nrole = 'worker'\n");
+        assert!(wrong.contains("line 2") && wrong.contains("reserved"), "{wrong}");
+    }
+}

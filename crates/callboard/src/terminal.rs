@@ -1,0 +1,60 @@
+//! Lines from the standard input.
+
+use std::io::{self, BufRead as _, Read as _};
+
+use tokio::sync::mpsc;
+
+use crate::failure::Failure;
+
+/// Lines as they are typed. A thread of its own reads them, so that nothing has to wait for one that never comes.
+pub(crate) struct Lines(mpsc::Receiver<String>);
+
+impl Lines {
+    pub(crate) fn start() -> Self {
+        let (sender, lines) = mpsc::channel(1);
+        std::thread::spawn(move || {
+            for line in io::stdin().lock().lines().map_while(Result::ok) {
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self(lines)
+    }
+
+    /// The next line; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        self.0.recv().await
+    }
+}
+
+/// A text of the command line: `-` is what comes from the standard input.
+pub(crate) fn text(word: &str) -> Result<String, Failure> {
+    match word {
+        "-" => all(),
+        word => Ok(word.to_owned()),
+    }
+}
+
+/// All of the standard input.
+pub(crate) fn all() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|error| Failure::failed("unreadable", format!("cannot read the standard input: {error}")))?;
+    utf8(bytes, "the standard input")
+}
+
+/// All of a file.
+pub(crate) fn file(path: &std::path::Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(path);
+    let bytes =
+        bytes.map_err(|error| Failure::failed("unreadable", format!("cannot read {}: {error}", path.display())))?;
+    utf8(bytes, &path.display().to_string())
+}
+
+fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::failed("not_utf8", format!("{what} is not UTF-8 text: byte {at} is wrong")).hint("convert it to UTF-8")
+    })
+}

@@ -1,0 +1,61 @@
+use crate::home::Home;
+
+const COMMANDS: &[&str] = &[
+    "",
+    "run",
+    "session",
+    "session new",
+    "session list",
+    "session show",
+    "session update",
+    "session delete",
+    "session fork",
+    "session journal",
+    "set",
+    "set list",
+    "set show",
+    "set put",
+    "set delete",
+    "directive",
+    "form",
+    "form list",
+    "form answer",
+    "say",
+    "thread",
+    "thread list",
+    "thread put",
+    "messages",
+    "prompt",
+    "runs",
+    "runs list",
+    "runs show",
+    "runs pause",
+    "runs resume",
+    "runs cancel",
+    "runs tool-result",
+    "doctor",
+    "completion",
+];
+
+#[test]
+fn every_command_explains_itself() {
+    let home = Home::new();
+    let lines: Vec<_> = COMMANDS.iter().map(|command| format!("{command} --help")).collect();
+    insta::assert_snapshot!(home.transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
+}
+
+#[test]
+fn callboard_alone_prints_help() {
+    let home = Home::new();
+    let (alone, asked) = (home.run(""), home.run("-h"));
+    assert_eq!((alone.status, alone.stdout), (0, asked.stdout));
+}
+
+#[test]
+fn every_shell_can_complete_commands() {
+    let home = Home::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let done = home.run(&format!("completion {shell}"));
+        assert!(done.status == 0 && done.stdout.contains("callboard"), "{shell}: {}", done.stderr);
+    }
+}

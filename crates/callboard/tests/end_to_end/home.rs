@@ -1,0 +1,169 @@
+//! A place of its own for a test: a store, the environment, and the binary in it.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use callboard_model::scripted::Scripted;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with a store in it, in which the binary runs and knows nothing of the world around.
+pub struct Home {
+    folder: TempDir,
+    /// Where a model is, and what it is called.
+    model: Option<(String, &'static str)>,
+}
+
+/// What came of a command.
+pub struct Done {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: i32,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self { folder: TempDir::new().unwrap(), model: None }
+    }
+
+    /// The same, with a model.
+    pub fn with(endpoint: &Scripted) -> Self {
+        Self::at(endpoint.base_url(), "openai:scripted")
+    }
+
+    /// The same, with the model of this name at this address.
+    pub fn at(url: String, name: &'static str) -> Self {
+        Self { model: Some((url, name)), ..Self::new() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// A command that is ready to be started.
+    pub fn command<S: AsRef<std::ffi::OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
+        command.args(words).current_dir(self.folder.path()).env_clear();
+        command.env("HOME", self.folder.path()).env("CALLBOARD_STORE", "sqlite:team.db").env("RUST_LOG", "error");
+        if let Some((url, name)) = &self.model {
+            command.env("OPENAI_BASE_URL", url).env("CALLBOARD_MODEL", name);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs a command line: words with blanks between them, `'…'` around those that have some.
+    pub fn run(&self, line: &str) -> Done {
+        done(self.command(split(line)).output().unwrap())
+    }
+
+    /// Runs a command line with something to read.
+    pub fn feed(&self, line: &str, input: impl AsRef<[u8]>) -> Done {
+        let mut child = self.command(split(line)).stdin(Stdio::piped()).spawn().unwrap();
+        // Whoever refuses the command line reads nothing.
+        let _ = child.stdin.take().unwrap().write_all(input.as_ref());
+        done(child.wait_with_output().unwrap())
+    }
+
+    /// Starts a command line that goes on by itself.
+    pub fn start(&self, line: &str) -> Child {
+        self.command(split(line)).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// The answer of a command line that must do.
+    pub fn json(&self, line: &str) -> Value {
+        let done = self.run(&format!("{line} --json"));
+        assert_eq!(done.status, 0, "{line}: {}", done.stderr);
+        serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{line}: {error}: {}", done.stdout))
+    }
+
+    /// The error of a command line that must fail.
+    pub fn error(&self, line: &str) -> (i32, Value) {
+        let done = self.run(&format!("{line} --json"));
+        assert_ne!(done.status, 0, "{line}: {}", done.stdout);
+        let error: Value = serde_json::from_str(&done.stdout).unwrap();
+        (done.status, error["error"].clone())
+    }
+
+    /// All entries of a session's journal.
+    pub fn journal(&self, session: &str) -> Vec<Value> {
+        let mut journal = self.json(&format!("session journal --session {session}"));
+        serde_json::from_value(journal["entries"].take()).unwrap()
+    }
+
+    /// Fails where anything is wrong with the store.
+    pub fn assert_sound(&self) {
+        let report = self.json("doctor --no-model");
+        assert_eq!(report["ok"], true, "{report}");
+    }
+
+    /// What a person sees who types these lines.
+    pub fn transcript(&self, lines: &[&str]) -> String {
+        let mut written = String::new();
+        for line in lines {
+            let Done { stdout, stderr, status } = self.run(line);
+            written += &format!("$ callboard {line}\n{stdout}");
+            written.extend(stderr.lines().map(|line| format!("! {line}\n")));
+            if status != 0 {
+                written += &format!("= {status}\n");
+            }
+        }
+        self.normal(&written)
+    }
+
+    /// A text without what differs from one time to the next.
+    pub fn normal(&self, text: &str) -> String {
+        let text = text.replace(&self.folder.path().display().to_string(), "HOME");
+        let text = replace(&text, "####-##-##T##:##:##.###Z", "TIME");
+        replace(&replace(&text, "########-######-aaaa", "SESSION"), "#.# s", "N s")
+    }
+}
+
+fn done(output: Output) -> Done {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Done { stdout: text(output.stdout), stderr: text(output.stderr), status: output.status.code().unwrap_or(-1) }
+}
+
+fn split(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, quoted) in line.split('\'').enumerate() {
+        match at % 2 {
+            0 => words.extend(quoted.split_whitespace().map(str::to_owned)),
+            _ => words.push(quoted.to_owned()),
+        }
+    }
+    words
+}
+
+/// Replaces what looks like `pattern`, in which `#` is a digit and `a` a digit or a letter.
+fn replace(text: &str, pattern: &str, with: &str) -> String {
+    let fits = |text: &str| {
+        let mut there = text.chars();
+        pattern.chars().all(|wanted| match (wanted, there.next()) {
+            ('#', Some(c)) => c.is_ascii_digit(),
+            ('a', Some(c)) => c.is_ascii_alphanumeric(),
+            (wanted, c) => c == Some(wanted),
+        })
+    };
+    let (mut replaced, mut rest) = (String::new(), text);
+    while let Some(c) = rest.chars().next() {
+        let length = if fits(rest) { pattern.len() } else { c.len_utf8() };
+        replaced += if fits(rest) { with } else { &rest[..length] };
+        rest = &rest[length..];
+    }
+    replaced
+}
+
+/// Whether this process may write everywhere.
+pub fn is_root() -> bool {
+    Path::new("/proc/self").exists()
+        && std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0)
+}

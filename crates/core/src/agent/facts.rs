@@ -1,0 +1,115 @@
+//! What can happen to agents.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    agent::Agent,
+    audience::Audience,
+    entry::Header,
+    fact::{Fact, Seen},
+    id::AgentName,
+    state::State,
+    view::View,
+};
+
+/// An agent joined the team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Added {
+    pub(crate) agent: Agent,
+}
+
+/// What is known of an agent changed. It carries all of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Updated {
+    pub(super) agent: Agent,
+}
+
+/// An agent left the team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removed {
+    pub(super) name: AgentName,
+}
+
+impl Fact for Added {
+    const TYPE: &'static str = "agent.added";
+
+    fn subject(&self) -> String {
+        format!("agent:{}", self.agent.name)
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::All
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        Arc::make_mut(&mut state.team).0.push(self.agent);
+    }
+
+    fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
+        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view)? })
+    }
+}
+
+impl Fact for Updated {
+    const TYPE: &'static str = "agent.updated";
+
+    fn subject(&self) -> String {
+        format!("agent:{}", self.agent.name)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        // A change of what other workers do not see is nothing that they are told of.
+        let public = |agent: &Agent| (agent.role, agent.title.clone());
+        match before.team.agent(&self.agent.name) {
+            Ok(known) if public(known) == public(&self.agent) => {
+                before.team.managers().or(&Audience::of([self.agent.name.clone()]))
+            }
+            _ => Audience::All,
+        }
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        let team = Arc::make_mut(&mut state.team);
+        if let Some(agent) = team.0.iter_mut().find(|agent| agent.name == self.agent.name) {
+            *agent = self.agent;
+        }
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let data = seen(&self.agent, view).filter(|_| view.was_meant(header))?;
+        Some(Seen { kind: Self::TYPE, data })
+    }
+}
+
+impl Fact for Removed {
+    const TYPE: &'static str = "agent.removed";
+
+    fn subject(&self) -> String {
+        format!("agent:{}", self.name)
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::All
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        Arc::make_mut(&mut state.team).0.retain(|agent| agent.name != self.name);
+        state.runs.hear_leave(&self.name);
+    }
+
+    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+        Seen::fact(&self)
+    }
+}
+
+/// What a viewer sees of an agent: a worker sees of others only who they are.
+fn seen(agent: &Agent, view: &View<'_>) -> Option<Value> {
+    let whole = view.is_in_charge() || view.agent() == Some(&agent.name);
+    let public = || Agent { instructions: None, model: None, tools: Vec::new(), ..agent.clone() };
+    serde_json::to_value(if whole { agent.clone() } else { public() }).ok()
+}

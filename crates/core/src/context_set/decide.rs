@@ -1,0 +1,98 @@
+//! Changing context sets.
+
+use crate::{
+    audience::Audience,
+    context_set::facts::{Deleted, Updated},
+    context_set::{ContextSet, Held, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
+    deciding::Deciding,
+    error::Error,
+    id::SetName,
+    rights,
+    state::State,
+    text::Text,
+    view::View,
+};
+
+/// Creates or changes a set, for whoever may: a worker only one that it sees, and only its content.
+pub(crate) fn put(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<SetOutcome, Error> {
+    rights::write_sets(deciding)?;
+    if rights::is_worker(deciding) {
+        if put.visible_to.is_some() {
+            rights::in_charge(deciding, "change who sees a context set")?;
+        }
+        check_seen(deciding, &put.name)?;
+    }
+    if put.enabled.is_some() {
+        rights::user(deciding, "switch a context set on or off")?;
+    }
+    let outcome = write(deciding, put)?;
+    Ok(SetOutcome { name: put.name.to_string(), outcome, reason: None })
+}
+
+/// Writes a set that whoever asks may write.
+pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome, Error> {
+    let State { team, sets, session, .. } = &deciding.state;
+    let known = sets.get(&put.name).map(|held| held.set.clone());
+    let is_steps = put.name.as_str() == PROCESS_STEPS && team.manager().is_some();
+    let visible_to = match (&put.visible_to, &known) {
+        (Some(audience), _) => audience.clone(),
+        (None, Some(set)) if !is_steps || team.managers().covers(&set.visible_to) => set.visible_to.clone(),
+        (None, _) if is_steps => team.managers(),
+        (None, _) => session.settings.default_visibility.0.clone(),
+    };
+    if put.visible_to.is_some() {
+        team.check_audience(&visible_to, "/visible_to")?;
+    }
+    if is_steps && !team.managers().covers(&visible_to) {
+        return Err(Error::invalid("/visible_to", "Process Steps is for the manager alone: leave visible_to out"));
+    }
+    let set = ContextSet {
+        name: put.name.clone(),
+        content: Text::keep(&put.content, "the content", &mut deciding.values)?,
+        visible_to,
+        enabled: put.enabled.or(known.as_ref().map(|set| set.enabled)).unwrap_or(true),
+        form: known.as_ref().and_then(|set| set.form.clone()),
+        tokens: deciding.asked.count.count(&put.content),
+    };
+    if known.as_deref() == Some(&set) {
+        return Ok(Outcome::Unchanged);
+    }
+    deciding.record(Updated(set));
+    Ok(if known.is_some() { Outcome::Updated } else { Outcome::Created })
+}
+
+/// Hands what is the manager's alone over to the manager there is now: Process Steps, and forms that wait for the user.
+pub(crate) fn hand_over(deciding: &mut Deciding<'_>) {
+    let State { team, sets, .. } = &deciding.state;
+    let managers = team.managers();
+    let is_steps = |set: &ContextSet| set.name.as_str() == PROCESS_STEPS && set.visible_to != Audience::None;
+    let astray = sets.iter().filter(|held| {
+        let is_managers = held.set.is_open_form() || is_steps(&held.set);
+        is_managers && held.sight.audience != managers
+    });
+    let handed_over = |held: &Held| {
+        let visible_to = if is_steps(&held.set) { managers.clone() } else { held.set.visible_to.clone() };
+        ContextSet { visible_to, ..ContextSet::clone(&held.set) }
+    };
+    let sets: Vec<_> = astray.map(handed_over).collect();
+    sets.into_iter().for_each(|set| deciding.record(Updated(set)));
+}
+
+/// Deletes a set, for whoever may and sees it.
+pub(crate) fn delete(deciding: &mut Deciding<'_>, name: &SetName) -> Result<(), Error> {
+    rights::write_sets(deciding)?;
+    check_seen(deciding, name)?;
+    remove(deciding, name);
+    Ok(())
+}
+
+/// Deletes a set that is there.
+pub(crate) fn remove(deciding: &mut Deciding<'_>, name: &SetName) {
+    deciding.record(Deleted { name: name.clone() });
+}
+
+/// Refuses a name that names nothing which whoever asks may see anything of.
+fn check_seen(deciding: &Deciding<'_>, name: &SetName) -> Result<(), Error> {
+    let viewer = deciding.by.clone().into();
+    View::new(&deciding.state, &viewer, deciding.asked.count)?.set(name).map(|_| ())
+}

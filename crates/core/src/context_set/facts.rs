@@ -1,0 +1,118 @@
+//! What can happen to context sets, and what a viewer sees of them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::{Audience, Sight},
+    context_set::{ContextSet, Held, SetView},
+    entry::Header,
+    error::Error,
+    fact::{Fact, Seen, passing},
+    id::SetName,
+    state::State,
+    view::View,
+};
+
+impl<'a> View<'a> {
+    /// The sets that the viewer sees anything of, by name.
+    pub fn sets(&self) -> impl Iterator<Item = SetView<'a>> {
+        let view = *self;
+        self.state.sets.iter().filter_map(move |held| view.see(held))
+    }
+
+    /// The set with this name. A hidden one answers like one that is not there.
+    pub fn set(&self, name: &SetName) -> Result<SetView<'a>, Error> {
+        let held = self.state.sets.get(name).and_then(|held| self.see(held));
+        held.ok_or_else(|| Error::not_found("context set", name))
+    }
+
+    fn see(&self, held: &'a Held) -> Option<SetView<'a>> {
+        match self.agent() {
+            Some(agent) if !held.sight.audience.contains(agent) => {
+                self.is_in_charge().then_some(SetView::Outline(held))
+            }
+            _ => Some(SetView::Whole(held)),
+        }
+    }
+}
+
+/// A set was created or changed. It carries the whole set, so whoever gains sight of it needs no earlier entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Updated(pub(crate) ContextSet);
+
+/// A set was deleted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Deleted {
+    pub(super) name: SetName,
+}
+
+impl Fact for Updated {
+    const TYPE: &'static str = "context_set.updated";
+
+    fn subject(&self) -> String {
+        format!("set:{}", self.0.name)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        let sight = before.sets.get(&self.0.name).map(|held| &held.sight);
+        passing(sight, self.0.audience(&before.team), &before.team)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let audience = self.0.audience(&state.team);
+        let mut sight = state.sets.get(&self.0.name).map(|held| held.sight.clone());
+        match &mut sight {
+            Some(sight) => sight.change(audience, header.seq),
+            None => sight = Some(Sight::new(audience, header.seq)),
+        }
+        if self.0.form.as_ref().is_some_and(|form| form.answered) {
+            state.runs.hear_form(&self.0.name);
+        }
+        if let Some(sight) = sight {
+            let held = Held { sight, updated_at: header.at, seq: header.seq, set: Arc::new(self.0) };
+            state.sets.0.insert_mut(held.set.name.clone(), held);
+        }
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let Self(set) = &self;
+        let outline = || {
+            let data = serde_json::json!({
+                "name": set.name, "visible_to": set.visible_to, "enabled": set.enabled, "tokens": set.tokens,
+            });
+            view.is_in_charge().then_some(Seen { kind: Self::TYPE, data })
+        };
+        let sight = view.state.sets.get(&set.name).map(|held| &held.sight);
+        let Some(agent) = view.agent().filter(|_| view.was_meant(header)) else { return outline() };
+        let had_it = if set.is_open_form() { view.is_in_charge() } else { set.visible_to.contains(agent) };
+        match sight {
+            _ if !had_it => outline().or_else(|| Seen::fact(&Deleted { name: set.name.clone() })),
+            Some(sight) if sight.reaches(agent, header.seq) => Seen::fact(&self),
+            _ => outline(),
+        }
+    }
+}
+
+impl Fact for Deleted {
+    const TYPE: &'static str = "context_set.deleted";
+
+    fn subject(&self) -> String {
+        format!("set:{}", self.name)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        let sight = before.sets.get(&self.name).map(|held| &held.sight);
+        passing(sight, before.team.managers(), &before.team)
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.sets.0.remove_mut(&self.name);
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.was_meant(header) || view.is_in_charge() { Seen::fact(&self) } else { None }
+    }
+}

@@ -1,0 +1,202 @@
+//! Adding messages, and saying who sees a thread.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    audience::Audience,
+    conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
+    conversation::{Content, Message, NewContent, NewMessage, Role},
+    deciding::{Deciding, Receipt, Undecided},
+    entry::Entry,
+    error::{Error, Fault},
+    fact::{self, Fact},
+    id::{AgentName, MessageId, ThreadId},
+    json, rights,
+    text::{MAX_BYTES, Text},
+    view::View,
+};
+
+/// Says who sees a thread; makes it where there is none.
+pub(crate) fn put_thread(deciding: &mut Deciding<'_>, name: &ThreadId, visible_to: &Audience) -> Result<(), Error> {
+    rights::in_charge(deciding, "say who sees a thread")?;
+    deciding.state.team.check_audience(visible_to, "/visible_to")?;
+    if let Some(agent) = deciding.agent()
+        && !audience_of(&deciding.state, name).contains(agent)
+    {
+        return Err(Error::not_found("thread", name));
+    }
+    let known = deciding.state.threads.get(name);
+    if known.is_none_or(|thread| thread.sight.audience != *visible_to) {
+        deciding.record(ThreadUpdated { name: name.clone(), visible_to: visible_to.clone() });
+    }
+    Ok(())
+}
+
+/// Hands the threads in which the manager speaks in runs over to another: it sees them from now on.
+pub(crate) fn hand_over(deciding: &mut Deciding<'_>, old: &AgentName, new: &AgentName) {
+    let is_runs = |name: &ThreadId| *name == ThreadId::main() || name.as_str().starts_with("agent:");
+    let passed = |audience: &Audience, thread: &ThreadId| {
+        let stays = |name: &&AgentName| *name != old || *thread == ThreadId::of_agent(old);
+        Audience::of(audience.names().filter(stays).cloned().chain([new.clone()]))
+    };
+    let threads = deciding.state.threads.iter().filter(|(name, _)| is_runs(name));
+    let seen = threads.filter(|(_, thread)| thread.sight.audience.names().any(|name| name == old));
+    let changes: Vec<_> = seen.map(|(name, thread)| (name.clone(), passed(&thread.sight.audience, name))).collect();
+    for (name, visible_to) in changes {
+        deciding.record(ThreadUpdated { name, visible_to });
+    }
+}
+
+/// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
+pub(crate) fn add(
+    deciding: &mut Deciding<'_>,
+    thread: &ThreadId,
+    messages: &[NewMessage],
+) -> Result<Vec<Receipt>, Undecided> {
+    if let Some(agent) = deciding.agent() {
+        let predefined = thread.as_str() == "main" || own_thread_of(&deciding.state.team, thread).is_some();
+        let there = predefined || deciding.state.threads.get(thread).is_some();
+        if !there || !audience_of(&deciding.state, thread).contains(agent) {
+            return Err(Error::not_found("thread", thread).into());
+        }
+    }
+    say(deciding, thread, messages)
+}
+
+/// The same for what a run says, wherever it says it: who takes part in a run may have lost sight of the thread.
+pub(crate) fn say(
+    deciding: &mut Deciding<'_>,
+    thread: &ThreadId,
+    messages: &[NewMessage],
+) -> Result<Vec<Receipt>, Undecided> {
+    let faults = messages.iter().enumerate().flat_map(|(at, message)| faults(at, thread, message)).collect::<Vec<_>>();
+    if !faults.is_empty() {
+        return Err(Error::Invalid(faults).into());
+    }
+    messages.iter().enumerate().map(|(at, new)| add_one(deciding, thread, new, at)).collect()
+}
+
+fn faults(at: usize, thread: &ThreadId, message: &NewMessage) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |field: &str, problem: String| {
+        faults.push(Fault { pointer: format!("/messages/{at}/{field}"), problem });
+    };
+    if let Some(other) = message.thread_id.as_ref().filter(|other| *other != thread) {
+        fault("thread_id", format!("the message is added to {thread} and names {other}: leave it out"));
+    }
+    if let Some(NewContent::Parts(parts)) = &message.content
+        && !parts.iter().all(|part| part.get("type").is_some_and(Value::is_string))
+    {
+        fault("content", "give each part a type, for instance {\"type\": \"text\", \"text\": \"…\"}".to_owned());
+    }
+    let mut parts = message.content.iter().flat_map(NewContent::parts).flat_map(Map::values);
+    if !parts.all(json::is_shallow) {
+        fault("content", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if message.metadata.as_ref().is_some_and(|fields| !json::are_shallow(fields.values())) {
+        fault("metadata", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if !message.tool_calls.iter().all(|call| json::is_shallow(&call.arguments)) {
+        fault("tool_calls", format!("nest at most {} levels, or give the arguments as a text", json::MAX_DEPTH));
+    }
+    if !message.tool_calls.is_empty() && message.role != Role::Ai {
+        fault("tool_calls", "only a message in the role AI calls tools".to_owned());
+    }
+    if message.tool_call_id.is_some() && message.role != Role::Tool {
+        fault("tool_call_id", "only a message in the role TOOL is the result of a call".to_owned());
+    }
+    faults
+}
+
+fn add_one(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, at: usize) -> Result<Receipt, Undecided> {
+    let seq = deciding.next_seq();
+    let message = build(deciding, thread, new, MessageId::of_seq(seq))?;
+    if new.message_id.is_some()
+        && let Some(there) = existing(deciding, &message)?
+    {
+        let receipt = Receipt { message_id: message.message_id.clone(), seq: there.header.seq };
+        if is_same(&message, new, &there)? {
+            return Ok(receipt);
+        }
+        let viewer = deciding.by.clone().into();
+        let seen = View::new(&deciding.state, &viewer, deciding.asked.count)?.sees_in(thread, &there.header);
+        return Err(conflict(&receipt, at, seen).into());
+    }
+    let message = if new.message_id.is_none() { unclaimed(deciding, message) } else { message };
+    let message_id = message.message_id.clone();
+    deciding.record(MessageAdded(message));
+    Ok(Receipt { message_id, seq })
+}
+
+fn build(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, id: MessageId) -> Result<Message, Error> {
+    let parts = new.content.as_ref().map_or(&[][..], NewContent::parts);
+    let size_bytes = json::size_bytes(&(new.metadata.as_ref(), &new.tool_calls, parts));
+    if size_bytes > MAX_BYTES {
+        return Err(Error::TooLarge { what: "the message".to_owned(), size_bytes, max_bytes: MAX_BYTES });
+    }
+    let content = match &new.content {
+        Some(NewContent::Text(text)) => Content::Text(Text::keep(text, "the message", &mut deciding.values)?),
+        Some(NewContent::Parts(parts)) => Content::Parts(parts.clone()),
+        None => Content::Text("".into()),
+    };
+    Ok(Message {
+        message_id: new.message_id.clone().unwrap_or(id),
+        thread_id: thread.clone(),
+        role: new.role,
+        agent: deciding.agent().cloned(),
+        content,
+        timestamp: new.timestamp.unwrap_or(deciding.asked.at),
+        metadata: new.metadata.clone(),
+        tool_calls: new.tool_calls.clone(),
+        tool_call_id: new.tool_call_id.clone(),
+        expected_output: new.expected_output.clone(),
+        tokens: new.counted().iter().map(|text| deciding.asked.count.count(text)).sum(),
+    })
+}
+
+/// The entry that has the id of `message` in its thread, if there is one.
+fn existing(deciding: &Deciding<'_>, message: &Message) -> Result<Option<Entry>, Undecided> {
+    let key = message_key(&message.thread_id, &message.message_id);
+    if let Some(entry) = deciding.claimed_here(&key) {
+        return Ok(Some(entry.clone()));
+    }
+    if let Some(seq) = deciding.asked.known.keys.get(key.as_str()) {
+        return deciding.entry(*seq);
+    }
+    let Some(seq) = message.message_id.as_seq().filter(|seq| *seq < deciding.next_seq()) else { return Ok(None) };
+    let has_it = |entry: &Entry| {
+        let same = |MessageAdded(there)| there.thread_id == message.thread_id && there.message_id == message.message_id;
+        entry.header.kind.as_ref() == MessageAdded::TYPE && fact::read(entry).is_ok_and(same)
+    };
+    Ok(deciding.entry(seq)?.filter(has_it))
+}
+
+fn is_same(message: &Message, new: &NewMessage, there: &Entry) -> Result<bool, Error> {
+    let MessageAdded(before) = fact::read(there)?;
+    let timestamp = if new.timestamp.is_some() { message.timestamp } else { before.timestamp };
+    Ok(Message { timestamp, ..message.clone() } == before)
+}
+
+fn conflict(there: &Receipt, at: usize, seen: bool) -> Error {
+    let Receipt { message_id, seq } = there;
+    let what = match seen {
+        true => format!("entry {seq} has the id {message_id} and says something else"),
+        false => format!("the id {message_id} is taken"),
+    };
+    Error::Conflict {
+        code: "message_exists",
+        what: format!("/messages/{at}/message_id: {what}"),
+        hint: "give the message another id, or leave it out",
+    }
+}
+
+/// The message with an id that nobody has taken.
+fn unclaimed(deciding: &Deciding<'_>, message: Message) -> Message {
+    let taken = |id: &MessageId| {
+        let key = message_key(&message.thread_id, id);
+        deciding.asked.known.keys.contains_key(key.as_str()) || deciding.claimed_here(&key).is_some()
+    };
+    let first = message.message_id.clone();
+    let id = (2..).map(|n| first.suffixed(n)).find(|id| !taken(id)).filter(|_| taken(&first));
+    Message { message_id: id.unwrap_or(first), ..message }
+}

@@ -1,0 +1,197 @@
+//! What can happen to threads, and what a viewer sees of them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::Team,
+    audience::Audience,
+    conversation::{Message, Size, Thread},
+    entry::Header,
+    error::Error,
+    fact::{Fact, Seen, passing},
+    id::{AgentName, MessageId, ThreadId},
+    state::State,
+    time::Timestamp,
+    view::View,
+};
+
+impl<'a> View<'a> {
+    /// The threads that the viewer sees, by name.
+    pub fn threads(&self) -> impl Iterator<Item = (&'a ThreadId, &'a Thread)> {
+        let view = *self;
+        let sees = move |thread: &Thread| view.agent().is_none_or(|agent| thread.sight.audience.contains(agent));
+        self.state.threads.iter().filter(move |(_, thread)| sees(thread)).map(|(name, thread)| (name, &**thread))
+    }
+
+    /// The thread with this name. A hidden one answers like one that is not there.
+    pub fn thread(&self, name: &ThreadId) -> Result<&'a Thread, Error> {
+        let sees = |thread: &&Thread| self.agent().is_none_or(|agent| thread.sight.audience.contains(agent));
+        let thread = self.state.threads.get(name).map(|thread| &**thread).filter(sees);
+        thread.ok_or_else(|| Error::not_found("thread", name))
+    }
+
+    /// How much of a thread the viewer sees; what was said before it did is not counted.
+    pub fn size(&self, thread: &Thread) -> Size {
+        let Some(agent) = self.agent() else { return thread.size() };
+        thread.size_of(|said| said.audience.contains(agent) && thread.sight.reaches(agent, said.last))
+    }
+
+    /// Whether the viewer sees what an entry says about `thread`.
+    pub(crate) fn sees_in(&self, thread: &ThreadId, header: &Header) -> bool {
+        let reaches = |agent| {
+            let thread = self.state.threads.get(thread);
+            thread.is_some_and(|thread| thread.sight.reaches(agent, header.seq))
+        };
+        self.was_meant(header) && self.agent().is_none_or(reaches)
+    }
+}
+
+/// A message was added.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageAdded(pub Message);
+
+/// It was said who sees a thread from now on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadUpdated {
+    pub(crate) name: ThreadId,
+    pub(crate) visible_to: Audience,
+}
+
+/// An answer was held against what was expected of it. The answer itself stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessageChecked {
+    /// The thread of the answer.
+    pub thread_id: ThreadId,
+    /// The answer.
+    pub message_id: MessageId,
+    /// The message that said what was expected.
+    pub criteria_of: MessageId,
+    /// Whether it is what was expected; `None` where that could not be found out.
+    pub valid: Option<bool>,
+    /// Why.
+    pub reason: Arc<str>,
+}
+
+impl Fact for MessageAdded {
+    const TYPE: &'static str = "message.added";
+
+    fn subject(&self) -> String {
+        thread_subject(&self.0.thread_id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience_of(before, &self.0.thread_id)
+    }
+
+    fn time(&self) -> Option<Timestamp> {
+        Some(self.0.timestamp)
+    }
+
+    fn keys(&self, before: &State) -> Vec<String> {
+        // An id that derives from the entry is found by its number: as long as nobody gives ids of that form to other
+        // entries of the thread, it need not be claimed.
+        let Message { thread_id, message_id, .. } = &self.0;
+        let derived = message_id.as_seq() == Some(before.head.seq.next());
+        let contested = before.threads.get(thread_id).is_some_and(|thread| thread.has_given_derived_ids);
+        if derived && !contested { Vec::new() } else { vec![message_key(thread_id, message_id)] }
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.runs.hear(&self.0, header);
+        let criteria = criteria_of(&self.0, state.team.manager().map(|manager| &manager.name));
+        let Message { thread_id, message_id, tokens, .. } = self.0;
+        let given = message_id.as_seq().is_some_and(|seq| seq != header.seq);
+        state.threads.change(&thread_id, header.seq, &header.audience, |thread| {
+            thread.hear(tokens, header);
+            thread.has_given_derived_ids |= given;
+            if let Some(criteria) = criteria {
+                thread.criteria = criteria;
+            }
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.sees_in(&self.0.thread_id, header) { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for ThreadUpdated {
+    const TYPE: &'static str = "thread.updated";
+
+    fn subject(&self) -> String {
+        thread_subject(&self.name)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        let sight = before.threads.get(&self.name).map(|thread| &thread.sight);
+        passing(sight, self.visible_to.clone(), &before.team)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.threads.change(&self.name, header.seq, &self.visible_to, |thread| {
+            thread.change_sight(self.visible_to.clone(), header.seq);
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let agent = view.agent().filter(|_| view.was_meant(header))?;
+        if !self.visible_to.contains(agent) {
+            return Some(Seen { kind: "thread.deleted", data: serde_json::json!({"name": self.name}) });
+        }
+        if view.sees_in(&self.name, header) { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for MessageChecked {
+    const TYPE: &'static str = "message.checked";
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread_id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, _: &mut State, _: &Header) {}
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.sees_in(&self.thread_id, header) { Seen::fact(&self) } else { None }
+    }
+}
+
+/// The subject of what is about a thread.
+pub fn thread_subject(thread: &ThreadId) -> String {
+    format!("thread:{thread}")
+}
+
+/// The key that a message claims. The length keeps names with a `/` apart.
+pub(super) fn message_key(thread: &ThreadId, message: &MessageId) -> String {
+    format!("message:{}:{thread}/{message}", thread.as_str().len())
+}
+
+/// Who sees a thread, or would if it were made now: an agent's own thread is for it and the manager, others for all.
+pub(crate) fn audience_of(state: &State, thread: &ThreadId) -> Audience {
+    if let Some(thread) = state.threads.get(thread) {
+        return thread.sight.audience.clone();
+    }
+    match own_thread_of(&state.team, thread) {
+        Some(agent) => Audience::of([agent.clone()]).or(&state.team.managers()),
+        None => Audience::All,
+    }
+}
+
+/// The agent whose own thread this is, if it is one's.
+pub(crate) fn own_thread_of<'a>(team: &'a Team, thread: &ThreadId) -> Option<&'a AgentName> {
+    let name = thread.as_str().strip_prefix("agent:")?;
+    team.names().find(|agent| agent.as_str() == name)
+}
+
+/// What a thread keeps of a message for the answer to it: whoever asks without criteria takes back those before.
+fn criteria_of(message: &Message, manager: Option<&AgentName>) -> Option<Option<(MessageId, Arc<str>)>> {
+    let asks = message.agent.is_some() && message.agent.as_ref() == manager;
+    asks.then(|| message.expected_output.clone().map(|criteria| (message.message_id.clone(), criteria)))
+}

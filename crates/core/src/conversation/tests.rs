@@ -1,0 +1,201 @@
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::NewMessage;
+use crate::{
+    command::{Answer, Command},
+    conversation::Message,
+    error::Error,
+    fact,
+    id::ThreadId,
+    testing::Board,
+};
+
+fn post(thread: &str, messages: &Value) -> Command {
+    let messages: Vec<NewMessage> = serde_json::from_value(messages.clone()).unwrap();
+    Command::AddMessages(thread.parse().unwrap(), messages)
+}
+
+/// Where messages went: `ID@SEQ`, or why they were refused.
+fn told(answer: Result<Answer, Error>) -> String {
+    match answer {
+        Ok(Answer::Messages(receipts)) => {
+            let one = |receipt: &crate::deciding::Receipt| format!("{}@{}", receipt.message_id, receipt.seq);
+            receipts.iter().map(one).collect::<Vec<_>>().join(" ")
+        }
+        Ok(answer) => format!("{answer:?}"),
+        Err(error) => format!("{}: {error}", error.code()),
+    }
+}
+
+/// Adds messages, written as texts or as `[ID, TEXT]`.
+fn say(board: &mut Board, thread: &str, messages: &Value) -> String {
+    let message = |said: &Value| match said {
+        Value::Array(said) => json!({"message_id": said[0], "role": "user", "content": said[1]}),
+        text => json!({"role": "user", "content": text}),
+    };
+    let messages = messages.as_array().unwrap().iter().map(message).collect();
+    told(board.user(post(thread, &messages)))
+}
+
+fn visible(thread: &str, visible_to: &Value) -> Command {
+    Command::PutThread(thread.parse().unwrap(), serde_json::from_value(visible_to.clone()).unwrap())
+}
+
+/// What a viewer sees of the threads: `NAME MESSAGES/TOKENS`, and what is said in them.
+fn seen(board: &Board, viewer: &str) -> String {
+    let view = board.view(viewer).unwrap();
+    let threads = view.threads().map(|(name, thread)| {
+        let size = view.size(thread);
+        format!("{name} {}/{}", size.messages, size.tokens)
+    });
+    let entries = board.entries.iter().filter(|entry| &*entry.header.kind == "message.added");
+    let texts = entries.filter_map(|entry| view.project(entry).unwrap()).map(|seen| {
+        let message: Message = serde_json::from_str(&seen.data).unwrap();
+        message.content.in_text(&board.values).unwrap().to_string()
+    });
+    format!("{}: {}", threads.collect::<Vec<_>>().join(" "), texts.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn roles_are_read_in_every_form_that_people_write_and_come_back_in_one() {
+    let role = |role: &str| serde_json::from_value::<super::Role>(json!(role));
+    let read = ["user", "USER", "assistant", "ai", "AI", "ASSISTANT", "system", "SYSTEM", "tool", "TOOL"].map(|word| {
+        let role = role(word).unwrap();
+        json!(role).as_str().unwrap().to_owned()
+    });
+    assert_snapshot!(read.join(" "), @"USER USER AI AI AI AI SYSTEM SYSTEM TOOL TOOL");
+    assert_snapshot!(role("wizard").unwrap_err(), @"unknown variant `wizard`, expected one of `USER`, `user`, `AI`, `ASSISTANT`, `ai`, `assistant`, `SYSTEM`, `system`, `TOOL`, `tool`");
+    assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"content": "x"})).unwrap_err(), @"missing field `role`");
+    assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"role": "user", "contents": "x"})).unwrap_err(), @"unknown field `contents`, expected one of `message_id`, `thread_id`, `role`, `content`, `timestamp`, `metadata`, `tool_calls`, `tool_call_id`");
+    assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"role": "user", "content": 7})).unwrap_err(), @"content is a string or a list of parts, each an object with a type");
+}
+
+#[test]
+fn an_empty_batch_changes_nothing() {
+    let mut board = Board::team("lead writer");
+    let before = board.state.clone();
+    assert_snapshot!(say(&mut board, "main", &json!([])), @"");
+    assert_eq!(board.state, before);
+    assert!(" ".parse::<ThreadId>().is_err());
+}
+
+#[test]
+fn a_batch_is_added_whole_or_not_at_all() {
+    let mut board = Board::team("lead writer");
+    let before = board.state.clone();
+    let messages = json!([
+        {"role": "user", "content": "a"},
+        {"role": "user", "content": "b", "thread_id": "other"},
+        {"role": "user", "tool_call_id": "c1"},
+        {"role": "tool", "tool_calls": [{"id": "c1", "name": "look"}]},
+        {"role": "user", "content": [{"text": "no type"}]},
+    ]);
+    assert_snapshot!(told(board.user(post("main", &messages))), @r#"invalid: /messages/1/thread_id: the message is added to main and names other: leave it out; /messages/2/tool_call_id: only a message in the role TOOL is the result of a call; /messages/3/tool_calls: only a message in the role AI calls tools; /messages/4/content: give each part a type, for instance {"type": "text", "text": "…"}"#);
+    assert_eq!(board.state, before);
+    assert_snapshot!(say(&mut board, "main", &json!([["x", "1"], ["x", "2"]])), @"message_exists: /messages/1/message_id: entry 4 has the id x and says something else: give the message another id, or leave it out");
+    assert_eq!(board.state, before);
+}
+
+#[test]
+fn the_same_message_is_added_once() {
+    let mut board = Board::team("lead writer");
+    assert_snapshot!(say(&mut board, "main", &json!([["x", "1"], ["y", "2"]])), @"x@4 y@5");
+    assert_snapshot!(say(&mut board, "main", &json!([["x", "1"], ["z", "3"], ["z", "3"]])), @"x@4 z@6 z@6");
+    assert_snapshot!(say(&mut board, "main", &json!([["x", "other"]])), @"message_exists: /messages/0/message_id: entry 4 has the id x and says something else: give the message another id, or leave it out");
+    assert_snapshot!(say(&mut board, "other", &json!([["x", "other"]])), @"x@7");
+    let late = json!([{"message_id": "x", "role": "user", "content": "1", "timestamp": "2024-01-01T00:00:00Z"}]);
+    assert_snapshot!(told(board.user(post("main", &late))), @"message_exists: /messages/0/message_id: entry 4 has the id x and says something else: give the message another id, or leave it out");
+    let by_writer = json!([{"message_id": "x", "role": "user", "content": "1"}]);
+    assert_snapshot!(told(board.by("writer", post("main", &by_writer))), @"message_exists: /messages/0/message_id: entry 4 has the id x and says something else: give the message another id, or leave it out");
+}
+
+#[test]
+fn ids_that_look_derived_may_be_given_before_at_and_after_their_entry() {
+    let mut before = Board::team("lead writer");
+    assert_snapshot!(say(&mut before, "main", &json!([["m6", "given"], "a", "b", "c", "d"])), @"m6@4 m5@5 m6-2@6 m7@7 m8@8");
+    assert_snapshot!(say(&mut before, "main", &json!([["m6", "given"], ["m5", "a"], ["m6-2", "b"]])), @"m6@4 m5@5 m6-2@6");
+    assert_snapshot!(say(&mut before, "main", &json!([["m6", "b"]])), @"message_exists: /messages/0/message_id: entry 4 has the id m6 and says something else: give the message another id, or leave it out");
+    let mut at = Board::team("lead writer");
+    assert_snapshot!(say(&mut at, "main", &json!([["m4", "given"], "a"])), @"m4@4 m5@5");
+    assert_snapshot!(say(&mut at, "main", &json!([["m4", "given"], ["m5", "a"]])), @"m4@4 m5@5");
+    let mut after = Board::team("lead writer");
+    assert_snapshot!(say(&mut after, "main", &json!(["a", "b"])), @"m4@4 m5@5");
+    assert_snapshot!(say(&mut after, "main", &json!([["m1", "c"], ["m4", "a"], ["m5", "x"]])), @"message_exists: /messages/2/message_id: entry 5 has the id m5 and says something else: give the message another id, or leave it out");
+    assert_snapshot!(say(&mut after, "main", &json!([["m1", "c"], ["m4", "a"]])), @"m1@6 m4@4");
+    assert_snapshot!(say(&mut after, "other", &json!([["m4", "a"], ["m9", "x"], "y", "z"])), @"m4@7 m9@8 m9-2@9 m10@10");
+}
+
+#[test]
+fn a_hidden_thread_answers_like_one_that_is_not_there() {
+    let mut board = Board::team("lead writer critic");
+    board.user(visible("plans", &json!(["lead", "critic"]))).unwrap();
+    say(&mut board, "plans", &json!(["secret"]));
+    let hello = json!([{"role": "assistant", "content": "hello"}]);
+    for thread in ["plans", "absent", "agent:critic", "agent:ghost"] {
+        let error = board.by("writer", post(thread, &hello)).unwrap_err();
+        assert_eq!(error.to_string(), format!("there is no thread {thread:?}"));
+        let error = board.prompt("writer", thread, 1000).unwrap_err();
+        assert_eq!(error.to_string(), format!("there is no thread {thread:?}"));
+    }
+    assert!(board.view("writer").unwrap().thread(&"plans".parse().unwrap()).is_err());
+    assert_snapshot!(told(board.by("writer", post("main", &hello))), @"m7@7");
+    assert_snapshot!(told(board.by("writer", post("agent:writer", &hello))), @"m8@8");
+    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all")))), @"forbidden: agent:writer may not say who sees a thread: ask the manager or the user");
+}
+
+#[test]
+fn who_gains_sight_of_a_thread_sees_and_counts_only_what_comes_after() {
+    let mut board = Board::team("lead writer critic");
+    board.user(visible("plans", &json!(["lead", "critic"]))).unwrap();
+    say(&mut board, "plans", &json!(["one", "two"]));
+    board.user(visible("plans", &json!(["lead", "critic", "writer"]))).unwrap();
+    say(&mut board, "plans", &json!(["three"]));
+    board.user(visible("plans", &json!(["lead", "writer"]))).unwrap();
+    say(&mut board, "plans", &json!(["four"]));
+    board.user(visible("plans", &json!("all"))).unwrap();
+    say(&mut board, "plans", &json!(["five", "six"]));
+    assert_snapshot!(seen(&board, "user"), @"plans 6/6: one two three four five six");
+    assert_snapshot!(seen(&board, "lead"), @"plans 6/6: one two three four five six");
+    assert_snapshot!(seen(&board, "writer"), @"plans 4/4: three four five six");
+    assert_snapshot!(seen(&board, "critic"), @"plans 2/2: five six");
+    board.team_becomes("lead writer critic editor");
+    assert_snapshot!(seen(&board, "editor"), @"plans 2/2: five six");
+    board.user(visible("plans", &json!("none"))).unwrap();
+    assert_snapshot!(seen(&board, "lead"), @":");
+    assert_snapshot!(board.seen("lead").last().unwrap().data, @r#"{"name":"plans"}"#);
+}
+
+#[test]
+fn tool_calls_and_results_are_kept_as_data() {
+    let mut board = Board::team("lead writer");
+    let messages = json!([
+        {"role": "assistant", "tool_calls": [{"id": "c1", "name": "look", "arguments": {"at": [1, 2.5]}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a tree"},
+    ]);
+    assert_snapshot!(told(board.by("writer", post("agent:writer", &messages))), @"m4@4 m5@5");
+    let call: super::facts::MessageAdded = fact::read(&board.entries[3]).unwrap();
+    assert_snapshot!(json!(call.0), @r#"{"message_id":"m4","thread_id":"agent:writer","role":"AI","agent":"writer","content":"","timestamp":"2025-01-18T09:00:01.000Z","tool_calls":[{"id":"c1","name":"look","arguments":{"at":[1,2.5]}}],"tokens":14}"#);
+}
+
+#[test]
+fn what_is_nested_too_deep_to_be_read_back_is_refused() {
+    let mut board = Board::team("lead writer");
+    let deep = (0..100).fold(json!(1), |value, _| json!([value]));
+    let with = |field: &str, value: Value| json!([{"role": "assistant", field: value}]);
+    assert_snapshot!(told(board.user(post("main", &with("metadata", json!({"a": deep}))))), @"invalid: /messages/0/metadata: nest at most 64 levels");
+    assert_snapshot!(told(board.user(post("main", &with("content", json!([{"type": "x", "a": deep}]))))), @"invalid: /messages/0/content: nest at most 64 levels");
+    let calls = json!([{"id": "c1", "name": "look", "arguments": deep}]);
+    assert_snapshot!(told(board.user(post("main", &with("tool_calls", calls)))), @"invalid: /messages/0/tool_calls: nest at most 64 levels, or give the arguments as a text");
+}
+
+#[test]
+fn messages_of_any_length_are_taken_up_to_the_most_that_a_journal_takes() {
+    let mut board = Board::team("lead writer");
+    let long = "word ".repeat(200_000);
+    assert_snapshot!(say(&mut board, "main", &json!([long])), @"m4@4");
+    assert!(board.entries.last().unwrap().data.len() < 1000);
+    assert!(seen(&board, "writer").ends_with(&long));
+    assert_snapshot!(say(&mut board, "main", &json!(["x".repeat((16 << 20) + 1)])), @"too_large: the message has 16777217 bytes, and 16777216 is the most: split it");
+    assert_snapshot!(say(&mut board, "main", &json!(["\u{0}\u{7f}\u{fffd}"])), @"m5@5");
+}

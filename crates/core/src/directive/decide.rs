@@ -1,0 +1,126 @@
+//! Applying directives.
+
+use serde_json::Value;
+
+use crate::{
+    context_set::facts::Updated,
+    context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
+    deciding::Deciding,
+    directive::facts::Received,
+    directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, read},
+    error::Error,
+    form::Form,
+    id::SetName,
+    rights,
+    text::Text,
+};
+
+/// Applies a directive that came from outside of a run.
+pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Directed, Error> {
+    rights::in_charge(deciding, "give directives")?;
+    let reading = read::read(input, &deciding.state.team);
+    // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
+    let others =
+        reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with("/contextSetUpdate/contextSets/"));
+    let others: Vec<_> = others.collect();
+    if !others.is_empty() {
+        return Err(Error::Invalid(others));
+    }
+    let directive = reading.directive;
+    let outcomes = update_sets(deciding, &directive.sets);
+    let form = ask_user(deciding, &directive)?;
+    let message = match &directive.message {
+        Some(message) => Some(Text::keep(message, "the message", &mut deciding.values)?),
+        None => None,
+    };
+    deciding.record(Received {
+        run: None,
+        outcomes: outcomes.clone(),
+        message_to: directive.message_to,
+        message,
+        workflow_complete: directive.workflow_complete,
+        form: form.as_ref().map(|(name, _)| name.clone()),
+        faults: Vec::new(),
+        unparsed: reading.unparsed.clone(),
+    });
+    let form =
+        form.map(|(name, form)| FormRequest { name: Some(name.to_string()), fields: form.fields, answered: false });
+    Ok(Directed { outcomes, form, unparsed: reading.unparsed })
+}
+
+/// Applies updates of sets in order. One that is rejected stops no other.
+pub(crate) fn update_sets(deciding: &mut Deciding<'_>, updates: &[Result<SetUpdate, SetOutcome>]) -> Vec<SetOutcome> {
+    let outcome_of = |update: &Result<SetUpdate, SetOutcome>| {
+        let update = match update {
+            Ok(update) => update,
+            Err(outcome) => return outcome.clone(),
+        };
+        match update_set(deciding, update) {
+            Ok(outcome) => {
+                let reason = "there is a set of this name: update it".to_owned();
+                SetOutcome::new(&update.name, outcome, Some(reason).filter(|_| outcome == Outcome::Conflict))
+            }
+            Err(error) => SetOutcome::rejected(&update.name, error),
+        }
+    };
+    updates.iter().map(outcome_of).collect()
+}
+
+fn update_set(deciding: &mut Deciding<'_>, update: &SetUpdate) -> Result<Outcome, Error> {
+    let name: SetName = update.name.parse()?;
+    let there = deciding.state.sets.get(&name).is_some();
+    if there && update.new_or_update == Some(NewOrUpdate::New) {
+        return Ok(Outcome::Conflict);
+    }
+    let empty = update.context.trim().is_empty();
+    if empty && there {
+        context_set::decide::remove(deciding, &name);
+        return Ok(Outcome::Deleted);
+    }
+    let content = if empty { "".into() } else { update.context.clone() };
+    let put = PutSet { name, content, visible_to: update.visible_to_agents.clone(), enabled: None };
+    let outcome = context_set::decide::write(deciding, &put)?;
+    Ok(if empty { Outcome::CreatedEmpty } else { outcome })
+}
+
+/// Puts a form before the user where a directive asks for information: the one it brings, or one text field.
+pub(crate) fn ask_user(deciding: &mut Deciding<'_>, directive: &Directive) -> Result<Option<(SetName, Form)>, Error> {
+    if !directive.is_info_request {
+        return Ok(None);
+    }
+    let request = directive.message.clone().unwrap_or_else(|| "The manager asks for information.".into());
+    let (name, form) = match &directive.form {
+        Some(FormRequest { name, fields, .. }) => {
+            let form = Form { fields: fields.clone(), ..Form::one_answer("Answer") };
+            let faults = form.faults("/form");
+            if !faults.is_empty() {
+                return Err(Error::Invalid(faults));
+            }
+            (name.clone(), form)
+        }
+        None => (None, Form::one_answer("Answer")),
+    };
+    let name = free_name(deciding, name.as_deref().unwrap_or("Information Request"))?;
+    let set = ContextSet {
+        name: name.clone(),
+        content: Text::keep(&request, "the request", &mut deciding.values)?,
+        visible_to: deciding.state.session.settings.default_visibility.0.clone(),
+        enabled: true,
+        form: Some(form.clone()),
+        tokens: deciding.asked.count.count(&request),
+    };
+    deciding.record(Updated(set));
+    Ok(Some((name, form)))
+}
+
+/// A name that no set has: the wanted one, or that with a number behind it.
+fn free_name(deciding: &Deciding<'_>, wanted: &str) -> Result<SetName, Error> {
+    let is_free = |name: &SetName| name.as_str() != PROCESS_STEPS && deciding.state.sets.get(name).is_none();
+    let first: SetName = wanted.parse()?;
+    if is_free(&first) {
+        return Ok(first);
+    }
+    let numbered = (2..10_000).map_while(|n| format!("{first} {n}").parse().ok());
+    let free = numbered.into_iter().find(is_free);
+    free.ok_or_else(|| Error::invalid("/form/name", "give the form a shorter name, which no context set has"))
+}

@@ -1,0 +1,81 @@
+//! Entries as lines of JSON: the form in which a journal is exported, and in which samples of it are kept.
+//!
+//! ```text
+//! {"seq":4,"v":1,"at":"2025-01-18T09:00:01.000Z","by":"user","type":"message.added","subject":"thread:main",
+//!  "audience":"all","time":"2025-01-18T09:00:01.000Z","keys":["message:4:main/hello"],"data":{…},"tag":"5f0c…"}
+//! ```
+//!
+//! all in one line. `time` and `keys` are left out where there are none. `data` stands there byte for byte as it was
+//! decided, so that the tag can be computed again.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Actor, Entry, Header, Tag};
+use crate::{audience::Audience, id::Seq, time::Timestamp};
+
+/// The fields of a line, in order.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    seq: Seq,
+    v: u16,
+    at: Timestamp,
+    by: Actor,
+    #[serde(rename = "type")]
+    kind: Arc<str>,
+    subject: Arc<str>,
+    audience: Audience,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    keys: Vec<Arc<str>>,
+    data: Box<RawValue>,
+    tag: Tag,
+}
+
+/// The line of an entry, without a line end. An error where its data is not JSON, which no entry that was decided has.
+pub fn write(entry: &Entry) -> Result<String, serde_json::Error> {
+    let Entry { header, data, tag } = entry.clone();
+    let Header { seq, v, at, by, kind, subject, audience, time, keys } = header;
+    let data = RawValue::from_string(data.to_string())?;
+    serde_json::to_string(&Line { seq, v, at, by, kind, subject, audience, time, keys, data, tag })
+}
+
+/// The entry of a line. Whether its tag is right, and whether this program knows its type, is not looked at.
+pub fn read(line: &str) -> Result<Entry, serde_json::Error> {
+    let Line { seq, v, at, by, kind, subject, audience, time, keys, data, tag } = serde_json::from_str(line)?;
+    let header = Header { seq, v, at, by, kind, subject, audience, time, keys };
+    Ok(Entry { header, data: data.get().into(), tag })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Board;
+
+    #[test]
+    fn an_entry_is_read_back_as_it_was_written() {
+        for entry in Board::team("lead writer").entries {
+            assert_eq!(read(&write(&entry).unwrap()).unwrap(), entry);
+        }
+    }
+
+    #[test]
+    fn data_keeps_its_bytes() {
+        let mut entry = Board::team("lead").entries.remove(0);
+        entry.data = r#"{ "b":1.0e0,"a" :"\u00e9","a":null }"#.into();
+        assert_eq!(read(&write(&entry).unwrap()).unwrap(), entry);
+    }
+
+    #[test]
+    fn what_is_not_a_line_of_an_entry_is_refused() {
+        let line = write(&Board::team("lead").entries[0]).unwrap();
+        for wrong in ["", "{}", &line.replace("\"tag\"", "\"tug\""), &line.replace("\"v\":1", "\"v\":-1"), &line[..40]]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

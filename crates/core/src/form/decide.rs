@@ -1,0 +1,40 @@
+//! Answering forms.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    context_set::ContextSet, context_set::facts::Updated, deciding::Deciding, error::Error, form::Form, id::SetName,
+    rights, text::Text,
+};
+
+/// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
+/// run that waits for it goes on.
+pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
+    rights::user(deciding, "answer a form")?;
+    let Some(held) = deciding.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
+    let set = held.set.clone();
+    let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
+    if form.answered {
+        return Err(Error::Conflict {
+            code: "form_answered",
+            what: format!("the form {name} has been answered"),
+            hint: "change the context set instead",
+        });
+    }
+    form.check(answers)?;
+    let request = match &set.content {
+        Text::Inline(text) => text.clone(),
+        Text::Stored(stored) => format!("{}\n[shortened here: it was said whole in main]", stored.beginning).into(),
+    };
+    let content: Arc<str> = form.readable(&request, answers).into();
+    let answered = ContextSet {
+        content: Text::keep(&content, "the answers", &mut deciding.values)?,
+        form: Some(Form { answered: true, answers: answers.clone(), ..form.clone() }),
+        tokens: deciding.asked.count.count(&content),
+        ..ContextSet::clone(&set)
+    };
+    deciding.record(Updated(answered));
+    Ok(())
+}

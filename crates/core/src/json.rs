@@ -1,0 +1,71 @@
+//! JSON that others give: how deep and how large it may be.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// How many lists and objects may stand inside of each other in what a caller gives. What is read back stands inside of
+/// entries and snapshots, and is read to a depth of 128.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// Whether no more than [`MAX_DEPTH`] lists and objects stand inside of each other in `value`.
+pub(crate) fn is_shallow(value: &Value) -> bool {
+    fits(value, MAX_DEPTH)
+}
+
+/// The same of the fields of an object.
+pub(crate) fn are_shallow<'a>(fields: impl IntoIterator<Item = &'a Value>) -> bool {
+    fields.into_iter().all(|value| fits(value, MAX_DEPTH - 1))
+}
+
+fn fits(value: &Value, levels: usize) -> bool {
+    let below = levels.checked_sub(1);
+    match value {
+        Value::Array(all) => below.is_some_and(|levels| all.iter().all(|value| fits(value, levels))),
+        Value::Object(fields) => below.is_some_and(|levels| fields.values().all(|value| fits(value, levels))),
+        _ => true,
+    }
+}
+
+/// The JSON object that a text is, or that stands in a code fence in it; `None` where it was not meant to be one.
+pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_json::Error>> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.starts_with('{') {
+        return Some(serde_json::from_str(text));
+    }
+    let fences = text.match_indices("```").filter_map(|(at, fence)| text.get(at + fence.len()..));
+    let objects = fences.map(|rest| rest.trim_start_matches(char::is_alphanumeric).trim_start());
+    // A fence may stand inside of a string of the object, so the object itself says where it ends.
+    let first = |rest: &str| serde_json::Deserializer::from_str(rest).into_iter().next();
+    let mut read = objects.filter(|rest| rest.starts_with('{')).filter_map(first);
+    let one = read.next()?;
+    Some(if one.is_ok() { one } else { read.find(Result::is_ok).unwrap_or(one) })
+}
+
+/// How many bytes the JSON form of `value` has.
+pub(crate) fn size_bytes(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+/// `value` without the fields that are `null`, at any depth.
+pub(crate) fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Array(all) => all.into_iter().map(without_nulls).collect(),
+        Value::Object(fields) => {
+            let said = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(said.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        value => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nested_too_deep_is_told_from_what_is_not() {
+        let nested = |depth| (0..depth).fold(Value::Null, |value, _| Value::Array(vec![value]));
+        assert!(is_shallow(&nested(MAX_DEPTH)) && !is_shallow(&nested(MAX_DEPTH + 1)));
+        assert!(are_shallow([&nested(MAX_DEPTH - 1)]) && !are_shallow([&nested(MAX_DEPTH)]));
+    }
+}

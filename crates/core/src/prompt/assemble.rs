@@ -1,0 +1,59 @@
+//! Putting a prompt together from what was written.
+
+use serde_json::Value;
+
+use super::{
+    Body, Format, openai,
+    written::{Form, Frame, Written},
+};
+use crate::count::Tokens;
+
+/// A prompt in the making.
+pub(super) struct Assembly {
+    format: Format,
+    text: String,
+    messages: Vec<Value>,
+}
+
+impl Assembly {
+    /// A prompt with nothing in it.
+    pub(super) fn new(format: Format) -> Self {
+        Self { format, text: String::new(), messages: Vec::new() }
+    }
+
+    /// Adds to what every format has as text.
+    pub(super) fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds what was said, in tags where the format is text. Its size; nothing has none.
+    pub(super) fn section(&mut self, frame: Frame, frame_tokens: Tokens, written: Vec<Written>) -> Tokens {
+        if written.is_empty() {
+            return Tokens(0);
+        }
+        let mut tokens = frame_tokens;
+        let tag = |tag: &str| if self.format == Format::Text { tag.to_owned() } else { String::new() };
+        let (open, close) = (tag(frame.0), tag(frame.1));
+        self.text.push_str(&open);
+        for Written { form, tokens: size } in written {
+            tokens += size;
+            match form {
+                Form::Text(text) => self.text.push_str(&text),
+                Form::Messages(messages) => self.messages.extend(messages),
+            }
+        }
+        self.text.push_str(&close);
+        tokens
+    }
+
+    /// What the model gets.
+    pub(super) fn finish(self) -> Body {
+        match self.format {
+            Format::Text => Body::Text(self.text),
+            Format::OpenAi => {
+                let system = openai::message("system", &self.text);
+                Body::Messages(std::iter::once(system).chain(self.messages).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The part that holds what was said before, newest first as far as there is room.
+
+use super::{
+    Lacking,
+    speech::{Kind, Speech},
+    told::Told,
+    written::{Writer, Written},
+};
+use crate::{
+    count::Tokens,
+    id::{Seq, ThreadId},
+    tail::{Source, Tail},
+    view::View,
+};
+
+/// What was said before the task, written and counted as far back as a prompt could show it.
+pub(super) struct History<'a> {
+    told: &'a Told,
+    writer: Writer<'a>,
+    /// Whether everything there is was read.
+    complete: bool,
+    /// Newest first.
+    sizes: Vec<Tokens>,
+    /// The size of all that was ever said here before the reader, by the sizes that the entries have.
+    all: u64,
+    head: Seq,
+}
+
+/// What is shown of the history.
+#[derive(Default)]
+pub(super) struct Excerpt {
+    /// The first group that is shown.
+    cut: usize,
+    /// What was said before this entry is left out.
+    pub(super) left_out: Option<Seq>,
+    pub(super) tokens: Tokens,
+}
+
+impl<'a> History<'a> {
+    /// What was said, as far as it could be shown in `budget`.
+    pub(super) fn new(
+        view: &View<'_>,
+        thread: &ThreadId,
+        told: &'a Told,
+        tail: &Tail,
+        writer: Writer<'a>,
+        budget: Tokens,
+    ) -> Self {
+        let mut sizes = Vec::new();
+        let mut used = Tokens(0);
+        for group in told.before().iter().rev() {
+            let size = writer.size(group);
+            sizes.push(size);
+            used += size;
+            if used > budget {
+                break;
+            }
+        }
+        let threads = Source::of(view, thread).threads;
+        let threads = threads.iter().filter_map(|name| view.thread(name).ok());
+        let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
+        Self { told, writer, complete: tail.complete, sizes, all, head: view.state.head.seq }
+    }
+
+    /// The newest that fits in `allowed`; where nothing does, it says at least that it was left out. Where not all of it
+    /// fits, the cut moves in steps of up to a quarter of `allowed`, so that it stays where it is for a while and a
+    /// provider's prompt cache keeps its prefix.
+    pub(super) fn fit(&self, allowed: Tokens) -> Result<Excerpt, Lacking> {
+        let groups = self.told.before().len();
+        let mut used = Tokens(0);
+        let fits = |size: &&Tokens| {
+            used += **size;
+            used <= allowed
+        };
+        let fitting = self.sizes.iter().take_while(fits).count();
+        if fitting == groups && self.complete {
+            return Ok(Excerpt { cut: 0, left_out: None, tokens: self.sizes.iter().copied().sum() });
+        }
+        if groups - fitting <= self.told.unsettled() && !self.complete {
+            return Err(Lacking::Older);
+        }
+        let mut cut = self.stable_cut(groups - fitting, allowed);
+        loop {
+            let excerpt = self.cut_at(cut);
+            if excerpt.tokens <= allowed || cut >= groups {
+                return Ok(excerpt);
+            }
+            cut += 1;
+        }
+    }
+
+    /// The size of what fits in `allowed`, or of all of it where that is less than it takes to say that it is left out.
+    pub(super) fn least(&self, allowed: Tokens) -> Result<Tokens, Lacking> {
+        let note = self.writer.size(&[left_out(self.head.next())]);
+        Ok(self.fit(allowed.max(note))?.tokens)
+    }
+
+    /// What is shown of it, written.
+    pub(super) fn write(&self, excerpt: &Excerpt) -> Vec<Written> {
+        let note = excerpt.left_out.map(|before| self.writer.write(&[left_out(before)]));
+        let shown = self.told.before().get(excerpt.cut..).unwrap_or_default();
+        note.into_iter().chain(shown.iter().map(|group| self.writer.write(group))).collect()
+    }
+
+    /// The entries that are shown.
+    pub(super) fn shows(&self, excerpt: &Excerpt) -> impl Iterator<Item = Seq> {
+        self.told.before().get(excerpt.cut..).unwrap_or_default().iter().flatten().map(|speech| speech.seq)
+    }
+
+    fn cut_at(&self, cut: usize) -> Excerpt {
+        let first = self.told.groups().get(cut).and_then(|group| group.first());
+        let before = first.map_or(self.head.next(), |speech| speech.seq);
+        let shown = self.sizes.iter().take(self.told.before().len() - cut).copied().sum::<Tokens>();
+        Excerpt { cut, left_out: Some(before), tokens: shown + self.writer.size(&[left_out(before)]) }
+    }
+
+    /// The first group at or behind `least` that begins a new step, counted by the sizes that the entries have.
+    fn stable_cut(&self, least: usize, allowed: Tokens) -> usize {
+        let step = (allowed.0 / 4).max(1);
+        let step = i128::from(1_u64 << step.ilog2());
+        let mut start = i128::from(self.all);
+        let mut starts = Vec::new();
+        for (at, group) in self.told.groups().iter().enumerate().skip(least).rev() {
+            start -= group.iter().map(|speech| i128::from(speech.size.0)).sum::<i128>();
+            starts.push((at, start));
+        }
+        let boundary = (start + step - 1).div_euclid(step) * step;
+        let behind = starts.iter().rev().find(|(at, start)| *at <= self.told.before().len() && *start >= boundary);
+        behind.map_or(least, |(at, _)| (*at).min(self.told.before().len()))
+    }
+}
+
+/// Says that older entries are left out.
+fn left_out(before: Seq) -> Speech {
+    Speech::note(Kind::LeftOut(format!(
+        "[what was said before entry {before} is left out here; fetch it as older messages of the thread]"
+    )))
+}

@@ -1,0 +1,467 @@
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::{Due, Limits, Run, TurnFailure, next::Next};
+use crate::{
+    audience::Audience,
+    command::Command,
+    conversation::{NewMessage, Role, ToolCall},
+    error::Error,
+    id::Seq,
+    testing::Board,
+};
+
+/// A run that was just started, of a team of a manager and two workers.
+fn started() -> Board {
+    let mut board = Board::team("lead writer critic");
+    board.start("Write a poem.").unwrap();
+    board
+}
+
+/// Gives answers in turn, as texts or as JSON, and tells where the run is after each.
+fn replies(board: &mut Board, replies: &[Value]) -> String {
+    let one = |reply: &Value| {
+        let text = reply.as_str().map_or_else(|| reply.to_string(), str::to_owned);
+        board.reply(&text).unwrap();
+        stands(board)
+    };
+    replies.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// What comes next in the run.
+fn stands(board: &Board) -> String {
+    match board.next() {
+        Next::Ask(ask) => format!("{} in {}: {}", ask.agent, ask.thread, due(&ask.due)),
+        Next::AwaitTool | Next::AwaitUser => due(&board.run().due),
+        Next::Pause(reason) => format!("pause: {reason}"),
+        Next::Done => {
+            let halt = board.run().halt.clone().unwrap();
+            let reason = halt.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("{}{reason}", json!(halt.status).as_str().unwrap())
+        }
+    }
+}
+
+fn due(due: &Due) -> String {
+    match due {
+        Due::Directive => "directive".to_owned(),
+        Due::Repair { faults, .. } => format!("repair {}", json!(faults)),
+        Due::Form { request } => format!("form for {request:?}"),
+        Due::Work { agent } => format!("work of {agent}"),
+        Due::Check { agent, criteria, message_id, .. } => format!("check {message_id} of {agent} for {criteria:?}"),
+        Due::User { form } => format!("the user, form {form:?}"),
+        Due::Tools { calls, .. } => format!("tools {}", json!(calls)),
+    }
+}
+
+/// The entries from `seq` on: who, what, about what.
+fn entries(board: &Board, seq: u64) -> String {
+    let entries = board.entries.iter().filter(|entry| entry.header.seq >= Seq(seq));
+    let one = |entry: &crate::entry::Entry| {
+        let header = &entry.header;
+        format!("{} {} {} {}", header.by, header.kind, header.subject, entry.data)
+    };
+    entries.map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn said(board: &mut Board, text: &str) {
+    let message = NewMessage::text(Role::User, text);
+    board.user(Command::AddMessages("main".parse().unwrap(), vec![message])).unwrap();
+}
+
+fn error<T>(answer: Result<T, Error>) -> String {
+    let error = answer.err().unwrap();
+    format!("{}: {error}", error.code())
+}
+
+fn id(board: &Board) -> crate::id::RunId {
+    board.run().id.clone()
+}
+
+fn to(agent: &str, message: &str) -> Value {
+    json!({"messageTo": agent, "message": message})
+}
+
+fn set(name: &str, content: &str) -> Value {
+    json!({"contextSets": [{"name": name, "context": content}]})
+}
+
+#[test]
+fn a_manager_directs_a_worker_and_completes() {
+    let mut board = started();
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+    let directive =
+        json!({"messageTo": "writer", "message": "Four lines.", "contextSetUpdate": set("Theme", "spring")});
+    let done = json!({"messageTo": "user", "message": "Here it is.", "workflowComplete": true});
+    assert_snapshot!(replies(&mut board, &[directive, json!("Roses are red"), done]), @"
+    writer in agent:writer: work of writer
+    lead in main: directive
+    completed
+    ");
+    assert_snapshot!(entries(&board, 5), @r#"
+    user thread.updated thread:main {"name":"main","visible_to":["lead"]}
+    user run.started run:r6 {"run":"r6","kind":"team"}
+    user message.added thread:main {"message_id":"m7","thread_id":"main","role":"USER","content":"Write a poem.","timestamp":"2025-01-18T09:00:01.000Z","tokens":4}
+    system turn.requested run:r6 {"run":"r6","turn":1,"agent":"lead","due":{"kind":"directive"},"model":"openai:test","prompt":{"at":7,"layout":"team","layout_version":1,"vocabulary":"words","counting":"exact","budget":1000,"tokens":100,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","shows":[]}}
+    agent:lead context_set.updated set:Theme {"name":"Theme","content":"spring","visible_to":"all","enabled":true,"tokens":1}
+    agent:lead message.added thread:agent:writer {"message_id":"m10","thread_id":"agent:writer","role":"AI","agent":"lead","content":"Four lines.","timestamp":"2025-01-18T09:00:03.000Z","tokens":3}
+    agent:lead directive.received directives {"run":"r6","outcomes":[{"name":"Theme","outcome":"created"}],"message_to":"writer"}
+    system turn.answered run:r6 {"run":"r6","turn":1,"agent":"lead","said":"{\"messageTo\":\"writer\",\"message\":\"Four lines.\",\"contextSetUpdate\":{\"contextSets\":[{\"name\":\"Theme\",\"context\":\"spring\"}]}}","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"work","agent":"writer"}}
+    system turn.requested run:r6 {"run":"r6","turn":2,"agent":"writer","due":{"kind":"work","agent":"writer"},"model":"openai:test","prompt":{"at":12,"layout":"team","layout_version":1,"vocabulary":"words","counting":"exact","budget":1000,"tokens":100,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","shows":[]}}
+    agent:writer message.added thread:agent:writer {"message_id":"m14","thread_id":"agent:writer","role":"AI","agent":"writer","content":"Roses are red","timestamp":"2025-01-18T09:00:05.000Z","tokens":3}
+    system turn.answered run:r6 {"run":"r6","turn":2,"agent":"writer","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"directive"}}
+    system turn.requested run:r6 {"run":"r6","turn":3,"agent":"lead","due":{"kind":"directive"},"model":"openai:test","prompt":{"at":15,"layout":"team","layout_version":1,"vocabulary":"words","counting":"exact","budget":1000,"tokens":100,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","shows":[]}}
+    agent:lead message.added thread:main {"message_id":"m17","thread_id":"main","role":"AI","agent":"lead","content":"Here it is.","timestamp":"2025-01-18T09:00:07.000Z","tokens":4}
+    agent:lead directive.received directives {"run":"r6","message_to":"user","workflow_complete":true}
+    system turn.answered run:r6 {"run":"r6","turn":3,"agent":"lead","said":"{\"messageTo\":\"user\",\"message\":\"Here it is.\",\"workflowComplete\":true}","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"directive"}}
+    system run.ended run:r6 {"run":"r6","status":"completed"}
+    "#);
+}
+
+#[test]
+fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_applied() {
+    let mut board = started();
+    let faulty = json!({"messageTo": "ghost", "message": "Boo.", "contextSetUpdate": set("A", "1")});
+    assert_snapshot!(replies(&mut board, &[faulty.clone()]), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]"#);
+    assert_eq!(board.state.sets.iter().count(), 0);
+    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @r#"
+    Your last directive could not be used as it was:
+    {"messageTo":"ghost","message":"Boo.","contextSetUpdate":{"contextSets":[{"name":"A","context":"1"}]}}
+
+    What was wrong with it:
+    - /messageTo: "ghost" is not one of "writer", "critic" or "user"; the team is: writer, critic, and there is user
+
+    Give the directive again, whole, with these faults mended.
+    "#);
+    assert_snapshot!(replies(&mut board, &[faulty]), @"lead in main: directive");
+    assert_snapshot!(entries(&board, 11), @r#"
+    agent:lead context_set.updated set:A {"name":"A","content":"1","visible_to":"all","enabled":true,"tokens":1}
+    agent:lead directive.received directives {"run":"r6","outcomes":[{"name":"A","outcome":"created"}],"faults":[{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]}
+    system turn.answered run:r6 {"run":"r6","turn":2,"agent":"lead","said":"{\"messageTo\":\"ghost\",\"message\":\"Boo.\",\"contextSetUpdate\":{\"contextSets\":[{\"name\":\"A\",\"context\":\"1\"}]}}","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"directive"}}
+    "#);
+    assert_snapshot!(replies(&mut board, &[json!({"surprise": 1}), to("writer", "Write.")]), @r#"
+    lead in main: repair [{"pointer":"","problem":"Additional properties are not allowed ('surprise' was unexpected)"}]
+    writer in agent:writer: work of writer
+    "#);
+}
+
+#[test]
+fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
+    let mut board = started();
+    let asks = json!({"messageTo": "writer", "message": "A poem.", "expectedOutput": "four lines"});
+    assert_snapshot!(replies(&mut board, &[asks, json!("Roses")]), @r#"
+    writer in agent:writer: work of writer
+    lead in main: check m13 of writer for "four lines"
+    "#);
+    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @"
+    Hold the last answer of writer against what was expected of it: four lines
+
+    Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
+    ");
+    let verdict = json!({"valid": false, "reason": "It has one line."});
+    assert_snapshot!(replies(&mut board, &[verdict]), @"lead in main: directive");
+    assert_snapshot!(entries(&board, 13), @r#"
+    agent:writer message.added thread:agent:writer {"message_id":"m13","thread_id":"agent:writer","role":"AI","agent":"writer","content":"Roses","timestamp":"2025-01-18T09:00:05.000Z","tokens":1}
+    system turn.answered run:r6 {"run":"r6","turn":2,"agent":"writer","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"check","thread":"agent:writer","criteria_of":"m9","criteria":"four lines","message_id":"m13","agent":"writer"}}
+    system turn.requested run:r6 {"run":"r6","turn":3,"agent":"lead","due":{"kind":"check","thread":"agent:writer","criteria_of":"m9","criteria":"four lines","message_id":"m13","agent":"writer"},"model":"openai:test","prompt":{"at":14,"layout":"team","layout_version":1,"vocabulary":"words","counting":"exact","budget":1000,"tokens":100,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","shows":[]}}
+    agent:lead message.checked thread:agent:writer {"thread_id":"agent:writer","message_id":"m13","criteria_of":"m9","valid":false,"reason":"It has one line."}
+    system turn.answered run:r6 {"run":"r6","turn":3,"agent":"lead","said":"{\"valid\":false,\"reason\":\"It has one line.\"}","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"directive"}}
+    "#);
+    assert_snapshot!(replies(&mut board, &[to("writer", "Anything."), json!("Violets")]), @"
+    writer in agent:writer: work of writer
+    lead in main: directive
+    ");
+}
+
+#[test]
+fn a_verdict_that_cannot_be_read_is_none() {
+    let asks = json!({"messageTo": "writer", "message": "A poem.", "expectedOutput": "four lines"});
+    for verdict in ["It is fine.", "{\"valid\": \"yes\"}", "{\"valid\": tr"] {
+        let mut board = started();
+        replies(&mut board, &[asks.clone(), json!("Roses")]);
+        assert_eq!(replies(&mut board, &[json!(verdict)]), "lead in main: directive");
+        let checked = board.entries.iter().find(|entry| &*entry.header.kind == "message.checked").unwrap();
+        assert!(checked.data.contains("\"valid\":null"), "{}", checked.data);
+    }
+    let mut board = started();
+    replies(&mut board, &[asks, json!("Roses"), json!("```json\n{\"valid\": true, \"reason\": null}\n```")]);
+    let checked = board.entries.iter().find(|entry| &*entry.header.kind == "message.checked").unwrap();
+    assert!(checked.data.contains("\"valid\":true"), "{}", checked.data);
+}
+
+#[test]
+fn a_request_for_information_without_a_form_has_its_model_make_one() {
+    let mut board = started();
+    let asks = json!({"isInfoRequest": true, "message": "Which season?", "contextSetUpdate": set("A", "1")});
+    assert_snapshot!(replies(&mut board, &[asks.clone()]), @r#"lead in main: form for "Which season?""#);
+    let form = json!({"name": "Season", "fields": [
+        {"key": "s", "valueType": "ENUM", "label": "Season", "required": true, "enumValues": ["spring", "fall"]},
+    ]});
+    assert_snapshot!(replies(&mut board, &[form]), @r#"the user, form Some("Season")"#);
+    board
+        .user(Command::SubmitForm("Season".parse().unwrap(), [("s".to_owned(), json!("fall"))].into_iter().collect()))
+        .unwrap();
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+    assert_snapshot!(replies(&mut board, &[asks, json!("I do not know.")]), @r#"
+    lead in main: form for "Which season?"
+    the user, form Some("Information Request")
+    "#);
+    said(&mut board, "Winter.");
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+}
+
+#[test]
+fn a_form_that_a_directive_brings_is_put_before_the_user_at_once() {
+    let mut board = started();
+    let fields = json!([{"key": "s", "valueType": "STRING", "label": "Season", "required": true}]);
+    let asks = json!({"isInfoRequest": true, "messageTo": "user", "message": "Which?", "form": {"fields": fields}});
+    assert_snapshot!(replies(&mut board, &[asks]), @r#"the user, form Some("Information Request")"#);
+    let none = json!([]);
+    let mut other = started();
+    let faulty = json!({"isInfoRequest": true, "message": "Which?", "form": {"fields": none}});
+    assert_snapshot!(replies(&mut other, &[faulty.clone(), faulty]), @r#"
+    lead in main: repair [{"pointer":"/form/fields","problem":"[] has less than 1 item"}]
+    lead in main: form for "Which?"
+    "#);
+}
+
+#[test]
+fn a_message_to_the_user_waits_for_the_user() {
+    let mut board = started();
+    assert_snapshot!(replies(&mut board, &[to("user", "Spring or fall?")]), @"the user, form None");
+    board
+        .by("writer", Command::AddMessages("agent:writer".parse().unwrap(), vec![NewMessage::text(Role::Ai, "Psst")]))
+        .unwrap();
+    assert_snapshot!(stands(&board), @"the user, form None");
+    said(&mut board, "Fall.");
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+}
+
+#[test]
+fn what_cannot_all_be_meant_is_sent_back_and_then_a_message_to_a_worker_comes_first() {
+    let mut board = started();
+    let both = json!({"messageTo": "writer", "message": "More.", "workflowComplete": true});
+    assert_snapshot!(replies(&mut board, &[both.clone(), both]), @r#"
+    lead in main: repair [{"pointer":"/workflowComplete","problem":"the work is not complete while an agent is asked for more: say one or the other"}]
+    writer in agent:writer: work of writer
+    "#);
+    let mut other = started();
+    assert_snapshot!(replies(&mut other, &[json!({"workflowComplete": true})]), @"completed");
+}
+
+#[test]
+fn a_model_that_says_nothing_holds_the_run() {
+    let mut board = started();
+    assert_snapshot!(replies(&mut board, &[json!(" \n")]), @"paused: lead got no answer: the model said nothing");
+    board.user(Command::ResumeRun(id(&board))).unwrap();
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+}
+
+#[test]
+fn a_model_that_fails_holds_the_run() {
+    let mut board = started();
+    board.request().unwrap();
+    let Run { id, epoch, turns, .. } = board.run().clone();
+    let failure = TurnFailure { run: id.clone(), epoch, turn: turns, error: "connection refused".to_owned() };
+    board.system(Command::FailTurn(failure.clone())).unwrap();
+    assert_snapshot!(stands(&board), @"paused: lead got no answer: connection refused");
+    assert_snapshot!(error(board.system(Command::FailTurn(failure))), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
+    board.user(Command::ResumeRun(id)).unwrap();
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
+}
+
+#[test]
+fn a_model_that_answers_nonsense_pauses_the_run_after_a_few_turns() {
+    let mut board = started();
+    let nonsense =
+        ["{\"mess", "{}", "[[[", "{\"a\": 1}", "```json\n{\n```", "{\"message\": 7}", "x", "x"].map(Value::from);
+    assert_snapshot!(replies(&mut board, &nonsense[..6]), @r#"
+    lead in main: repair [{"pointer":"","problem":"the JSON cannot be read: EOF while parsing a string at line 1 column 6"}]
+    lead in main: directive
+    lead in main: repair [{"pointer":"/messageTo","problem":"say whom the message is for"}]
+    lead in main: directive
+    lead in main: repair [{"pointer":"","problem":"the JSON cannot be read: key must be a string at line 2 column 1"}]
+    pause: nothing came of the last 3 turns; say something in main and resume the run
+    "#);
+    said(&mut board, "Please go on.");
+    board.user(Command::ResumeRun(id(&board))).unwrap();
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
+}
+
+#[test]
+fn an_answer_that_was_cut_off_is_sent_back_to_the_manager_and_marked_for_a_worker() {
+    let mut board = started();
+    let reply = to("writer", "Write.").to_string();
+    let cut = |board: &mut Board, text: &str| {
+        board.reply_with(|reply| (reply.text, reply.cut_off) = (text.into(), true)).unwrap();
+        stands(board)
+    };
+    assert_snapshot!(cut(&mut board, &reply), @r#"lead in main: repair [{"pointer":"","problem":"the answer was cut off at the length it may have: say it in fewer words"}]"#);
+    assert_snapshot!(cut(&mut board, &reply), @"writer in agent:writer: work of writer");
+    assert_snapshot!(cut(&mut board, "Roses are"), @"lead in main: directive");
+    assert_snapshot!(entries(&board, 15), @r#"
+    agent:writer message.added thread:agent:writer {"message_id":"m15","thread_id":"agent:writer","role":"AI","agent":"writer","content":"Roses are\n[cut off here: the answer reached the length it may have]","timestamp":"2025-01-18T09:00:07.000Z","tokens":17}
+    system turn.answered run:r6 {"run":"r6","turn":3,"agent":"writer","usage":{"prompt_tokens":100,"completion_tokens":10},"cut_off":true,"due":{"kind":"directive"}}
+    "#);
+}
+
+#[test]
+fn a_worker_calls_tools_and_goes_on_with_their_results() {
+    let mut board = started();
+    replies(&mut board, &[to("writer", "Look it up.")]);
+    let call = |id: &str| ToolCall { id: id.to_owned(), name: "look".to_owned(), arguments: json!({"at": id}) };
+    board.reply_with(|reply| reply.tool_calls = vec![call("c1"), call("c2")]).unwrap();
+    assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{"at":"c1"}},{"id":"c2","name":"look","arguments":{"at":"c2"}}]"#);
+    let results = |results: &[(&str, &str)]| {
+        Command::ToolResults(
+            id(&started()),
+            results.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect(),
+        )
+    };
+    assert_snapshot!(error(board.user(results(&[("c1", "a tree"), ("c9", "?")]))), @r#"invalid: /results/1/tool_call_id: no call "c9" waits for a result"#);
+    board.user(results(&[("c2", "a bush")])).unwrap();
+    assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{"at":"c1"}}]"#);
+    board.user(results(&[("c1", "a tree")])).unwrap();
+    assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
+    assert_snapshot!(error(board.user(results(&[("c1", "a tree")]))), @"no_tool_awaited: the run r6 waits for no tool: look at the run's status");
+    let deep = (0..100).fold(json!(1), |value, _| json!([value]));
+    board.reply_with(|reply| reply.tool_calls = vec![ToolCall { arguments: deep, ..call("c3") }]).unwrap();
+    assert!(matches!(&board.run().due, Due::Tools { calls, .. } if calls[0].arguments.is_string()));
+}
+
+#[test]
+fn limits_pause_the_run_and_resuming_it_starts_them_anew() {
+    let limits = |limits: Value| serde_json::from_value::<Limits>(limits).unwrap();
+    for (limit, expected) in [
+        (json!({"turns": 2}), "pause: the limit of 2 turns is reached; resume the run to go on"),
+        (json!({"tokens": 220}), "pause: the limit of 220 tokens is reached; resume the run to go on"),
+        (json!({"seconds": 2}), "pause: the limit of 2 seconds is reached; resume the run to go on"),
+    ] {
+        let mut board = Board::team("lead writer");
+        board.start_within("Write.", Some(limits(limit.clone()))).unwrap();
+        assert_eq!(replies(&mut board, &[to("writer", "Write.")]), "writer in agent:writer: work of writer");
+        assert_eq!(replies(&mut board, &[json!("Roses")]), expected, "{limit}");
+        board.system(Command::PauseRun(id(&board), "limit".to_owned())).unwrap();
+        assert_eq!(stands(&board), "paused: limit");
+        board.user(Command::ResumeRun(id(&board))).unwrap();
+        assert_eq!(stands(&board), "lead in main: directive");
+        assert_eq!(board.run().used_in_all.turns, 2);
+        assert_eq!(replies(&mut board, &[to("writer", "More.")]), "writer in agent:writer: work of writer");
+    }
+}
+
+#[test]
+fn the_time_in_which_nobody_drove_a_run_does_not_count() {
+    let mut board = Board::team("lead writer");
+    board.start_within("Write.", Some(Limits { seconds: Some(60), ..Limits::default() })).unwrap();
+    board.request().unwrap();
+    board.now = board.now.plus_seconds(86_400);
+    board.system(Command::ClaimRun { run: id(&board), node: "b".into() }).unwrap();
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
+    assert_snapshot!(board.run().used.milliseconds, @"1000");
+}
+
+#[test]
+fn what_comes_under_an_older_epoch_or_twice_is_refused() {
+    let mut board = started();
+    board.system(Command::ClaimRun { run: id(&board), node: "a".into() }).unwrap();
+    board.request().unwrap();
+    let mut late = board.empty_reply();
+    late.text = "late".into();
+    board.system(Command::ClaimRun { run: id(&board), node: "b".into() }).unwrap();
+    assert_snapshot!(error(board.system(Command::AnswerTurn(late))), @"run_taken_over: the run r6 was taken over by b: leave it to that one");
+    let mut reply = board.empty_reply();
+    reply.text = to("writer", "Write.").to_string().into();
+    board.system(Command::AnswerTurn(reply.clone())).unwrap();
+    assert_snapshot!(error(board.system(Command::AnswerTurn(reply))), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
+    assert_snapshot!(error(board.user(Command::AnswerTurn(board.empty_reply()))), @"forbidden: user may not bring an answer: only the driver of the run does");
+}
+
+#[test]
+fn a_run_is_paused_and_cancelled_while_a_turn_is_pending() {
+    let mut board = started();
+    board.request().unwrap();
+    board.user(Command::PauseRun(id(&board), "lunch".to_owned())).unwrap();
+    assert_snapshot!(stands(&board), @"paused: lunch");
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"paused: lunch");
+    assert_snapshot!(error(board.request()), @"turn_not_due: no turn of the run r6 is due: look at the run's status");
+    board.user(Command::ResumeRun(id(&board))).unwrap();
+    assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
+    board.request().unwrap();
+    let reply = board.empty_reply();
+    board.user(Command::CancelRun(id(&board))).unwrap();
+    assert_snapshot!(error(board.system(Command::AnswerTurn(reply))), @"run_ended: the run r6 has ended: start another one");
+    assert_snapshot!(error(board.user(Command::ResumeRun(id(&board)))), @"run_ended: the run r6 has ended: start another one");
+}
+
+#[test]
+fn a_second_unfinished_run_is_refused() {
+    let mut board = started();
+    assert_snapshot!(error(board.start("Another.")), @"run_unfinished: the run r6 has not ended: wait for it, or cancel it");
+    board.user(Command::PauseRun(id(&board), "x".to_owned())).unwrap();
+    assert_snapshot!(error(board.start("Another.")), @"run_unfinished: the run r6 has not ended: wait for it, or cancel it");
+    board.user(Command::CancelRun(id(&board))).unwrap();
+    board.start("Another.").unwrap();
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+}
+
+#[test]
+fn a_run_needs_a_manager_that_sees_main_and_something_to_do() {
+    assert_snapshot!(error(Board::empty().start("x")), @r#"not_found: there is no session "here""#);
+    assert_snapshot!(error(Board::with(Vec::new(), crate::session::Settings::default()).start("x")), @"invalid: /kind: a team run needs a manager: give one agent the role manager");
+    assert_snapshot!(error(Board::team("lead").start(" \n")), @"invalid: /input: say what the team is to do");
+    let mut board = Board::team("lead writer");
+    board.user(Command::PutThread("main".parse().unwrap(), Audience::of(["writer".parse().unwrap()]))).unwrap();
+    assert_snapshot!(error(board.start("x")), @"main_hidden: the thread main is visible to writer, and the manager is not among them: make it visible to the manager first");
+}
+
+#[test]
+fn a_run_goes_on_when_its_threads_are_hidden_or_its_agents_leave() {
+    let mut board = started();
+    board.user(Command::PutThread("agent:writer".parse().unwrap(), Audience::None)).unwrap();
+    board.user(Command::PutThread("main".parse().unwrap(), Audience::None)).unwrap();
+    let expects = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "x"});
+    assert_snapshot!(replies(&mut board, &[expects.clone(), json!("Roses"), json!({"valid": true, "reason": "x"})]), @r#"
+    writer in agent:writer: work of writer
+    lead in main: check m15 of writer for "x"
+    lead in main: directive
+    "#);
+    assert_snapshot!(replies(&mut board, &[to("user", "Which?")]), @"the user, form None");
+    said(&mut board, "Any.");
+    replies(&mut board, &[expects]);
+    board.request().unwrap();
+    board.team_becomes("lead critic");
+    assert_snapshot!(stands(&board), @"lead in main: directive");
+    board.team_becomes("");
+    assert_snapshot!(stands(&board), @"pause: the team has no manager: give one agent the role manager, and resume the run");
+    board.team_becomes("boss critic");
+    assert_snapshot!(stands(&board), @"boss in main: directive");
+}
+
+#[test]
+fn a_new_manager_goes_on_with_the_run() {
+    let mut board = started();
+    board.team_becomes("boss writer critic lead");
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write."), json!("Roses")]), @"
+    writer in agent:writer: work of writer
+    boss in main: directive
+    ");
+    assert!(board.prompt("boss", "main", 1000).is_ok());
+    assert!(board.prompt("lead", "main", 1000).is_err());
+}
+
+#[test]
+fn only_the_user_and_the_manager_see_a_run() {
+    let mut board = started();
+    replies(
+        &mut board,
+        &[json!({"messageTo": "ghost"}), json!({"contextSetUpdate": set("A", "1")}), to("writer", "Write.")],
+    );
+    let kinds = |viewer: &str| {
+        let seen = board.seen(viewer).into_iter().skip(4);
+        seen.map(|entry| entry.kind.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_snapshot!(kinds("lead"), @"thread.updated run.started message.added turn.requested turn.answered turn.requested context_set.updated directive.received turn.answered turn.requested message.added directive.received turn.answered");
+    assert_snapshot!(kinds("writer"), @"context_set.updated message.added");
+    assert_snapshot!(kinds("critic"), @"context_set.updated");
+}

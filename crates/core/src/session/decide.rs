@@ -1,0 +1,75 @@
+//! Making a session, and changing it.
+
+use crate::{
+    agent::{self, Agent, Team},
+    deciding::Deciding,
+    error::Error,
+    id::{AgentName, is_control},
+    rights,
+    session::facts::{Created, Updated},
+    session::{NewSession, SessionPatch, Settings},
+};
+
+/// Makes a session where there is none.
+pub(crate) fn create(deciding: &mut Deciding<'_>, new: &NewSession) -> Result<(), Error> {
+    if let Some(id) = &deciding.state.session.id {
+        return Err(Error::Conflict {
+            code: "session_exists",
+            what: format!("there is a session {id}"),
+            hint: "take another id, or leave it out to get a new one",
+        });
+    }
+    let settings = checked(new.settings.clone())?;
+    Team::check(&new.agents)?;
+    check_names(&settings, &new.agents)?;
+    deciding.record(Created { id: new.id.clone(), salt: new.salt, settings });
+    for agent in &new.agents {
+        deciding.record(agent::facts::Added { agent: agent.clone() });
+    }
+    Ok(())
+}
+
+/// Changes settings and agents.
+pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Result<(), Error> {
+    rights::in_charge(deciding, "change the session")?;
+    let before = deciding.state.session.settings.clone();
+    let patch = patch.clone();
+    let settings = checked(Settings {
+        title: patch.title.or_else(|| before.title.clone()),
+        default_visibility: patch.default_visibility.unwrap_or_else(|| before.default_visibility.clone()),
+        share: patch.share.unwrap_or_else(|| before.share.clone()),
+        grant: patch.grant.unwrap_or_else(|| before.grant.clone()),
+        prompt: patch.prompt.unwrap_or_else(|| before.prompt.clone()),
+        ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
+        limits: patch.limits.unwrap_or_else(|| before.limits.clone()),
+    })?;
+    if let Some(agents) = &patch.agents {
+        Team::check(agents)?;
+    }
+    let agents = patch.agents.unwrap_or_else(|| deciding.state.team.agents().cloned().collect());
+    check_names(&settings, &agents)?;
+    agent::decide::replace_team(deciding, agents);
+    if settings != before {
+        deciding.record(Updated { settings });
+    }
+    Ok(())
+}
+
+fn checked(settings: Settings) -> Result<Settings, Error> {
+    settings.prompt.check("/prompt")?;
+    match &settings.title {
+        Some(title) if title.chars().count() > 500 || title.chars().any(is_control) => {
+            Err(Error::invalid("/title", "use one line of at most 500 characters"))
+        }
+        _ => Ok(settings),
+    }
+}
+
+fn check_names(settings: &Settings, agents: &[Agent]) -> Result<(), Error> {
+    let known = |name: &AgentName| agents.iter().any(|agent| agent.name == *name);
+    let unknown: Vec<_> = settings.default_visibility.0.names().filter(|name| !known(name)).collect();
+    match unknown.first() {
+        Some(name) => Err(Error::invalid("/default_visibility", format!("there is no agent {name}"))),
+        None => Ok(()),
+    }
+}

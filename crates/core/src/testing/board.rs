@@ -1,0 +1,229 @@
+//! The board.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    agent::{Agent, Role},
+    command::{Answer, Asked, Command, Decision, Known, Undecided, decide},
+    count::{TokenCounter, Tokens},
+    entry::{Actor, Entry, Header},
+    error::Error,
+    id::{AgentName, Seq, ThreadId},
+    prompt::{Format, Lacking, Layout, Prompt, Request, prompt},
+    session::{NewSession, SessionPatch, Settings},
+    state::State,
+    tail::{Source, Tail},
+    testing::Words,
+    text::Values,
+    time::Timestamp,
+    view::{Projected, View},
+    viewer::Viewer,
+};
+
+/// A session in memory.
+#[derive(Clone)]
+pub struct Board {
+    /// What is true now.
+    pub state: State,
+    /// The journal.
+    pub entries: Vec<Entry>,
+    /// The long texts beside it.
+    pub values: Values,
+    /// What time it is.
+    pub now: Timestamp,
+    /// What it counts with.
+    pub count: &'static dyn TokenCounter,
+    keys: BTreeMap<Arc<str>, Seq>,
+}
+
+impl Board {
+    /// A board without a session, on the morning of 2025-01-18.
+    pub fn empty() -> Self {
+        let now = Timestamp::from_millis(1_737_190_800_000).unwrap_or_default();
+        let (state, entries, values, keys) = Default::default();
+        Self { state, entries, values, now, count: &Words, keys }
+    }
+
+    /// A session with the agents in `names`, the first of them its manager: `lead writer critic`.
+    ///
+    /// # Panics
+    /// Where the names are no team.
+    pub fn team(names: &str) -> Self {
+        Self::with(agents(names), Settings::default())
+    }
+
+    /// A session with these agents and settings.
+    ///
+    /// # Panics
+    /// Where they are not valid.
+    pub fn with(agents: Vec<Agent>, settings: Settings) -> Self {
+        let mut board = Self::empty();
+        let id = "20250118-090000-test".parse().unwrap();
+        board.user(Command::CreateSession(NewSession { id, agents, settings, salt: 7 })).unwrap();
+        board
+    }
+
+    /// Does what the user asks.
+    pub fn user(&mut self, command: Command) -> Result<Answer, Error> {
+        self.ask(&Actor::User, &command)
+    }
+
+    /// Does what an agent asks.
+    ///
+    /// # Panics
+    /// Where `agent` is no name.
+    pub fn by(&mut self, agent: &str, command: Command) -> Result<Answer, Error> {
+        self.ask(&Actor::Agent(agent.parse().unwrap()), &command)
+    }
+
+    /// Does what Callboard itself asks, as the driver of a run.
+    pub fn system(&mut self, command: Command) -> Result<Answer, Error> {
+        self.ask(&Actor::System, &command)
+    }
+
+    /// Makes the agents in `names` the team, the first of them its manager.
+    ///
+    /// # Panics
+    /// Where it is refused.
+    pub fn team_becomes(&mut self, names: &str) {
+        let patch = SessionPatch { agents: Some(agents(names)), ..SessionPatch::default() };
+        self.user(Command::UpdateSession(patch)).unwrap();
+    }
+
+    /// Decides as an engine does: looks up what is needed, finds taken keys, appends, one second later.
+    ///
+    /// # Panics
+    /// Where the state of the decision is not that of its entries.
+    pub fn ask(&mut self, by: &Actor, command: &Command) -> Result<Answer, Error> {
+        let mut known = Known::default();
+        loop {
+            let asked = Asked { by, at: self.now, count: self.count, known: &known };
+            match decide(&self.state, command, asked) {
+                Err(Undecided::Refused(error)) => return Err(error),
+                Err(Undecided::Need(seq)) => {
+                    assert!(known.entries.insert(seq, self.entry(seq)).is_none(), "{seq} was known already");
+                }
+                Ok(decision) => match self.taken(&decision) {
+                    Some((key, seq)) => {
+                        assert!(known.keys.insert(key, seq).is_none(), "the key was known to be taken");
+                        known.entries.insert(seq, self.entry(seq));
+                    }
+                    None => return Ok(self.append(decision)),
+                },
+            }
+        }
+    }
+
+    fn taken(&self, decision: &Decision) -> Option<(Arc<str>, Seq)> {
+        let keys = decision.entries.iter().flat_map(|entry| &entry.header.keys);
+        keys.filter_map(|key| Some((key.clone(), *self.keys.get(key)?))).next()
+    }
+
+    fn append(&mut self, decision: Decision) -> Answer {
+        for entry in &decision.entries {
+            self.state.apply(entry).unwrap();
+            for key in &entry.header.keys {
+                assert!(self.keys.insert(key.clone(), entry.header.seq).is_none(), "{key} is claimed twice");
+            }
+        }
+        assert_eq!(self.state, decision.state, "the state of the decision is not that of its entries");
+        self.now = self.now.plus_seconds(1);
+        self.entries.extend(decision.entries);
+        self.values.extend(decision.values);
+        decision.answer
+    }
+
+    /// The entry with this number.
+    pub fn entry(&self, seq: Seq) -> Option<Entry> {
+        self.entries.iter().find(|entry| entry.header.seq == seq).cloned()
+    }
+
+    /// The board as it was when `seq` was its last entry.
+    ///
+    /// # Panics
+    /// Where the journal is damaged.
+    #[must_use]
+    pub fn as_of(&self, seq: Seq) -> Self {
+        let mut board = Self { state: State::default(), entries: Vec::new(), ..self.clone() };
+        board.entries.extend(self.entries.iter().filter(|entry| entry.header.seq <= seq).cloned());
+        board.state = State::fold(&board.entries).unwrap();
+        board.keys.retain(|_, claimed| *claimed <= seq);
+        board
+    }
+
+    /// The session through the eyes of `viewer`: `user`, or an agent.
+    pub fn view(&self, viewer: &str) -> Result<View<'_>, Error> {
+        let viewer = if viewer == "user" { Viewer::User } else { Viewer::Agent(viewer.parse()?) };
+        View::new(&self.state, &viewer, self.count)
+    }
+
+    /// What `viewer` sees of the journal now.
+    ///
+    /// # Panics
+    /// Where there is no such viewer.
+    pub fn seen(&self, viewer: &str) -> Vec<Projected> {
+        let view = self.view(viewer).unwrap();
+        self.entries.iter().filter_map(|entry| view.project(entry).unwrap()).collect()
+    }
+
+    /// The prompt of `agent` in `thread`, as text, by the session's own profile.
+    pub fn prompt(&self, agent: &str, thread: &str, budget: u64) -> Result<Prompt, Error> {
+        self.prompt_as(agent, thread, budget, Format::Text)
+    }
+
+    /// The prompt of `agent` in `thread`, in some format.
+    pub fn prompt_as(&self, agent: &str, thread: &str, budget: u64, format: Format) -> Result<Prompt, Error> {
+        let request = Request {
+            thread: &thread.parse::<ThreadId>()?,
+            layout: Layout::Team,
+            format,
+            profile: &self.state.session.settings.prompt.clone(),
+            budget: Tokens(budget),
+            task: None,
+        };
+        self.prompt_for(agent, &request, 3)
+    }
+
+    /// The prompt of `agent` for `request`, reading older entries `page` at a time and long texts only when asked for.
+    ///
+    /// # Panics
+    /// Where it asks for what there is not, or for what it was given.
+    pub fn prompt_for(&self, agent: &str, request: &Request<'_>, page: usize) -> Result<Prompt, Error> {
+        let view = self.view(agent)?;
+        let source = Source::of(&view, request.thread);
+        let (subjects, types) = (source.subjects(), Source::types());
+        let is_read = |header: &Header| subjects.contains(&header.subject) && types.contains(&header.kind);
+        let mut older = self.entries.iter().rev().filter(|entry| is_read(&entry.header)).peekable();
+        let (mut tail, mut values) = (Tail::default(), Values::new());
+        loop {
+            match prompt(&view, request, &tail, &values, self.count) {
+                Ok(prompt) => return Ok(prompt),
+                Err(Lacking::Refused(error)) => return Err(error),
+                Err(Lacking::Older) => {
+                    assert!(!tail.complete, "there is nothing older to be read");
+                    let read: Vec<_> = older.by_ref().take(page).cloned().collect();
+                    tail.extend_back(&read)?;
+                    tail.complete = older.peek().is_none();
+                }
+                Err(Lacking::Values(hashes)) => {
+                    for hash in hashes {
+                        let text = self.values.get(&hash).unwrap().clone();
+                        assert!(values.insert(hash, text).is_none(), "{hash} was given");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Agents by their names, the first of them a manager.
+fn agents(names: &str) -> Vec<Agent> {
+    let role = |at| if at == 0 { Role::Manager } else { Role::Worker };
+    names.split_whitespace().enumerate().map(|(at, name)| agent(name, role(at))).collect()
+}
+
+/// An agent of which no more is said than its name and its role.
+fn agent(name: &str, role: Role) -> Agent {
+    let name: AgentName = name.parse().unwrap();
+    Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() }
+}

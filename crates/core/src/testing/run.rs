@@ -1,0 +1,98 @@
+//! Runs by hand: a test says what the models answer.
+
+use crate::{
+    command::{Answer, Command},
+    count::{Counting, Tokens},
+    entry::Hash,
+    error::Error,
+    id::RunId,
+    run::{
+        Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
+        next::{Next, next},
+    },
+    testing::Board,
+};
+
+impl Board {
+    /// Starts a team run.
+    pub fn start(&mut self, input: &str) -> Result<RunId, Error> {
+        self.start_within(input, None)
+    }
+
+    /// Starts a team run with limits of its own.
+    pub fn start_within(&mut self, input: &str, limits: Option<Limits>) -> Result<RunId, Error> {
+        match self.user(Command::StartRun(NewRun { kind: Kind::Team, input: input.into(), limits }))? {
+            Answer::Run(run) => Ok(run),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    /// The run that was started last.
+    ///
+    /// # Panics
+    /// Where there is none.
+    pub fn run(&self) -> &Run {
+        self.state.runs.iter().max_by_key(|run| run.started_at).unwrap()
+    }
+
+    /// What comes next in it.
+    ///
+    /// # Panics
+    /// Where that is an error.
+    pub fn next(&self) -> Next {
+        next(&self.state, self.run()).unwrap()
+    }
+
+    /// Asks the model whose turn it is, and takes its answer in.
+    pub fn reply(&mut self, text: &str) -> Result<(), Error> {
+        self.reply_with(|reply| reply.text = text.into())
+    }
+
+    /// Asks the model whose turn it is, and takes in what `say` makes of an empty answer.
+    pub fn reply_with(&mut self, say: impl FnOnce(&mut TurnReply)) -> Result<(), Error> {
+        self.request()?;
+        let mut reply = self.empty_reply();
+        say(&mut reply);
+        self.system(Command::AnswerTurn(reply)).map(|_| ())
+    }
+
+    /// Requests the turn that is due, where that was not done before.
+    pub fn request(&mut self) -> Result<(), Error> {
+        let run = self.run();
+        if run.pending.is_some() {
+            return Ok(());
+        }
+        let (run, epoch) = (run.id.clone(), run.epoch);
+        let prompt = self.no_prompt();
+        let request = TurnRequest { run, epoch, model: "openai:test".to_owned(), prompt };
+        self.system(Command::RequestTurn(request)).map(|_| ())
+    }
+
+    /// An answer to the turn that was requested last, in which nothing is said.
+    pub fn empty_reply(&self) -> TurnReply {
+        let run = self.run();
+        TurnReply {
+            run: run.id.clone(),
+            epoch: run.epoch,
+            turn: run.turns,
+            text: "".into(),
+            tool_calls: Vec::new(),
+            usage: Usage { prompt_tokens: 100, completion_tokens: 10 },
+            cut_off: false,
+        }
+    }
+
+    fn no_prompt(&self) -> PromptRecord {
+        PromptRecord {
+            at: self.state.head.seq,
+            layout: "team".to_owned(),
+            layout_version: 1,
+            vocabulary: self.count.vocabulary().to_owned(),
+            counting: Counting::Exact,
+            budget: Tokens(1000),
+            tokens: Tokens(100),
+            sha256: Hash::of(b""),
+            shows: Vec::new(),
+        }
+    }
+}

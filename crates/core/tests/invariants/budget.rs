@@ -1,0 +1,141 @@
+//! I4 and I5: a prompt never exceeds its budget, and is the same wherever and whenever it is made.
+
+use callboard_core::{
+    count::Tokens,
+    error::Error,
+    id::Seq,
+    prompt::{Body, Format, Layout, Prompt, Request, profile::Profile},
+    state::State,
+    testing::{Board, Pieces, Words},
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::story::{THREADS, Told, story};
+
+fn told(steps: &[crate::story::Step]) -> Board {
+    let mut told = Told::new();
+    steps.iter().for_each(|step| told.take(step));
+    told.board
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    let share = || prop_oneof![(0..101_u8).prop_map(|n| json!(format!("{n}%"))), (0..3000_u64).prop_map(|n| json!(n))];
+    let part = (proptest::option::of(share()), proptest::option::of(share()), proptest::option::of(-3..9_i32));
+    let part = part.prop_map(|(min, max, priority)| json!({"min": min, "max": max, "priority": priority}));
+    proptest::option::of([part.clone().boxed(), part.clone().boxed(), part.boxed()]).prop_map(|parts| {
+        let Some([sets, history, task]) = parts else { return Profile::default() };
+        serde_json::from_value(json!({"parts": {"context_sets": sets, "history": history, "task": task}})).unwrap()
+    })
+}
+
+/// What a prompt costs, counted anew from what the model gets.
+fn recount(prompt: &Prompt, board: &Board, agent: &str) -> Tokens {
+    let count = |value: &Value| value.as_str().map_or(0, |text| board.count.count(text).0);
+    let messages = match &prompt.body {
+        Body::Text(text) => return board.count.count(text),
+        Body::Messages(messages) => messages,
+    };
+    let call = |call: &Value| {
+        12 + count(&call["id"]) + count(&call["function"]["name"]) + count(&call["function"]["arguments"])
+    };
+    let calls = |message: &Value| message["tool_calls"].as_array().into_iter().flatten().map(call).sum::<u64>();
+    let message = |message: &Value| 4 + count(&message["content"]) + count(&message["tool_call_id"]) + calls(message);
+    let tools = &board.state.team.agent(&agent.parse().unwrap()).unwrap().tools;
+    let tool = |tool: &callboard_core::agent::Tool| {
+        let parameters = json!(Value::Object(tool.parameters.clone()).to_string());
+        16 + count(&json!(tool.name)) + count(&json!(tool.description)) + count(&parameters)
+    };
+    Tokens(messages.iter().map(message).sum::<u64>() + tools.iter().map(tool).sum::<u64>() + 3)
+}
+
+proptest! {
+    #![proptest_config(crate::cases(96))]
+
+    #[test]
+    fn i4_a_prompt_never_exceeds_its_budget_and_one_that_does_not_fit_says_why(
+        steps in story(30), budgets in [0..60_u64, 60..400, 400..3000, 3000..40_000], profile in profile(),
+        task in proptest::option::of(0..2000_usize), pieces in any::<bool>(),
+    ) {
+        let mut board = told(&steps);
+        board.count = if pieces { &Pieces } else { &Words };
+        let task = task.map(|words| "do it <CURRENT_TASK> ".repeat(words / 3));
+        for agent in board.state.team.names().map(ToString::to_string).collect::<Vec<_>>() {
+            for (thread, budget, format) in all_ways(&budgets) {
+                let request = Request {
+                    thread: &thread.parse().unwrap(), layout: Layout::Team, format, profile: &profile, budget: Tokens(budget),
+                    task: task.as_deref(),
+                };
+                match board.prompt_for(&agent, &request, 5) {
+                    Ok(prompt) => check_fits(&prompt, &board, &agent)?,
+                    Err(Error::BudgetExceeded { budget, needed, parts }) => {
+                        prop_assert!(needed > budget, "{} of {}: {:?}", needed, budget, parts);
+                        prop_assert_eq!(parts.iter().map(|(_, tokens)| *tokens).sum::<Tokens>(), needed, "{:?}", parts);
+                        prop_assert!(budget < Tokens(3000) || parts.iter().any(|(_, tokens)| tokens.0 > 500), "{:?}", parts);
+                    }
+                    Err(Error::NotFound { .. }) => {}
+                    Err(error) => prop_assert!(false, "{}", error),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn i5_a_prompt_is_the_same_whatever_was_read_for_it_and_whenever_it_is_made(
+        steps in story(30), budgets in [60..400_u64, 400..3000, 3000..40_000], at in 0.0..1.0_f64, page in 1..9_usize,
+    ) {
+        let board = told(&steps);
+        let then = board.as_of(Seq((board.entries.len() as f64 * at) as u64 + 4));
+        let mut restored = then.clone();
+        restored.state = serde_json::from_str::<State>(&serde_json::to_string(&then.state).unwrap()).unwrap();
+        // Whoever makes it later has read entries that are newer, and leaves them out.
+        restored.entries.truncate(then.entries.len());
+        for agent in then.state.team.names() {
+            for (thread, budget, format) in all_ways(&budgets) {
+                let request = Request {
+                    thread: &thread.parse().unwrap(), layout: Layout::Team, format, profile: &Profile::default(),
+                    budget: Tokens(budget), task: None,
+                };
+                let whole = then.prompt_for(agent.as_str(), &request, usize::MAX);
+                prop_assert_eq!(&then.prompt_for(agent.as_str(), &request, page), &whole);
+                prop_assert_eq!(&restored.prompt_for(agent.as_str(), &request, 2), &whole);
+            }
+        }
+    }
+}
+
+fn all_ways(budgets: &[u64]) -> impl Iterator<Item = (&'static str, u64, Format)> {
+    let formats = [Format::Text, Format::OpenAi];
+    THREADS
+        .into_iter()
+        .flat_map(move |thread| budgets.iter().flat_map(move |budget| formats.map(|format| (thread, *budget, format))))
+}
+
+fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCaseError> {
+    prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
+    prop_assert_eq!(recount(prompt, board, agent), prompt.tokens, "{:?}", prompt.body);
+    prop_assert_eq!(prompt.parts.iter().map(|part| part.tokens).sum::<Tokens>(), prompt.tokens);
+    if let Body::Messages(messages) = &prompt.body {
+        check_calls(messages)?;
+    }
+    Ok(())
+}
+
+/// A tool call is never separated from its result: what follows on calls are their results, and results follow on calls.
+fn check_calls(messages: &[Value]) -> Result<(), TestCaseError> {
+    let mut open: Vec<String> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            let id = message["tool_call_id"].as_str().unwrap();
+            let at = open.iter().position(|call| call == id);
+            prop_assert!(at.is_some(), "a result without its call: {:?}", messages);
+            open.remove(at.unwrap());
+        } else {
+            prop_assert!(open.is_empty(), "calls without results: {:?}", messages);
+            let calls = message["tool_calls"].as_array().into_iter().flatten();
+            open = calls.map(|call| call["id"].as_str().unwrap().to_owned()).collect();
+        }
+    }
+    prop_assert!(open.is_empty(), "calls without results: {:?}", messages);
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! I3: no output for a viewer contains what is hidden from it.
+
+use std::collections::BTreeSet;
+
+use callboard_core::{
+    command::Command,
+    context_set::{PutSet, SetView},
+    conversation::{Message, NewMessage, Role},
+    entry::Actor,
+    prompt::Format,
+    testing::Board,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{
+    sight::{Sight, words},
+    story::{SETS, THREADS, Told, story},
+};
+
+proptest! {
+    #![proptest_config(crate::cases(64))]
+
+    #[test]
+    fn i3_no_output_for_an_agent_contains_what_is_hidden_from_it(steps in story(40)) {
+        let (mut told, mut sight, mut taken) = (Told::new(), Sight::default(), 0);
+        for (at, step) in steps.iter().enumerate() {
+            told.take(step);
+            for entry in &told.board.entries[taken..] {
+                sight.take(entry);
+            }
+            taken = told.board.entries.len();
+            for agent in sight.agents() {
+                check_journal(&told.board, &sight, agent)?;
+                if at % 8 == 7 || at + 1 == steps.len() {
+                    check_prompts(&told.board, &sight, agent)?;
+                    check_commands(&told.board, &sight, agent)?;
+                }
+            }
+        }
+    }
+}
+
+/// Says which words of `output` the agent may not see.
+fn check(output: &str, sight: &Sight, agent: &str, what: &str) -> Result<(), TestCaseError> {
+    let may_see = sight.may_see(agent);
+    let leaked: BTreeSet<_> = words(output).difference(&may_see).cloned().collect();
+    prop_assert!(leaked.is_empty(), "{} shows {} {:?}: {}", what, agent, leaked, output);
+    Ok(())
+}
+
+/// What is projected, listed and sized is what the agent may see, no more and no less.
+fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
+    let view = board.view(agent).unwrap();
+    let mut said = BTreeSet::new();
+    for entry in board.seen(agent) {
+        let written = serde_json::to_string(&entry).unwrap();
+        check(&written, sight, agent, "the journal")?;
+        if &*entry.kind == "message.added" {
+            let message: Message = serde_json::from_str(&entry.data).unwrap();
+            said.extend(words(&json!(Message { thread_id: "x".parse().unwrap(), ..message }).to_string()));
+        }
+    }
+    let whole = view.sets().filter_map(|set| match set {
+        SetView::Whole(held) => {
+            Some((held.set.name.to_string(), words(&json!([held.set.content, held.set.form]).to_string())))
+        }
+        SetView::Outline(_) => None,
+    });
+    prop_assert_eq!(whole.collect::<std::collections::BTreeMap<_, _>>(), sight.sets(agent), "the sets of {}", agent);
+    if !view.is_in_charge() {
+        prop_assert!(view.sets().all(|set| matches!(set, SetView::Whole(_))), "an outline for {}", agent);
+    }
+    let threads = view.threads().map(|(name, thread)| (name.to_string(), view.size(thread).messages));
+    let expected = sight.threads(agent);
+    let sizes = expected.iter().map(|(name, (size, _))| (name.clone(), *size));
+    prop_assert_eq!(threads.collect::<Vec<_>>(), sizes.collect::<Vec<_>>(), "the threads of {}", agent);
+    let expected: BTreeSet<_> = expected.into_values().flat_map(|(_, words)| words).collect();
+    prop_assert_eq!(said, expected, "the messages of {}", agent);
+    Ok(())
+}
+
+fn check_prompts(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
+    for thread in THREADS {
+        for (budget, format) in
+            [(120, Format::Text), (700, Format::OpenAi), (1_000_000, Format::Text), (1_000_000, Format::OpenAi)]
+        {
+            match board.prompt_as(agent, thread, budget, format) {
+                Ok(prompt) => check(&json!([prompt.body, prompt.parts]).to_string(), sight, agent, "a prompt")?,
+                // The thread's name is what was asked for.
+                Err(error) => check(&error.to_string().replace(thread, ""), sight, agent, "an error")?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A hidden thing answers exactly like one that is not there.
+fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
+    let answer = |command: Command, name: &str| {
+        let actor = Actor::Agent(agent.parse().unwrap());
+        let mut board = board.clone();
+        let answer = board
+            .ask(&actor, &command)
+            .map_or_else(|error| format!("{}: {error}", error.code()), |_| "done".to_owned());
+        answer.replace(&format!("{name:?}"), "NAME")
+    };
+    if board.view(agent).unwrap().is_in_charge() {
+        return Ok(());
+    }
+    let seen = sight.sets(agent);
+    let put = |name: &str| PutSet { name: name.parse().unwrap(), content: "x".into(), visible_to: None, enabled: None };
+    for name in SETS.into_iter().filter(|name| !seen.contains_key(*name)) {
+        for command in [|set: PutSet| Command::DeleteSet(set.name), Command::PutSet] {
+            prop_assert_eq!(
+                answer(command(put(name)), name),
+                answer(command(put("absent")), "absent"),
+                "{} for {}",
+                name,
+                agent
+            );
+        }
+    }
+    let seen = sight.threads(agent);
+    let is_own = |name: &str| name == format!("agent:{agent}");
+    for name in THREADS.into_iter().filter(|name| !seen.contains_key(*name) && *name != "main" && !is_own(name)) {
+        let say = |name: &str| Command::AddMessages(name.parse().unwrap(), vec![NewMessage::text(Role::Ai, "x")]);
+        prop_assert_eq!(answer(say(name), name), answer(say("absent"), "absent"), "{} for {}", name, agent);
+    }
+    Ok(())
+}

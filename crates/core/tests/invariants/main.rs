@@ -1,0 +1,18 @@
+//! The promises of `core`, held against random sessions. Each test is named after the invariant that it guards.
+//! `PROPTEST_CASES=2000 cargo test -p callboard-core --test invariants` looks further than every test run does.
+
+mod budget;
+mod cut;
+mod directive;
+mod folding;
+mod hiding;
+mod sight;
+mod story;
+
+/// As many cases as `PROPTEST_CASES` says, or else `few`.
+fn cases(few: u32) -> proptest::test_runner::Config {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => proptest::test_runner::Config::default(),
+        None => proptest::test_runner::Config::with_cases(few),
+    }
+}

@@ -1,0 +1,63 @@
+//! Journals that were written once load for ever: one entry of every type and shape, as the first version wrote them.
+
+use std::collections::BTreeSet;
+
+use callboard_core::{
+    entry::{Entry, Hash, Head, line},
+    event,
+    id::Seq,
+    state::State,
+};
+
+fn samples() -> Vec<Entry> {
+    include_str!("samples/v1.jsonl").lines().map(|text| line::read(text).unwrap()).collect()
+}
+
+#[test]
+fn samples_of_the_first_version_fold_to_the_state_that_they_always_did() {
+    let state = State::fold(&samples()).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&state).unwrap());
+}
+
+#[test]
+fn the_tags_of_samples_chain_over_what_they_say() {
+    let mut head = Head::default();
+    for entry in samples() {
+        assert_eq!(entry.header.seq, head.seq.next());
+        assert_eq!(entry.tag, head.tag.chain(&entry.header, &Hash::of(entry.data.as_bytes())), "{}", entry.header.seq);
+        head = entry.head();
+    }
+}
+
+#[test]
+fn samples_are_written_as_they_were_read() {
+    let lines: Vec<_> = samples().iter().map(|entry| line::write(entry).unwrap()).collect();
+    assert_eq!(lines.join("\n"), include_str!("samples/v1.jsonl").trim_end());
+}
+
+#[test]
+fn there_is_a_sample_of_every_type() {
+    let sampled: BTreeSet<_> = samples().iter().map(|entry| entry.header.kind.to_string()).collect();
+    let missing: Vec<_> = event::TYPES.iter().filter(|kind| !sampled.contains(**kind)).collect();
+    assert!(missing.is_empty(), "add entries to tests/samples/v1.jsonl, as this program writes them: {missing:?}");
+}
+
+#[test]
+fn an_entry_of_an_unknown_type_or_a_newer_version_closes_the_journal_to_this_program() {
+    let entries = samples();
+    let state = State::fold(&entries).unwrap();
+    let newer = |change: fn(&mut Entry)| {
+        let mut entry = entries[0].clone();
+        entry.header.seq = state.head.seq.next();
+        change(&mut entry);
+        let mut after = state.clone();
+        let error = after.apply(&entry).unwrap_err();
+        assert_eq!(after, state);
+        error.code()
+    };
+    assert_eq!(newer(|entry| entry.header.kind = "session.painted".into()), "written_by_newer");
+    assert_eq!(newer(|entry| entry.header.v = 2), "written_by_newer");
+    assert_eq!(newer(|entry| entry.data = "{}".into()), "damaged");
+    assert_eq!(newer(|entry| entry.data = "not json".into()), "damaged");
+    assert_eq!(newer(|entry| entry.header.seq = Seq(1)), "damaged");
+}

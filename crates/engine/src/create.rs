@@ -1,0 +1,92 @@
+//! New sessions.
+
+use callboard_core::{
+    agent::Agent,
+    command::{self, Asked, Command, Decision, Known, Undecided},
+    entry::{Actor, Head},
+    error::Error as Refusal,
+    id::{Seq, SessionId},
+    session::{NewSession, Settings as SessionSettings},
+    state::State,
+};
+use callboard_store::Append;
+
+use crate::{Board, Error, Session, append::append_surely, expiry, session::sizes, snapshot::Loaded};
+
+/// What a new session is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewBoardSession {
+    /// Its name; a new one where it is absent.
+    pub id: Option<SessionId>,
+    /// Its agents.
+    pub agents: Vec<Agent>,
+    /// Its settings; [`Settings::ttl`](crate::Settings::ttl) holds where they are left out.
+    pub settings: Option<SessionSettings>,
+}
+
+/// How often an id is made anew where the one that was made is in use.
+const ID_TRIES: u32 = 16;
+
+impl Board {
+    /// Makes a session. One with the id is a conflict; where no id is given, one is found that nobody has.
+    pub async fn create(&self, new: NewBoardSession) -> Result<Session, Error> {
+        let NewBoardSession { id, agents, settings } = new;
+        let default = || SessionSettings { ttl_seconds: self.settings().ttl, ..SessionSettings::default() };
+        let settings = settings.unwrap_or_else(default);
+        let mut in_use = None;
+        for id in self.ids(id) {
+            let salt = self.settings().random.next();
+            let new = NewSession { id: id.clone(), agents: agents.clone(), settings: settings.clone(), salt };
+            match self.create_as(new).await {
+                Err(error) if is_in_use(&error) => in_use = Some(id),
+                made => return made,
+            }
+        }
+        Err(exists(in_use))
+    }
+
+    /// The ids under which a session is to be made: the given one, or some that are made up, until one is free.
+    pub(crate) fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
+        let tries = if given.is_some() { 1 } else { ID_TRIES };
+        (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.make_up_id()))
+    }
+
+    fn make_up_id(&self) -> SessionId {
+        let random = u32::try_from(self.settings().random.next() % (1 << 31)).unwrap_or_default();
+        SessionId::generate(self.settings().clock.now(), random)
+    }
+
+    async fn create_as(&self, new: NewSession) -> Result<Session, Error> {
+        let id = new.id.clone();
+        let now = self.settings().clock.now();
+        let known = Known::default();
+        let asked = Asked { by: &Actor::User, at: now, count: sizes(), known: &known };
+        let decided = command::decide(&State::default(), &Command::CreateSession(new), asked);
+        let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
+            Undecided::Refused(error) => Error::from(error),
+            Undecided::Need(_) => Error::Busy { session: id.clone() },
+        })?;
+        let append = Append {
+            session: id.clone(),
+            expected: Head::default(),
+            entries,
+            values: values.into_iter().collect(),
+            expires_at: expiry::lives_until(&state, self.store().now().await?),
+        };
+        append_surely(&**self.store(), append).await?;
+        self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await
+    }
+}
+
+/// Whether a session could not be made since there is one of its name.
+pub(crate) fn is_in_use(error: &Error) -> bool {
+    matches!(error, Error::Store { source } if matches!(**source, callboard_store::Error::Conflict { .. }))
+}
+
+/// That none of the ids that were tried, of which this was the last, is free.
+pub(crate) fn exists(id: Option<SessionId>) -> Error {
+    let name = id.map(|id| format!(" {id}")).unwrap_or_default();
+    let what = format!("there is a session{name}");
+    let hint = "take another id, or leave it out to get a new one";
+    Refusal::Conflict { code: "session_exists", what, hint }.into()
+}

@@ -1,0 +1,54 @@
+//! Filters: which of the entries that a viewer may see it wants.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    conversation::{
+        Role,
+        facts::{MessageAdded, thread_subject},
+    },
+    entry::Entry,
+    error::Error,
+    fact::{self, Fact},
+    id::ThreadId,
+    view::{Projected, View},
+};
+
+/// Which entries are wanted. What is empty or absent filters nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Only entries of these types, as the viewer sees them: what it loses sight of is a deletion to it.
+    pub types: Vec<Arc<str>>,
+    /// Only entries about this thread.
+    pub thread: Option<ThreadId>,
+    /// Only messages in these roles.
+    pub roles: Vec<Role>,
+}
+
+/// Types as they are in the journal, and what a viewer may see in their place.
+const SHOWN_AS: [(&str, &str); 2] =
+    [("context_set.updated", "context_set.deleted"), ("thread.updated", "thread.deleted")];
+
+impl Filter {
+    /// What the viewer gets of an entry: nothing, where it may not see it or does not want it.
+    pub(crate) fn project(&self, view: &View<'_>, entry: &Entry) -> Result<Option<Projected>, Error> {
+        if self.thread.as_ref().is_some_and(|thread| *entry.header.subject != *thread_subject(thread)) {
+            return Ok(None);
+        }
+        let Some(seen) = view.project(entry)? else { return Ok(None) };
+        let is_wanted = self.types.is_empty() || self.types.contains(&seen.kind);
+        Ok(Some(seen).filter(|_| is_wanted && self.wants_role(entry)))
+    }
+
+    fn wants_role(&self, entry: &Entry) -> bool {
+        let is_message = || *entry.header.kind == *MessageAdded::TYPE;
+        let is_in = |MessageAdded(message)| self.roles.contains(&message.role);
+        self.roles.is_empty() || (is_message() && fact::read(entry).is_ok_and(is_in))
+    }
+
+    /// The types of the entries that can be seen as one of those that are wanted; none where all are.
+    pub(crate) fn stored_types(&self) -> Vec<Arc<str>> {
+        let behind = SHOWN_AS.iter().filter(|(_, shown)| self.types.iter().any(|kind| **kind == **shown));
+        self.types.iter().cloned().chain(behind.map(|(kind, _)| (*kind).into())).collect()
+    }
+}

@@ -1,0 +1,197 @@
+use std::{sync::Arc, time::Duration};
+
+use callboard_engine::{
+    Board, Filter, NewBoardSession, Session, Settings,
+    core::{
+        command::Command,
+        id::RunId,
+        run::{Kind, NewRun, TurnReply, TurnRequest, Usage},
+        session::{Settings as SessionSettings, Ttl},
+        viewer::Viewer,
+    },
+    store::{ManualClock, Store},
+};
+
+use crate::fixture::{clock, code, id, memory, new, run, say, settings, soon};
+
+struct Stage {
+    clock: ManualClock,
+    store: Arc<dyn Store>,
+    board: Board,
+    session: Session,
+}
+
+/// A session that lives for 1000 seconds.
+async fn stage() -> Stage {
+    let clock = clock();
+    let store = memory(&clock);
+    let board = Board::new(store.clone(), settings(&clock));
+    let session = board.create(living("s", "1000")).await.unwrap();
+    Stage { clock, store, board, session }
+}
+
+fn living(id: &str, ttl: &str) -> NewBoardSession {
+    let ttl_seconds: Ttl = serde_json::from_str(ttl).unwrap();
+    NewBoardSession { settings: Some(SessionSettings { ttl_seconds, ..Default::default() }), ..new(id) }
+}
+
+impl Stage {
+    async fn is_there(&self) -> bool {
+        self.store.row(&id("s")).await.unwrap().is_some()
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_used_expires_and_is_gone_for_all() {
+    let stage = stage().await;
+    let mut stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    stage.clock.advance_seconds(1000);
+    assert_eq!(code(stage.session.state().await), "not_found");
+    assert_eq!(code(stage.board.session(&id("s")).await), "not_found");
+    assert_eq!(soon("the end", stream.next()).await.unwrap(), None);
+    let again = stage.board.create(living("s", "1000")).await.unwrap();
+    assert_eq!(again.state().await.unwrap().head.seq.0, 4, "a new one starts empty");
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_its_session_is_swept() {
+    let stage = stage().await;
+    let mut stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    stage.clock.advance_seconds(1000);
+    let other = crate::fixture::board(&stage.store);
+    assert_eq!(other.sweep().await.unwrap(), [id("s")]);
+    assert_eq!(soon("the end", stream.next()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn reads_keep_a_session() {
+    let stage = stage().await;
+    for _ in 0..8 {
+        stage.clock.advance_seconds(900);
+        stage.session.state().await.unwrap();
+        stage.clock.advance_seconds(900);
+        stage.session.prompt(&Default::default()).await.unwrap();
+        stage.clock.advance_seconds(900);
+        stage.board.session(&id("s")).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn writes_keep_a_session() {
+    let stage = stage().await;
+    for _ in 0..8 {
+        stage.clock.advance_seconds(999);
+        say(&stage.session, "hello").await;
+    }
+}
+
+#[tokio::test]
+async fn a_use_is_noted_at_most_every_thirty_seconds() {
+    let stage = stage().await;
+    let mut changes = stage.store.watch();
+    for _ in 0..100 {
+        stage.session.state().await.unwrap();
+        stage.clock.advance_seconds(1);
+    }
+    let mut touches = 0;
+    while changes.try_recv().is_ok() {
+        touches += 1;
+    }
+    assert_eq!(touches, 3);
+}
+
+#[tokio::test]
+async fn to_be_listed_or_followed_is_no_use() {
+    let stage = stage().await;
+    stage.clock.advance_seconds(900);
+    assert_eq!(stage.board.sessions(None, 9).await.unwrap().len(), 1);
+    stage.clock.advance_seconds(100);
+    assert!(!stage.is_there().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_stream_keeps_its_session_though_nobody_reads_from_it() {
+    let stage = stage().await;
+    let stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_secs(40)).await;
+        stage.clock.advance_seconds(40);
+    }
+    assert!(stage.is_there().await);
+    drop(stream);
+    for _ in 0..30 {
+        tokio::time::sleep(Duration::from_secs(40)).await;
+        stage.clock.advance_seconds(40);
+    }
+    assert!(!stage.is_there().await);
+}
+
+#[tokio::test]
+async fn a_session_whose_run_waits_for_a_person_does_not_expire() {
+    let stage = stage().await;
+    let session = &stage.session;
+    let new = NewRun { kind: Kind::Team, input: "Begin.".into(), limits: None };
+    run(session, Command::StartRun(new)).await;
+    let run_id: RunId = session.state().await.unwrap().runs.unfinished().unwrap().id.clone();
+    let system = callboard_engine::core::entry::Actor::System;
+    let claim = Command::ClaimRun { run: run_id.clone(), node: "test".into() };
+    session.execute(system.clone(), claim).await.unwrap();
+    let prompt = session.prompt(&Default::default()).await.unwrap().record();
+    let request = TurnRequest { run: run_id.clone(), epoch: 1, model: "openai:x".to_owned(), prompt };
+    session.execute(system.clone(), Command::RequestTurn(request)).await.unwrap();
+    let reply = TurnReply {
+        run: run_id,
+        epoch: 1,
+        turn: 1,
+        text: r#"{"messageTo": "user", "message": "What is your name?"}"#.into(),
+        tool_calls: vec![],
+        usage: Usage::default(),
+        cut_off: false,
+    };
+    session.execute(system, Command::AnswerTurn(reply)).await.unwrap();
+    stage.clock.advance_seconds(1_000_000);
+    assert!(stage.is_there().await, "{:?}", session.state().await.map(|state| state.runs.clone()));
+    say(session, "My name is Ann.").await;
+    stage.clock.advance_seconds(1000);
+    assert!(!stage.is_there().await);
+}
+
+#[tokio::test]
+async fn never_is_never() {
+    let stage = stage().await;
+    stage.board.create(living("t", "\"never\"")).await.unwrap();
+    stage.clock.advance_seconds(1_000_000_000);
+    assert_eq!(stage.board.sweep().await.unwrap(), [id("s")]);
+    assert_eq!(code(stage.board.session(&id("t")).await), "ok");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_expired_is_swept_in_the_background() {
+    let clock = clock();
+    let store = memory(&clock);
+    let sweep = Some(Duration::from_secs(60));
+    let board = Board::new(store.clone(), Settings { sweep, ..settings(&clock) });
+    board.create(living("s", "1000")).await.unwrap();
+    let mut changes = store.watch();
+    for _ in 0..17 {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        clock.advance_seconds(60);
+    }
+    soon("the sweep", changes.recv()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_sweeps_nothing_for_a_while() {
+    let clock = clock();
+    let store = memory(&clock);
+    let board = Board::new(store.clone(), Settings { sweep: Some(Duration::from_secs(60)), ..settings(&clock) });
+    board.create(living("s", "1000")).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let right = callboard_engine::store::Clock::now(&clock);
+    clock.advance_seconds(86_400);
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    // Somebody notices and sets it right: everything is there.
+    clock.set(right.plus_seconds(120));
+    assert!(store.row(&id("s")).await.unwrap().is_some());
+    drop(board);
+}

@@ -1,0 +1,241 @@
+use std::sync::Arc;
+
+use callboard_engine::{Board, Filter, Session, core::viewer::Viewer, store::Store};
+use proptest::prelude::*;
+use tokio::sync::Semaphore;
+
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixture::{
+        add, assert_sound, clock, code, id, memory, new, put, say, settings, soon, text, texts, thread, with_id,
+    },
+};
+
+struct Stage {
+    store: Arc<dyn Store>,
+    faulty: Arc<Faulty>,
+    board: Board,
+    session: Session,
+}
+
+async fn stage() -> Stage {
+    let clock = clock();
+    let store = memory(&clock);
+    let faulty = Faulty::new(store.clone());
+    let board = Board::new(faulty.clone(), settings(&clock));
+    let session = board.create(new("s")).await.unwrap();
+    Stage { store, faulty, board, session }
+}
+
+impl Stage {
+    async fn say(&self, words: &str) -> &'static str {
+        code(self.session.say(Viewer::User, &thread("main"), text(words)).await)
+    }
+
+    async fn texts(&self) -> Vec<String> {
+        texts(&self.store, &id("s")).await
+    }
+}
+
+#[tokio::test]
+async fn i2_an_unsure_append_that_took_place_is_acknowledged() {
+    let stage = stage().await;
+    stage.faulty.next(Call::Append, 1, Act::FailAfter);
+    assert_eq!(stage.say("one").await, "ok");
+    assert_eq!(stage.say("two").await, "ok");
+    assert_eq!(stage.texts().await, ["one", "two"]);
+    assert_sound(&stage.session).await;
+}
+
+#[tokio::test]
+async fn i2_an_unsure_append_that_did_not_take_place_is_an_error() {
+    let stage = stage().await;
+    stage.faulty.next(Call::Append, 1, Act::FailBefore);
+    assert_eq!(stage.say("one").await, "store_failed");
+    assert_eq!(stage.say("two").await, "ok");
+    assert_eq!(stage.texts().await, ["two"]);
+    assert_sound(&stage.session).await;
+}
+
+#[tokio::test]
+async fn i2_where_the_journal_does_not_answer_at_once_it_is_asked_again() {
+    let stage = stage().await;
+    let mut reads = 0;
+    stage.faulty.play(move |call| match call {
+        Call::Append => Act::FailAfter,
+        Call::Read if reads < 2 => {
+            reads += 1;
+            Act::FailBefore
+        }
+        _ => Act::Pass,
+    });
+    assert_eq!(stage.say("one").await, "ok");
+    assert_eq!(stage.texts().await, ["one"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn i2_what_cannot_be_settled_is_said_to_be_so_and_the_session_goes_on() {
+    for act in [Act::FailAfter, Act::FailBefore] {
+        let stage = stage().await;
+        let landed = usize::from(matches!(act, Act::FailAfter));
+        stage.faulty.play(move |call| match call {
+            Call::Append => act.clone(),
+            Call::Read => Act::FailBefore,
+            _ => Act::Pass,
+        });
+        assert_eq!(stage.say("one").await, "store_unsettled");
+        stage.faulty.mend();
+        assert_eq!(stage.texts().await.len(), landed);
+        assert_eq!(stage.say("two").await, "ok");
+        assert_eq!(assert_sound(&stage.session).await.len(), 4 + landed + 1);
+    }
+}
+
+#[tokio::test]
+async fn i2_a_session_that_was_made_by_an_unsure_append_is_there() {
+    let stage = stage().await;
+    stage.faulty.next(Call::Append, 1, Act::FailAfter);
+    assert_eq!(code(stage.board.create(new("t")).await), "ok");
+    stage.faulty.next(Call::Append, 1, Act::FailBefore);
+    assert_eq!(code(stage.board.create(new("u")).await), "store_failed");
+    assert_eq!(code(stage.board.create(new("u")).await), "ok");
+}
+
+#[tokio::test]
+async fn i2_a_full_store_changes_nothing() {
+    let stage = stage().await;
+    stage.faulty.next(Call::Append, 1, Act::Full);
+    assert_eq!(stage.say("one").await, "store_full");
+    assert_eq!(stage.say("two").await, "ok");
+    assert_eq!(stage.texts().await, ["two"]);
+    assert_sound(&stage.session).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn conflicts_without_end_are_answered_with_busy() {
+    let stage = stage().await;
+    stage.faulty.next(Call::Append, 15, Act::Conflict);
+    assert_eq!(stage.say("one").await, "ok");
+    stage.faulty.next(Call::Append, 16, Act::Conflict);
+    assert_eq!(stage.say("two").await, "busy");
+    assert_eq!(stage.say("three").await, "ok");
+    assert_eq!(stage.texts().await, ["one", "three"]);
+}
+
+#[tokio::test]
+async fn i2_nothing_is_shown_before_it_is_durable() {
+    let stage = stage().await;
+    let before = stage.session.state().await.unwrap();
+    let mut stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    let gate = Arc::new(Semaphore::new(0));
+    stage.faulty.next(Call::Append, 1, Act::Wait(gate.clone()));
+    let session = stage.session.clone();
+    let saying = tokio::spawn(async move { say(&session, "hello").await });
+    // Others read while it waits, and as often as they like.
+    for _ in 0..32 {
+        tokio::task::yield_now().await;
+        assert_eq!(stage.session.state().await.unwrap(), before);
+        let page = stage.session.messages(&Viewer::User, &thread("main"), Default::default()).await.unwrap();
+        assert!(page.messages.is_empty());
+    }
+    tokio::select! {
+        biased;
+        entry = stream.next() => panic!("{entry:?}"),
+        () = tokio::task::yield_now() => {}
+    }
+    gate.add_permits(1);
+    let seq = soon("the append", saying).await.unwrap();
+    assert_eq!(soon("the entry", stream.next()).await.unwrap().unwrap().seq, seq);
+}
+
+#[tokio::test]
+async fn whoever_stops_waiting_takes_nothing_back() {
+    let stage = stage().await;
+    let gate = Arc::new(Semaphore::new(0));
+    stage.faulty.next(Call::Append, 1, Act::Wait(gate.clone()));
+    let mut stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    let session = stage.session.clone();
+    let saying = tokio::spawn(async move { say(&session, "hello").await });
+    for _ in 0..32 {
+        tokio::task::yield_now().await;
+    }
+    saying.abort();
+    gate.add_permits(1);
+    soon("the entry", stream.next()).await.unwrap().unwrap();
+    assert_eq!(stage.texts().await, ["hello"]);
+}
+
+#[tokio::test]
+async fn a_stream_gets_what_another_board_wrote_although_reading_it_failed_at_first() {
+    let stage = stage().await;
+    let other = crate::fixture::board(&stage.store).session(&id("s")).await.unwrap();
+    let mut stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    stage.faulty.next(Call::Row, 2, Act::FailBefore);
+    let seq = say(&other, "hello").await;
+    assert_eq!(soon("the entry", stream.next()).await.unwrap().unwrap().seq, seq);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_an_error_and_never_not_found() {
+    let stage = stage().await;
+    say(&stage.session, "hello").await;
+    let fresh = Board::new(stage.faulty.clone(), settings(&clock()));
+    stage.faulty.play(|_| Act::FailBefore);
+    assert_eq!(code(fresh.session(&id("s")).await), "store_failed");
+    assert_eq!(code(fresh.sessions(None, 9).await), "store_failed");
+    assert_eq!(code(fresh.delete(&id("s")).await), "store_failed");
+    assert_eq!(code(stage.session.state().await), "store_failed");
+    stage.faulty.mend();
+    assert_eq!(code(fresh.session(&id("s")).await), "ok");
+    assert_eq!(code(stage.session.state().await), "ok");
+}
+
+fn act() -> impl Strategy<Value = u8> {
+    // Most calls go through.
+    prop_oneof![6 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3), 1 => Just(4)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn i12_whatever_fails_a_session_is_what_was_acknowledged(acts in prop::collection::vec(act(), 1..80)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let stage = stage().await;
+            let mut script = acts.clone().into_iter();
+            stage.faulty.play(move |call| match (script.next().unwrap_or(0), call) {
+                (1, _) => Act::FailBefore,
+                (2, _) => Act::FailAfter,
+                (3, Call::Append) => Act::Conflict,
+                (4, Call::Append) => Act::Full,
+                _ => Act::Pass,
+            });
+            let (mut acknowledged, mut unsettled) = (Vec::new(), Vec::new());
+            for n in 0..24 {
+                let words = n.to_string();
+                let command = match n % 4 {
+                    0 => put(&words, &words),
+                    1 => add("main", vec![with_id(&format!("id {}", n / 8), &words)]),
+                    _ => add("main", vec![text(&words)]),
+                };
+                let is_message = n % 4 != 0;
+                match code(stage.session.execute(Viewer::User, command).await) {
+                    "ok" if is_message => acknowledged.push(words),
+                    "store_unsettled" if is_message => unsettled.push(words),
+                    "ok" | "store_failed" | "store_full" | "store_unsettled" | "busy" | "message_exists" => {}
+                    other => panic!("{other}"),
+                }
+                let _ = stage.session.messages(&Viewer::User, &thread("main"), Default::default()).await;
+                let _ = stage.session.prompt(&Default::default()).await;
+            }
+            stage.faulty.mend();
+            assert_sound(&stage.session).await;
+            let mut there = stage.texts().await;
+            there.retain(|words| !unsettled.contains(words));
+            assert_eq!(there, acknowledged);
+            // A board that knows nothing of all this finds the same.
+            let fresh = crate::fixture::board(&stage.store).session(&id("s")).await.unwrap();
+            assert_eq!(fresh.state().await.unwrap(), stage.session.state().await.unwrap());
+        });
+    }
+}

@@ -1,0 +1,164 @@
+//! A store that fails when it is told to.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use callboard_engine::core::{
+    entry::{Entry, Hash, Head},
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+use callboard_engine::store::{Append, Durability, Error, Query, Row, Snapshot, Store, TimeQuery};
+use tokio::sync::{Semaphore, broadcast};
+
+/// A call of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Append,
+    Row,
+    Touch,
+    Read,
+    Find,
+    Value,
+    Other,
+}
+
+/// What becomes of a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// It goes through.
+    Pass,
+    /// It fails, and nothing was done.
+    FailBefore,
+    /// It fails, and was done.
+    FailAfter,
+    /// Somebody else was faster, it says.
+    Conflict,
+    /// There is no room.
+    Full,
+    /// It waits until somebody lets it through.
+    Wait(Arc<Semaphore>),
+}
+
+type Script = Box<dyn FnMut(Call) -> Act + Send>;
+
+/// Passes every call on to another store, as its script says.
+pub(crate) struct Faulty {
+    inner: Arc<dyn Store>,
+    script: Mutex<Script>,
+}
+
+impl Faulty {
+    pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { inner, script: Mutex::new(Box::new(|_| Act::Pass)) })
+    }
+
+    /// What becomes of the calls from now on.
+    pub(crate) fn play(&self, script: impl FnMut(Call) -> Act + Send + 'static) {
+        *self.script.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(script);
+    }
+
+    /// From now on every call goes through.
+    #[allow(dead_code, reason = "not every suite mends it")]
+    pub(crate) fn mend(&self) {
+        self.play(|_| Act::Pass);
+    }
+
+    /// The first `count` calls of this kind come to `act`, all others go through.
+    #[allow(dead_code, reason = "not every suite needs it")]
+    pub(crate) fn next(&self, call: Call, count: usize, act: Act) {
+        let mut left = count;
+        self.play(move |called| {
+            if called != call || left == 0 {
+                return Act::Pass;
+            }
+            left -= 1;
+            act.clone()
+        });
+    }
+
+    async fn pass<T>(&self, call: Call, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let act = (self.script.lock().unwrap_or_else(PoisonError::into_inner))(call);
+        match act {
+            Act::Pass => answer.await,
+            Act::FailBefore => Err(failed()),
+            Act::FailAfter => {
+                answer.await?;
+                Err(failed())
+            }
+            Act::Conflict => Err(Error::Conflict { found: None }),
+            Act::Full => Err(Error::Full { doing: "a test" }),
+            Act::Wait(gate) => {
+                gate.acquire().await.unwrap().forget();
+                answer.await
+            }
+        }
+    }
+}
+
+fn failed() -> Error {
+    Error::Failed { doing: "a test", source: "the script says so".into() }
+}
+
+#[async_trait]
+impl Store for Faulty {
+    fn durability(&self) -> Durability {
+        self.inner.durability()
+    }
+
+    async fn now(&self) -> Result<Timestamp, Error> {
+        self.inner.now().await
+    }
+
+    async fn append(&self, batch: Append) -> Result<(), Error> {
+        self.pass(Call::Append, self.inner.append(batch)).await
+    }
+
+    async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
+        self.pass(Call::Row, self.inner.row(session)).await
+    }
+
+    async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
+        self.pass(Call::Touch, self.inner.touch(session, expires_at)).await
+    }
+
+    async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
+        self.pass(Call::Read, self.inner.read(session, query)).await
+    }
+
+    async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
+        self.pass(Call::Read, self.inner.read_by_time(session, query)).await
+    }
+
+    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
+        self.pass(Call::Find, self.inner.find(session, key)).await
+    }
+
+    async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
+        self.pass(Call::Value, self.inner.value(session, hash)).await
+    }
+
+    async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.pass(Call::Other, self.inner.sessions(after, limit)).await
+    }
+
+    async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
+        self.pass(Call::Other, self.inner.delete(session)).await
+    }
+
+    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+        self.pass(Call::Other, self.inner.sweep(limit)).await
+    }
+
+    async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
+        self.pass(Call::Other, self.inner.put_snapshot(session, at, state)).await
+    }
+
+    async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
+        self.pass(Call::Other, self.inner.snapshot(session, at)).await
+    }
+
+    fn watch(&self) -> broadcast::Receiver<SessionId> {
+        self.inner.watch()
+    }
+}

@@ -1,0 +1,20 @@
+//! The engine, over real stores and over one that fails when it is told to.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod faulty;
+mod fixture;
+
+mod close;
+mod expiry;
+mod faults;
+mod forks;
+mod history;
+mod message_ids;
+mod prompts;
+mod sessions;
+mod sight;
+mod sizes;
+mod snapshots;
+mod streams;
+mod writers;

@@ -1,0 +1,129 @@
+use std::sync::Arc;
+
+use callboard_engine::{
+    Board, PromptQuery, Session, Settings,
+    core::{count::Tokens, id::Seq, prompt::Format},
+    store::Store,
+};
+
+use crate::fixture::{File, add, agent, clock, code, id, memory, new, put, put_for, run, say, settings, text, thread};
+
+/// The same random numbers each time: sessions that are made alike are alike, to the last byte.
+fn board(store: &Arc<dyn Store>, snapshot_every: u64) -> Board {
+    let random = Arc::new(crate::fixture::Seeded(1.into()));
+    Board::new(store.clone(), Settings { random, snapshot_every, ..settings(&clock()) })
+}
+
+/// Something of everything that stands in a prompt.
+async fn fill(session: &Session) {
+    let long = "A long brief.\n".repeat(6000);
+    run(session, put("Brief", &long)).await;
+    run(session, put_for("For the editor", "Cut every second word.", &["editor"])).await;
+    for n in 0..150 {
+        say(session, &format!("message {n}, with <CURRENT_TASK> in it")).await;
+        if n % 10 == 0 {
+            session.execute(agent("writer"), add("main", vec![text(&format!("answer {n}"))])).await.unwrap();
+        }
+        if n == 70 {
+            run(session, put("Brief", "A short brief.")).await;
+        }
+    }
+}
+
+fn queries() -> Vec<PromptQuery> {
+    let mut queries = Vec::new();
+    for name in ["lead", "writer", "editor"] {
+        for format in [Format::Text, Format::OpenAi] {
+            for budget in [900, 2000, 100_000] {
+                for at in [None, Some(40), Some(90), Some(165)] {
+                    queries.push(PromptQuery {
+                        agent: name.parse().ok(),
+                        format,
+                        budget: Some(Tokens(budget)),
+                        at: at.map(Seq),
+                        ..PromptQuery::default()
+                    });
+                }
+            }
+        }
+    }
+    queries
+}
+
+async fn prompts(session: &Session) -> Vec<String> {
+    let mut prompts = Vec::new();
+    for query in queries() {
+        prompts.push(match session.prompt(&query).await {
+            Ok(prompt) => {
+                assert!(prompt.tokens <= prompt.budget);
+                format!("{} {:?}", prompt.sha256(), prompt)
+            }
+            Err(error) => error.to_string(),
+        });
+    }
+    prompts
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i5_prompts_are_the_same_bytes_on_every_store_after_a_restart_and_with_snapshots_or_without() {
+    let (clock, file, with, without) = (clock(), File::new(), File::new(), memory(&clock()));
+    let first = board(&without, 1_000_000).create(new("s")).await.unwrap();
+    fill(&first).await;
+    let expected = prompts(&first).await;
+    assert!(expected.iter().filter(|prompt| prompt.contains("sha256") || prompt.contains("Prompt {")).count() > 40);
+    for (file, every) in [(&file, 1_000_000), (&with, 10)] {
+        let store = file.open(&clock);
+        let made = board(&store, every);
+        fill(&made.create(new("s")).await.unwrap()).await;
+        made.close().await;
+        drop((made, store));
+        let again = board(&file.open(&clock), every).session(&id("s")).await.unwrap();
+        let found = prompts(&again).await;
+        for (query, (expected, found)) in queries().iter().zip(expected.iter().zip(&found)) {
+            assert!(expected == found, "{query:?}\n{expected}\n{found}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_as_of_an_entry_does_not_change_with_what_comes_later() {
+    let session = crate::fixture::session().await;
+    fill(&session).await;
+    let head = session.state().await.unwrap().head.seq;
+    let query = |at| PromptQuery { agent: "writer".parse().ok(), at, ..PromptQuery::default() };
+    let now = session.prompt(&query(None)).await.unwrap();
+    say(&session, "something new").await;
+    run(&session, put("Brief", "another one")).await;
+    assert_eq!(session.prompt(&query(Some(head))).await.unwrap(), now);
+    assert_ne!(session.prompt(&query(None)).await.unwrap().sha256(), now.sha256());
+    assert_eq!(code(session.prompt(&query(Some(head.next().next().next()))).await), "invalid");
+    assert_eq!(code(session.prompt(&query(Some(Seq::ZERO))).await), "invalid");
+}
+
+#[tokio::test]
+async fn a_task_is_found_behind_thousands_of_entries_that_the_reader_does_not_see() {
+    let session = crate::fixture::session().await;
+    say(&session, "the task").await;
+    let hide = |agents: &[&str]| {
+        callboard_engine::core::command::Command::PutThread(thread("main"), crate::fixture::only(agents))
+    };
+    run(&session, hide(&["lead", "editor"])).await;
+    let chatter = (0..3000).map(|n| text(&n.to_string())).collect();
+    run(&session, add("main", chatter)).await;
+    let lead = PromptQuery { agent: "lead".parse().ok(), budget: Some(Tokens(3000)), ..PromptQuery::default() };
+    assert!(session.prompt(&lead).await.unwrap().text().contains("2999"));
+    // It was away while the others talked.
+    run(&session, hide(&["lead", "editor", "writer"])).await;
+    let writer = PromptQuery { agent: "writer".parse().ok(), thread: Some(thread("main")), ..lead };
+    let prompt = session.prompt(&writer).await.unwrap();
+    assert!(!prompt.text().contains("2999"), "{}", prompt.text());
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_in_the_team_has_no_prompt() {
+    let session = crate::fixture::session().await;
+    let query = PromptQuery { agent: "nobody".parse().ok(), ..PromptQuery::default() };
+    assert_eq!(code(session.prompt(&query).await), "not_found");
+    let query = PromptQuery { budget: Some(Tokens(10)), ..PromptQuery::default() };
+    assert_eq!(code(session.prompt(&query).await), "budget_exceeded");
+}
