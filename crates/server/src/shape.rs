@@ -333,7 +333,6 @@ pub(crate) struct FieldShape {
     key: String,
     value_type: ValueTypeShape,
     label: String,
-    #[schema(required = false)]
     required: bool,
     #[schema(required = false)]
     enum_values: Vec<String>,
