@@ -16,11 +16,11 @@ mod transfer;
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, problem::ProblemBody};
 
 /// What the document has besides the calls.
 #[derive(OpenApi)]
-#[openapi(components(schemas(Problem)))]
+#[openapi(components(schemas(ProblemBody)))]
 struct Document;
 
 /// All calls, with what they declare.

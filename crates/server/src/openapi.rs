@@ -52,8 +52,8 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
         if is_write {
             parameters.push(key());
         }
-        if is_write && on_session {
-            parameters.push(head());
+        for parameter in parameters {
+            narrow(parameter);
         }
     }
     let has_body = call.contains_key("requestBody");
@@ -63,9 +63,13 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     }
 }
 
+/// Words that name no agent.
+const RESERVED: [&str; 4] = ["all", "none", "user", "system"];
+
 fn acting() -> Value {
     json!({
-        "name": "as", "in": "query", "required": false, "schema": {"type": "string"},
+        "name": "as", "in": "query", "required": false,
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.@/-]{1,128}$", "not": {"enum": RESERVED}},
         "description": "The agent as which the call is made and with whose eyes it sees; for the user",
     })
 }
@@ -78,12 +82,20 @@ fn key() -> Value {
     })
 }
 
-fn head() -> Value {
-    json!({
-        "name": "If-Match", "in": "header", "required": false,
-        "schema": {"type": "string", "pattern": "^\"[0-9]{1,18}\"$"},
-        "description": "The head that the session must have, in quotes",
-    })
+/// Says what names in a path can be.
+fn narrow(parameter: &mut Value) {
+    let schema = match parameter.get("name").and_then(Value::as_str) {
+        Some("session") => json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$"}),
+        Some("name" | "thread" | "run" | "token") => {
+            json!({"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"})
+        }
+        _ => return,
+    };
+    if parameter.get("in").and_then(Value::as_str) == Some("path")
+        && let Some(fields) = parameter.as_object_mut()
+    {
+        fields.insert("schema".to_owned(), schema);
+    }
 }
 
 /// The statuses with which a call can fail.
@@ -95,7 +107,7 @@ fn problems(is_write: bool, on_session: bool, has_body: bool) -> impl Iterator<I
         (true, "404", "There is no such thing, or none that the caller may see"),
         (is_write, "408", "The body took too long to arrive"),
         (is_write, "409", "It contradicts what is there"),
-        (is_write && on_session, "412", "The session has moved on"),
+        (is_write && on_session, "412", "`If-Match: \"<seq>\"` was sent, and that is not the session's head any more"),
         (is_write, "413", "It is too large"),
         (has_body, "415", "The body is not in the form that is understood"),
         (true, "422", "What was sent is not valid"),

@@ -9,32 +9,43 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Why a call was not answered as it was meant.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
+    /// The status of the answer.
+    pub(crate) status: StatusCode,
+    /// The stable word for what went wrong.
+    pub(crate) code: &'static str,
+    detail: String,
+    errors: Vec<Wrong>,
+    hint: Option<String>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+}
+
+/// A problem as it is sent.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody<'a> {
     /// The code again, as a URI.
     #[serde(rename = "type")]
     kind: String,
     /// What people read first.
     title: &'static str,
     /// The status of the answer.
-    #[serde(serialize_with = "number")]
-    #[schema(value_type = u16)]
-    pub(crate) status: StatusCode,
+    status: u16,
     /// The stable word for what went wrong.
-    pub(crate) code: &'static str,
+    code: &'static str,
     /// What went wrong here.
-    detail: String,
+    detail: &'a str,
     /// The field at fault, as a JSON pointer into the body, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pointer: Option<String>,
+    pointer: Option<&'a str>,
     /// Each thing that is wrong, where there may be several.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<Wrong>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    errors: &'a [Wrong],
     /// What would do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    #[serde(skip)]
-    header: Option<(HeaderName, HeaderValue)>,
+    hint: Option<&'a str>,
 }
 
 /// One thing that is wrong with what was sent.
@@ -46,17 +57,10 @@ struct Wrong {
     detail: String,
 }
 
-fn number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u16(status.as_u16())
-}
-
 impl Problem {
     /// A problem with this status, code and detail.
     pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        let kind = format!("urn:callboard:problem:{code}");
-        let title = title(status);
-        let (pointer, errors, hint, header) = (None, Vec::new(), None, None);
-        Self { kind, title, status, code, detail: detail.into(), pointer, errors, hint, header }
+        Self { status, code, detail: detail.into(), errors: Vec::new(), hint: None, header: None }
     }
 
     /// Something that was sent is not valid; the pointer says where.
@@ -98,7 +102,7 @@ impl Problem {
     /// The same, with a header.
     #[must_use]
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.header = Some((name, value));
+        self.header = Some(Box::new((name, value)));
         self
     }
 
@@ -109,17 +113,16 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    fn into_response(mut self) -> Response {
-        let header = self.header.take();
+    fn into_response(self) -> Response {
         if self.status.is_server_error() {
             tracing::error!(code = self.code, detail = self.detail, "a call failed");
         }
         // It is made of strings and numbers.
-        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
         let mut response =
             (self.status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))], body)
                 .into_response();
-        response.headers_mut().extend(header);
+        response.headers_mut().extend(self.header.map(|header| *header));
         response
     }
 }
@@ -130,7 +133,6 @@ impl From<Refusal> for Problem {
         match error {
             Refusal::Invalid(faults) => {
                 let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail);
-                problem.pointer = faults.first().map(|fault| fault.pointer.clone());
                 let wrong = |fault: Fault| Wrong { pointer: fault.pointer, detail: fault.problem };
                 problem.errors = faults.into_iter().map(wrong).collect();
                 problem
@@ -143,7 +145,7 @@ impl From<Refusal> for Problem {
             Refusal::Conflict { code, what, hint } => Self::new(StatusCode::CONFLICT, code, what).hint(hint),
             Refusal::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail),
             Refusal::BudgetExceeded { .. } => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "budget_exceeded", detail).pointed("/budget")
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "budget_exceeded", detail).at("/budget")
             }
             Refusal::WrittenByNewer { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, "written_by_newer", detail),
             Refusal::Damaged { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", detail),
@@ -153,9 +155,22 @@ impl From<Refusal> for Problem {
 
 impl Problem {
     #[must_use]
-    fn pointed(mut self, pointer: &str) -> Self {
-        self.pointer = Some(pointer.to_owned());
+    fn at(mut self, pointer: &str) -> Self {
+        self.errors = vec![Wrong { pointer: pointer.to_owned(), detail: self.detail.clone() }];
         self
+    }
+
+    fn body(&self) -> ProblemBody<'_> {
+        ProblemBody {
+            kind: format!("urn:callboard:problem:{}", self.code),
+            title: title(self.status),
+            status: self.status.as_u16(),
+            code: self.code,
+            detail: &self.detail,
+            pointer: self.errors.first().map(|wrong| &*wrong.pointer),
+            errors: &self.errors,
+            hint: self.hint.as_deref(),
+        }
     }
 }
 

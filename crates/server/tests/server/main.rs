@@ -1,5 +1,7 @@
 //! The server over real HTTP: each resource by each actor, with the unhappy paths.
 
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
 mod fixtures;
 
 mod bad_input;

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{
     caller::On,
     params::Query,
-    problem::Problem,
+    problem::{Problem, ProblemBody},
     rights::ReadJournal,
     stream::{DELTA, Feed, FeedQuery, Item},
 };
@@ -24,7 +24,7 @@ use crate::{
     params(("session" = String, Path, description = "The session"), FeedQuery),
     responses((status = SWITCHING_PROTOCOLS, description = "Entries as they come"),
         (status = UPGRADE_REQUIRED, description = "The call is none for a WebSocket",
-            body = Problem, content_type = "application/problem+json")))]
+            body = ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn ws(
     on: On<ReadJournal>,
     Query(query): Query<FeedQuery>,

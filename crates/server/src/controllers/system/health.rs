@@ -4,7 +4,11 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{answer::Answer, app::App, problem::Problem};
+use crate::{
+    answer::Answer,
+    app::App,
+    problem::{Problem, ProblemBody},
+};
 
 /// That all is well.
 #[derive(Serialize, ToSchema)]
@@ -23,7 +27,7 @@ pub(crate) async fn health() -> Answer<Health> {
 /// Say whether the server can be used: its store answers, and it is not shutting down
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "ready",
     responses((status = OK, description = "It can be used", body = Health),
-        (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = Problem,
+        (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = ProblemBody,
             content_type = "application/problem+json")))]
 pub(crate) async fn ready(State(app): State<App>) -> Result<Answer<Health>, Problem> {
     if app.closing.is_cancelled() {
