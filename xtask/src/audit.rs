@@ -36,7 +36,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-model", &[]),
     ("callboard-engine", &["core", "tokens", "store"]),
     ("callboard-run", &["core", "engine", "model"]),
-    ("callboard", &["core", "tokens", "store", "model", "engine", "run"]),
+    ("callboard-server", &["core", "store", "model", "engine", "run"]),
+    ("callboard", &["core", "tokens", "store", "model", "engine", "run", "server"]),
 ];
 
 /// Checks all of it and names every fault.

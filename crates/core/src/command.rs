@@ -1,6 +1,9 @@
 //! Commands: every change there is, and how one is decided.
 
-pub use crate::deciding::{Asked, Known, Receipt, Undecided};
+pub use crate::{
+    answer::Answer,
+    deciding::{Asked, Known, Receipt, Undecided},
+};
 
 use std::sync::Arc;
 
@@ -11,15 +14,17 @@ use crate::{
     context_set::{self, PutSet},
     conversation::{self, NewMessage},
     deciding::Deciding,
-    directive::{self, Directed},
+    directive,
     entry::{Actor, Entry},
     error::Error,
     form,
     id::{RunId, SetName, ThreadId},
+    request::{self, Request, facts::Answered},
     run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
     session::{self, NewSession, SessionPatch},
     state::State,
     text::Values,
+    token::{self, NewToken},
 };
 
 /// A change that somebody asks for. It is checked against the state and answered, item by item where it has items.
@@ -64,6 +69,12 @@ pub enum Command {
     CancelRun(RunId),
     /// Bring the results of tool calls that a run waits for: call id and result.
     ToolResults(RunId, Vec<(String, String)>),
+    /// Make a token.
+    CreateToken(NewToken),
+    /// Revoke a token.
+    RevokeToken(Arc<str>),
+    /// Any of these, for a request that carries a key.
+    Keyed(Request, Box<Command>),
 }
 
 impl Command {
@@ -78,24 +89,10 @@ impl Command {
                 let contexts = sets.into_iter().flatten().filter_map(|set| set.get("context")?.as_str());
                 contexts.map(Arc::from).collect()
             }
+            Self::Keyed(_, command) => command.texts(),
             _ => Vec::new(),
         }
     }
-}
-
-/// What a command is answered with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// It is done; there is no more to say.
-    Done,
-    /// How each update of context sets came out, and what else a directive led to.
-    Directed(Directed),
-    /// The messages that were added, or had been before.
-    Messages(Vec<Receipt>),
-    /// The run that was started.
-    Run(RunId),
-    /// The epoch under which a run was taken over.
-    Claimed(u64),
 }
 
 /// The entries that a command leads to, to be appended whole or not at all.
@@ -151,6 +148,22 @@ impl Deciding<'_> {
             Command::ResumeRun(run) => run::decide::resume(self, run).map(done)?,
             Command::CancelRun(run) => run::decide::cancel(self, run).map(done)?,
             Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
+            Command::CreateToken(new) => Answer::Token(token::decide::create(self, new)?),
+            Command::RevokeToken(id) => token::decide::revoke(self, id).map(done)?,
+            Command::Keyed(request, command) => self.decide_once(request, command)?,
         })
+    }
+
+    /// Decides a request that carries a key: it is answered again where it was answered before.
+    fn decide_once(&mut self, request: &Request, command: &Command) -> Result<Answer, Undecided> {
+        let by = self.asked.by.clone();
+        if let Some(seq) = self.asked.known.keys.get(request.claim(&by).as_str()) {
+            let there = self.entry(*seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
+            return Ok(request::facts::again(request, &there)?);
+        }
+        let answer = self.decide(command)?;
+        let Request { key, fingerprint } = request.clone();
+        self.record(Answered { by, key, fingerprint, answer: answer.clone() });
+        Ok(answer)
     }
 }

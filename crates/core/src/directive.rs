@@ -95,15 +95,15 @@ pub enum NewOrUpdate {
 }
 
 /// What a directive led to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Directed {
     /// How each update of a set came out, in order.
     pub outcomes: Vec<SetOutcome>,
     /// The form that was put before the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<FormRequest>,
     /// What a text said that could not be understood.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unparsed: Vec<String>,
 }
 

@@ -6,8 +6,9 @@ use crate::{
     entry::{Entry, Header},
     error::Error,
     fact::{Fact, Seen, read},
-    run, session,
+    request, run, session,
     state::State,
+    token,
     view::{Projected, View},
 };
 
@@ -57,6 +58,11 @@ facts! {
     run::facts::TurnRequested,
     run::facts::TurnAnswered,
     run::facts::TurnFailed,
+    token::facts::Created,
+    token::facts::Revoked,
+    request::facts::Answered,
+    request::record::Begun,
+    request::record::Settled,
 }
 
 fn unknown(entry: &Entry) -> Error {

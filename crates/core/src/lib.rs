@@ -67,6 +67,7 @@ pub mod text;
 pub mod time;
 
 // How it grows: a command is decided against the state, and gives facts.
+pub mod answer;
 pub mod command;
 mod deciding;
 pub mod error;
@@ -75,6 +76,7 @@ pub mod fact;
 pub mod state;
 
 mod json;
+pub mod request;
 mod rights;
 
 // What it is about.
@@ -86,6 +88,7 @@ pub mod conversation;
 pub mod directive;
 pub mod form;
 pub mod run;
+pub mod token;
 
 // Who sees what of it, and what an agent is shown.
 pub mod view;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, run::Runs, session::Session,
-    time::Timestamp,
+    time::Timestamp, token::Tokens,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -27,4 +27,7 @@ pub struct State {
     pub threads: Threads,
     /// Its runs.
     pub runs: Runs,
+    /// Its tokens.
+    #[serde(default)]
+    pub tokens: Tokens,
 }

@@ -81,6 +81,10 @@ impl Board {
             let row = self.inner.store.row(id).await?;
             let row = row.ok_or_else(|| Error::NoSession { session: id.clone() })?;
             match snapshot::load(&*self.inner.store, id, row.head.seq).await? {
+                // The record of a keyed request is no session.
+                Some(loaded) if loaded.state.session.id.is_none() => {
+                    return Err(Error::NoSession { session: id.clone() });
+                }
                 Some(loaded) if loaded.state.head == row.head => return Ok((loaded, row)),
                 _ => tracing::info!(session = %id, "the journal changed while it was read"),
             }

@@ -77,7 +77,7 @@ impl Board {
 }
 
 /// The hashes of the long texts that the data of an entry speaks of, and of what looks like one.
-fn stored(data: &str) -> Vec<Hash> {
+pub(crate) fn stored(data: &str) -> Vec<Hash> {
     fn collect(value: &Value, hashes: &mut Vec<Hash>) {
         match value {
             Value::Object(fields) => {

@@ -177,7 +177,7 @@ impl Session {
     }
 }
 
-fn seen(view: &View<'_>, entry: &Entry, roles: &[Role]) -> Result<Option<Message>, Refusal> {
+pub(crate) fn seen(view: &View<'_>, entry: &Entry, roles: &[Role]) -> Result<Option<Message>, Refusal> {
     if view.project(entry)?.is_none() {
         return Ok(None);
     }
@@ -185,14 +185,14 @@ fn seen(view: &View<'_>, entry: &Entry, roles: &[Role]) -> Result<Option<Message
     Ok(Some(message).filter(|message| roles.is_empty() || roles.contains(&message.role)))
 }
 
-fn stored(message: &Message) -> Option<Hash> {
+pub(crate) fn stored(message: &Message) -> Option<Hash> {
     match &message.content {
         Content::Text(text) => text.stored(),
         Content::Parts(_) => None,
     }
 }
 
-fn given(seq: Seq, message: Message, values: &Values) -> MessageView {
+pub(crate) fn given(seq: Seq, message: Message, values: &Values) -> MessageView {
     let content = match &message.content {
         Content::Text(text) => text.whole(values).map_or(Value::Null, |text| Value::from(&**text)),
         Content::Parts(parts) => parts.iter().cloned().map(Value::Object).collect(),

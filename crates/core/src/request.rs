@@ -1,0 +1,80 @@
+//! Requests that carry a key, so that whoever does not know whether one arrived can send it again.
+//!
+//! What such a request led to and how it was answered land in one append, and the entry that says so claims the key.
+//! The same request gets the same answer from then on, whoever is asked; another one under the same key is refused.
+
+pub mod facts;
+pub mod record;
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    entry::{Actor, Hash},
+    error::Error,
+    id::{BadName, Seq},
+};
+
+/// A request that carries a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Its key, unique among the requests of whoever asks.
+    pub key: RequestKey,
+    /// The hash of all that it asks for: another one under the same key is another request.
+    pub fingerprint: Hash,
+}
+
+impl Request {
+    /// What the request claims in the journal. A name has no `:`, so keys of two agents never meet.
+    pub fn claim(&self, by: &Actor) -> String {
+        format!("request:{by}:{}", self.key)
+    }
+}
+
+/// The key of a request: 1 to 200 characters that can be seen, and blanks between them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RequestKey(Arc<str>);
+
+impl FromStr for RequestKey {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Self, BadName> {
+        let seen = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+        if (1..=200).contains(&text.len()) && text.bytes().all(seen) {
+            return Ok(Self(text.into()));
+        }
+        let (what, text) = ("request key", text.chars().take(60).collect());
+        Err(BadName { what, text, rule: "use 1 to 200 visible ASCII characters, for instance a UUID" })
+    }
+}
+
+impl TryFrom<String> for RequestKey {
+    type Error = BadName;
+
+    fn try_from(text: String) -> Result<Self, BadName> {
+        text.parse()
+    }
+}
+
+impl From<RequestKey> for String {
+    fn from(key: RequestKey) -> Self {
+        key.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// That the key was used for another request.
+fn reused(request: &Request, seq: Seq) -> Error {
+    Error::Conflict {
+        code: "idempotency_key_reused",
+        what: format!("the key {} was used for another request, which entry {seq} answers", request.key),
+        hint: "give each request a key of its own, and send the same request under the same key",
+    }
+}

@@ -1,0 +1,84 @@
+//! Records: what is remembered of a keyed request that makes or deletes a session, and so has no session to be
+//! remembered in. Each has a small journal of its own, which says first what is meant to happen and then what was
+//! answered. It is no session, and expires.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Request, RequestKey, reused};
+use crate::{
+    audience::Audience,
+    entry::{Actor, Draft, Hash, Header},
+    error::Error,
+    fact::{self, Fact, Seen},
+    id::{Seq, SessionId},
+    state::State,
+    view::View,
+};
+
+/// A request was begun.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Begun {
+    by: Actor,
+    key: RequestKey,
+    fingerprint: Hash,
+    /// What whoever takes the request up has to know to do it once, such as the id of a new session.
+    pub intent: Value,
+}
+
+/// It was answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// The answer.
+    pub answer: Value,
+}
+
+/// Where a request is recorded.
+pub fn place(request: &Request, by: &Actor) -> Result<SessionId, Error> {
+    let hash = Hash::of(request.claim(by).as_bytes()).to_string();
+    Ok(format!("request-{}", hash.get(..32).unwrap_or_default()).parse()?)
+}
+
+impl Begun {
+    /// That `request` was begun.
+    pub fn new(request: &Request, by: Actor, intent: Value) -> Self {
+        let Request { key, fingerprint } = request.clone();
+        Self { by, key, fingerprint, intent }
+    }
+
+    /// Refuses another request under the same key.
+    pub fn check(&self, request: &Request) -> Result<(), Error> {
+        if self.fingerprint == request.fingerprint { Ok(()) } else { Err(reused(request, Seq(1))) }
+    }
+}
+
+/// The draft of an entry of a record.
+pub fn draft(fact: &impl Fact) -> Draft {
+    fact::draft(fact, &State::default())
+}
+
+/// Gives the facts of records what they have in common: they are for nobody and change no session.
+macro_rules! record_fact {
+    ($type:ty, $name:literal) => {
+        impl Fact for $type {
+            const TYPE: &'static str = $name;
+
+            fn subject(&self) -> String {
+                "requests".to_owned()
+            }
+
+            fn audience(&self, _: &State) -> Audience {
+                Audience::None
+            }
+
+            fn apply(self, _: &mut State, _: &Header) {}
+
+            fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+                None
+            }
+        }
+    };
+}
+
+record_fact!(Begun, "request.begun");
+record_fact!(Settled, "request.settled");

@@ -1,0 +1,91 @@
+//! Tokens: what lets programs in as one of the team. Only a token's hash is in the journal.
+
+pub(crate) mod decide;
+pub(crate) mod facts;
+
+use std::sync::Arc;
+
+use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    entry::{Actor, Hash},
+    error::Error,
+    id::{AgentName, Seq},
+    state::State,
+    time::Timestamp,
+};
+
+/// Whom a token stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holder {
+    /// This agent.
+    Agent(AgentName),
+    /// Whoever has the role.
+    Role(Role),
+}
+
+/// A role that a token can stand for. There are many workers: a worker's token names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The user, in this session.
+    User,
+    /// The manager, whoever that is at the time.
+    Manager,
+}
+
+/// A token, as the state holds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Token {
+    /// Its id, by which it is revoked.
+    pub id: Arc<str>,
+    /// Whom it stands for.
+    pub holder: Holder,
+    /// The hash of what is shown to be let in.
+    pub sha256: Hash,
+    /// Something random from which, and from a secret of the server's, it was made.
+    pub nonce: Hash,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The tokens of a session that have not been revoked, in the order in which they were made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tokens(RedBlackTreeMapSync<Seq, Arc<Token>>);
+
+impl Tokens {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Token> {
+        self.0.values().map(|token| &**token)
+    }
+
+    /// The one with this id.
+    pub fn get(&self, id: &str) -> Result<&Token, Error> {
+        self.iter().find(|token| *token.id == *id).ok_or_else(|| Error::not_found("token", id))
+    }
+
+    /// Whom the token with this hash stands for; `None` where there is no such token, or nobody is there whom it stands
+    /// for.
+    pub fn actor(&self, sha256: Hash, state: &State) -> Option<Actor> {
+        let token = self.iter().find(|token| token.sha256 == sha256)?;
+        match &token.holder {
+            Holder::Agent(name) => state.team.agent(name).ok().map(|agent| Actor::Agent(agent.name.clone())),
+            Holder::Role(Role::Manager) => state.team.manager().map(|agent| Actor::Agent(agent.name.clone())),
+            Holder::Role(Role::User) => Some(Actor::User),
+        }
+    }
+}
+
+/// A token that is to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewToken {
+    /// See [`Token::holder`].
+    pub holder: Holder,
+    /// See [`Token::sha256`].
+    pub sha256: Hash,
+    /// See [`Token::nonce`].
+    pub nonce: Hash,
+}

@@ -1,0 +1,75 @@
+//! What happens to tokens.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Holder, Token};
+use crate::{
+    audience::Audience,
+    entry::{Hash, Header},
+    fact::{Fact, Seen},
+    state::State,
+    view::View,
+};
+
+/// A token was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Created {
+    pub(super) id: Arc<str>,
+    #[serde(flatten)]
+    pub(super) holder: Holder,
+    pub(super) sha256: Hash,
+    pub(super) nonce: Hash,
+}
+
+/// A token was revoked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Revoked {
+    pub(super) id: Arc<str>,
+}
+
+impl Fact for Created {
+    const TYPE: &'static str = "token.created";
+
+    fn subject(&self) -> String {
+        format!("token:{}", self.id)
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::None
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let Self { id, holder, sha256, nonce } = self;
+        let token = Token { id, holder, sha256, nonce, created_at: header.at };
+        state.tokens.0.insert_mut(header.seq, Arc::new(token));
+    }
+
+    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+        None
+    }
+}
+
+impl Fact for Revoked {
+    const TYPE: &'static str = "token.revoked";
+
+    fn subject(&self) -> String {
+        format!("token:{}", self.id)
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::None
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        let found = state.tokens.0.iter().find(|(_, token)| token.id == self.id).map(|(seq, _)| *seq);
+        if let Some(seq) = found {
+            state.tokens.0.remove_mut(&seq);
+        }
+    }
+
+    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+        None
+    }
+}

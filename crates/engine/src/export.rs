@@ -1,0 +1,95 @@
+//! Exports: a whole session as lines of JSON.
+//!
+//! The first line says what it is, then come the entries, each after the long texts that it speaks of, and the last
+//! line says where the journal ends. The tags of the entries chain, so that an [`import`](crate::import) notices a line
+//! that was cut, edited, left out or moved.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use callboard_core::{
+    entry::{Entry, Hash, Head, Tag, line},
+    id::{Seq, SessionId},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Session, fork::stored};
+
+/// The version of the form of exports.
+pub(crate) const VERSION: u32 = 1;
+
+/// How many entries are read, and appended, at once.
+pub(crate) const AT_ONCE: usize = 512;
+
+/// One line of an export, where it is not an entry.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Line {
+    /// The first one.
+    Callboard { export: u32, session: SessionId },
+    /// A text that stands beside the journal, or `null` where an entry only looks as if it spoke of one.
+    Text { sha256: Hash, text: Option<Arc<str>> },
+    /// The last one.
+    End { seq: Seq, tag: Tag },
+}
+
+/// An export that is being read out.
+pub struct Export {
+    session: Session,
+    head: Head,
+    at: Option<Seq>,
+    given: BTreeSet<Hash>,
+}
+
+impl Session {
+    /// The whole session as it is now, as lines of JSON.
+    pub async fn export(&self) -> Result<Export, Error> {
+        let head = self.state().await?.head;
+        Ok(Export { session: self.clone(), head, at: None, given: BTreeSet::new() })
+    }
+}
+
+impl Export {
+    /// The next lines, each with its end; `None` after the last one.
+    pub async fn next(&mut self) -> Result<Option<String>, Error> {
+        let mut lines = String::new();
+        let after = match self.at {
+            None => {
+                push(&mut lines, &Line::Callboard { export: VERSION, session: self.session.id().clone() })?;
+                Seq::ZERO
+            }
+            Some(at) if at > self.head.seq => return Ok(None),
+            Some(at) => at,
+        };
+        let entries = self.session.page(after, self.head.seq, AT_ONCE).await?;
+        for entry in &entries {
+            let hashes: Vec<_> = stored(&entry.data).into_iter().filter(|hash| self.given.insert(*hash)).collect();
+            for sha256 in hashes {
+                let text = self.session.live.store.value(self.session.id(), sha256).await?;
+                push(&mut lines, &Line::Text { sha256, text })?;
+            }
+            lines.push_str(&line::write(entry).map_err(|error| damaged("the data of an entry", &error))?);
+            lines.push('\n');
+        }
+        self.at = match entries.last().map(Entry::head) {
+            Some(head) if head.seq < self.head.seq => Some(head.seq),
+            Some(head) if head == self.head => {
+                push(&mut lines, &Line::End { seq: head.seq, tag: head.tag })?;
+                Some(head.seq.next())
+            }
+            // It is not the journal any more that was to be exported.
+            _ => return Err(Error::NoSession { session: self.session.id().clone() }),
+        };
+        Ok(Some(lines))
+    }
+}
+
+fn push(lines: &mut String, line: &Line) -> Result<(), Error> {
+    let json = serde_json::to_string(line).map_err(|error| damaged("a line of an export", &error))?;
+    lines.push_str(&json);
+    lines.push('\n');
+    Ok(())
+}
+
+fn damaged(what: &str, error: &serde_json::Error) -> Error {
+    callboard_store::Error::Damaged { what: what.to_owned(), detail: error.to_string() }.into()
+}

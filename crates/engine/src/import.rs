@@ -1,0 +1,199 @@
+//! Imports: a session made from the lines of an [`export`](crate::export) again.
+
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, Seek, SeekFrom},
+    sync::Arc,
+};
+
+use callboard_core::{
+    entry::{Entry, Hash, Head, line},
+    error::Error as Refusal,
+    id::{Seq, SessionId},
+    session::Ttl,
+    state::State,
+};
+use callboard_store::Append;
+use tokio::sync::mpsc;
+
+use crate::{
+    Board, Error, Session,
+    export::{AT_ONCE, Line, VERSION},
+    fork::stored,
+    live::follows,
+};
+
+/// How many seconds a session lives of which not all has been imported yet.
+const UNFINISHED_SECONDS: i64 = 60;
+
+impl Board {
+    /// Makes a session from an export, under its own id or another one. All of it is checked before anything is
+    /// appended; of an import that breaks off, nothing is left.
+    pub async fn import<R>(&self, mut export: R, id: Option<SessionId>) -> Result<Session, Error>
+    where
+        R: BufRead + Seek + Send + 'static,
+    {
+        let (checked, export) = blocking(move || Ok((check(&mut export)?, export))).await?;
+        let id = id.unwrap_or(checked.id);
+        let (batches, mut read) = mpsc::channel(2);
+        let reading = tokio::task::spawn_blocking(move || read_batches(export, &batches));
+        let mut head = Head::default();
+        while let Some(batch) = read.recv().await {
+            let last = batch.entries.last().map_or(head, Entry::head);
+            let is_last = last == checked.head;
+            if let Err(error) = self.append_batch(&id, head, batch, is_last.then_some(checked.ttl)).await {
+                if head.seq > Seq::ZERO {
+                    // It would soon expire by itself.
+                    let _ = self.store().delete(&id).await;
+                }
+                return Err(error);
+            }
+            head = last;
+        }
+        reading.await.map_err(|_| Error::Closed)??;
+        self.session(&id).await
+    }
+
+    async fn append_batch(&self, id: &SessionId, expected: Head, batch: Batch, ttl: Option<Ttl>) -> Result<(), Error> {
+        let now = self.store().now().await?;
+        let expires_at = match ttl {
+            Some(ttl) => ttl.expires_at(now),
+            None => Some(now.plus_seconds(UNFINISHED_SECONDS)),
+        };
+        let Batch { entries, values } = batch;
+        match self.store().append(Append { session: id.clone(), expected, entries, values, expires_at }).await {
+            Err(callboard_store::Error::Conflict { .. }) if expected.seq == Seq::ZERO => Err(Refusal::Conflict {
+                code: "session_exists",
+                what: format!("there is a session {id}"),
+                hint: "import it under another id, or delete that one first",
+            }
+            .into()),
+            appended => Ok(appended?),
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+}
+
+/// What is known of an export once all of it was read.
+struct Checked {
+    id: SessionId,
+    head: Head,
+    ttl: Ttl,
+}
+
+/// Entries that were read, with the long texts that came before them.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    values: Vec<(Hash, Arc<str>)>,
+}
+
+fn check(export: &mut (impl BufRead + Seek)) -> Result<Checked, Error> {
+    let mut import = Import::default();
+    for line in export.by_ref().lines() {
+        import.read(&line.map_err(|error| import.unreadable(&error))?)?;
+        import.batch = Batch::default();
+    }
+    export.seek(SeekFrom::Start(0)).map_err(|error| import.unreadable(&error))?;
+    import.finish()
+}
+
+fn read_batches(export: impl BufRead, batches: &mpsc::Sender<Batch>) -> Result<(), Error> {
+    let mut import = Import::default();
+    for line in export.lines() {
+        import.read(&line.map_err(|error| import.unreadable(&error))?)?;
+        let full = import.batch.entries.len() >= AT_ONCE || import.ended;
+        if full && batches.blocking_send(std::mem::take(&mut import.batch)).is_err() {
+            // Whoever appends has met an error, and says so.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// An export as far as it was read. It folds to a state.
+#[derive(Default)]
+struct Import {
+    line: usize,
+    id: Option<SessionId>,
+    state: State,
+    texts: BTreeSet<Hash>,
+    ended: bool,
+    batch: Batch,
+}
+
+impl Import {
+    /// Takes the next line in. Blank lines are passed over.
+    fn read(&mut self, line: &str) -> Result<(), Error> {
+        self.line += 1;
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        if self.ended {
+            return Err(self.wrong("the export has ended before this line"));
+        }
+        let bad = |error: serde_json::Error| self.wrong(&format!("it is no line of an export: {error}"));
+        let is_entry = line.trim_start().starts_with("{\"seq\"");
+        if is_entry && self.id.is_some() {
+            let entry = line::read(line).map_err(bad)?;
+            return self.take(entry);
+        }
+        match (serde_json::from_str(line).map_err(bad)?, &self.id) {
+            (Line::Callboard { export: VERSION, session }, None) => self.id = Some(session),
+            (Line::Callboard { export, .. }, None) => {
+                return Err(self.wrong(&format!("this version reads exports of version {VERSION}, not {export}")));
+            }
+            (_, None) => return Err(self.wrong("an export begins with a line that says so")),
+            (Line::Callboard { .. }, Some(_)) => return Err(self.wrong("another export begins here")),
+            (Line::Text { sha256, text }, _) => self.take_text(sha256, text)?,
+            (Line::End { seq, tag }, _) if self.state.head == (Head { seq, tag }) => self.ended = true,
+            (Line::End { .. }, _) => return Err(self.wrong("entries are missing before it")),
+        }
+        Ok(())
+    }
+
+    fn take_text(&mut self, sha256: Hash, text: Option<Arc<str>>) -> Result<(), Error> {
+        if let Some(text) = text {
+            if Hash::of(text.as_bytes()) != sha256 {
+                return Err(self.wrong("the text is not the one that was exported"));
+            }
+            self.batch.values.push((sha256, text));
+        }
+        self.texts.insert(sha256);
+        Ok(())
+    }
+
+    fn take(&mut self, entry: Entry) -> Result<(), Error> {
+        if !follows(self.state.head, &entry) {
+            return Err(self.wrong("the entry was changed, or does not follow on the one before"));
+        }
+        if stored(&entry.data).iter().any(|hash| !self.texts.contains(hash)) {
+            return Err(self.wrong("a long text of the entry is missing"));
+        }
+        self.state.apply(&entry).map_err(|error| self.wrong(&error.to_string()))?;
+        self.batch.entries.push(entry);
+        Ok(())
+    }
+
+    /// What is known of it, if it was whole.
+    fn finish(self) -> Result<Checked, Error> {
+        match &self.id {
+            Some(id) if self.ended && self.state.session.id.is_some() => {
+                let ttl = self.state.session.settings.ttl_seconds;
+                Ok(Checked { id: id.clone(), head: self.state.head, ttl })
+            }
+            _ => Err(self.wrong("the export is cut: its last line is missing")),
+        }
+    }
+
+    fn wrong(&self, problem: &str) -> Error {
+        Refusal::invalid("", format!("line {}: {problem}; nothing was imported", self.line)).into()
+    }
+
+    fn unreadable(&self, error: &std::io::Error) -> Error {
+        Refusal::invalid("", format!("line {}: {error}; nothing was imported", self.line + 1)).into()
+    }
+}

@@ -1,0 +1,97 @@
+//! What every call works with.
+
+use std::{collections::BTreeSet, ops::Deref, sync::Arc};
+
+use axum::{
+    Router,
+    extract::Request,
+    http::{HeaderValue, Method, StatusCode, header},
+    middleware,
+    response::Response,
+};
+use callboard_core::entry::Hash;
+use callboard_engine::Board;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Error, Settings, controllers, drivers::Drivers, guard, metrics, metrics::Metrics, problem::Problem, secret,
+    secret::Secret,
+};
+
+/// What every call works with. Its clones are the same.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) board: Board,
+    pub(crate) settings: Settings,
+    /// The hashes of the tokens with which one may all.
+    pub(crate) user_tokens: BTreeSet<Hash>,
+    pub(crate) secret: Secret,
+    /// Whether the server can be reached from this machine alone.
+    pub(crate) is_loopback: bool,
+    /// Cancelled when the server stops: streams end then.
+    pub(crate) closing: CancellationToken,
+    pub(crate) drivers: Drivers,
+    pub(crate) metrics: Metrics,
+    /// Keyed requests that make or delete sessions take turns, so that the same one twice at once is done once.
+    pub(crate) turns: Semaphore,
+}
+
+impl Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl App {
+    /// What the calls of a server with these settings work with.
+    pub(crate) fn new(board: Board, settings: Settings, is_loopback: bool) -> Result<Self, Error> {
+        let closing = CancellationToken::new();
+        let drivers = Drivers::new(board.clone(), &settings, closing.clone());
+        Ok(Self(Arc::new(Inner {
+            user_tokens: settings.user_tokens.iter().map(|token| secret::hash(token)).collect(),
+            secret: Secret::new(settings.token_secret)?,
+            is_loopback,
+            closing,
+            drivers,
+            metrics: Metrics::default(),
+            turns: Semaphore::new(1),
+            board,
+            settings,
+        })))
+    }
+
+    /// All that can be called.
+    pub(crate) fn routes(&self) -> Router {
+        let (routes, _) = controllers::routes().split_for_parts();
+        routes
+            .fallback(no_route)
+            .method_not_allowed_fallback(no_method)
+            .layer(middleware::from_fn_with_state(self.clone(), guard::guard))
+            .layer(middleware::from_fn_with_state(self.clone(), metrics::count))
+            .with_state(self.clone())
+    }
+}
+
+async fn no_route(request: Request) -> Problem {
+    let path = request.uri().path();
+    Problem::not_found(format!("nothing is at {path}")).hint("see /openapi.json for all that can be called")
+}
+
+async fn no_method(method: Method) -> Problem {
+    let detail = format!("{method} is not among what can be done here");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+        .hint("the header Allow names what can be done")
+}
+
+/// An answer that no cache keeps: what one may see can change at any time.
+pub(crate) fn uncached(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}

@@ -1,0 +1,133 @@
+//! Bodies: JSON that is read whole, strictly, and with every fault named.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, Request},
+    http::{HeaderMap, StatusCode, header},
+};
+use bytes::{Bytes, BytesMut};
+use futures::StreamExt;
+use serde::de::DeserializeOwned;
+
+use crate::{app::App, problem::Problem, terms::Terms};
+
+/// What a change was asked for with: a body, and the terms. A body that is left out is an empty object.
+pub(crate) struct Asked<T> {
+    pub(crate) body: T,
+    pub(crate) terms: Terms,
+}
+
+/// A body with nothing in it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let limits = &app.settings.limits;
+        let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+        let terms = Terms::of(&parts, &bytes)?;
+        if bytes.is_empty() {
+            return Ok(Self { body: parse(b"{}")?, terms });
+        }
+        if !is_json(&parts.headers) {
+            let detail = "the body is to be JSON: send the header `Content-Type: application/json`";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+        }
+        Ok(Self { body: parse(&bytes)?, terms })
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// Reads a whole body. One that is too large, comes too slowly or breaks off is refused.
+async fn collect(headers: &HeaderMap, body: Body, limit: usize, patience: Duration) -> Result<Bytes, Problem> {
+    let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if said.is_some_and(|length| length > limit) {
+        return Err(too_large(limit as u64));
+    }
+    let mut pieces = body.into_data_stream();
+    let mut bytes = BytesMut::new();
+    while let Some(piece) = next(&mut pieces, patience).await? {
+        if bytes.len().saturating_add(piece.len()) > limit {
+            return Err(too_large(limit as u64));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes.freeze())
+}
+
+/// The next piece of a body.
+pub(crate) async fn next(
+    pieces: &mut axum::body::BodyDataStream,
+    patience: Duration,
+) -> Result<Option<Bytes>, Problem> {
+    let broken = |error: axum::Error| Problem::malformed("bad_body", format!("the body broke off: {error}"));
+    match tokio::time::timeout(patience, pieces.next()).await {
+        Ok(piece) => piece.transpose().map_err(broken),
+        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body took too long to arrive")),
+    }
+}
+
+/// That a body is larger than is taken.
+pub(crate) fn too_large(limit: u64) -> Problem {
+    let detail = format!("the body has more than {limit} bytes: split it");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+}
+
+/// Reads JSON as a value of any type; what is wrong with it is named with its place.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let pointer = pointer(error.path());
+        fault(error.inner(), pointer)
+    })?;
+    json.end().map_err(|error| fault(&error, String::new()))?;
+    Ok(value)
+}
+
+fn fault(error: &serde_json::Error, mut pointer: String) -> Problem {
+    let text = error.to_string();
+    if !error.is_data() {
+        return Problem::malformed("bad_json", format!("the body is not JSON: {text}"));
+    }
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+    if let Some(field) = named(text)
+        && !pointer.ends_with(&format!("/{field}"))
+    {
+        pointer.push('/');
+        pointer.push_str(&field);
+    }
+    Problem::invalid(pointer, text)
+}
+
+/// The field that a message about a missing or an unknown one names, as a part of a pointer.
+fn named(text: &str) -> Option<String> {
+    let field = text.strip_prefix("unknown field `").or_else(|| text.strip_prefix("missing field `"))?;
+    let (field, _) = field.split_once('`')?;
+    Some(escaped(field))
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let part = |segment: &Segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => format!("/{}", escaped(key)),
+        Segment::Enum { .. } | Segment::Unknown => String::new(),
+    };
+    path.iter().map(part).collect()
+}
+
+/// A key as a part of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,202 @@
+//! Callers: who calls, through whose eyes, and whether they may.
+
+use std::marker::PhantomData;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams},
+    http::{StatusCode, header, request::Parts},
+};
+use callboard_core::{
+    agent,
+    entry::{Actor, Hash},
+    error::Error as Refusal,
+    id::{AgentName, SessionId},
+    state::State,
+    viewer::Viewer,
+};
+use callboard_engine::Session;
+
+use crate::{
+    app::App,
+    params,
+    problem::Problem,
+    rights::{Rank, Right},
+    secret,
+};
+
+/// A call on a session by somebody who has the right to it.
+pub(crate) struct On<R> {
+    pub(crate) app: App,
+    pub(crate) session: Session,
+    /// Who calls, or as whom.
+    pub(crate) actor: Actor,
+    /// What that is to the session.
+    pub(crate) rank: Rank,
+    /// The token that let the caller in, where it is one of this session.
+    pub(crate) token: Option<Hash>,
+    right: PhantomData<R>,
+}
+
+/// A call on the server by somebody who has the right to it.
+pub(crate) struct Here<R> {
+    pub(crate) app: App,
+    right: PhantomData<R>,
+}
+
+impl<R> On<R> {
+    /// Through whose eyes the caller sees.
+    pub(crate) fn viewer(&self) -> Viewer {
+        self.actor.clone().into()
+    }
+
+    /// The agent that calls, or as which the user does.
+    pub(crate) fn agent(&self) -> Option<&AgentName> {
+        match &self.actor {
+            Actor::Agent(name) => Some(name),
+            Actor::User | Actor::System => None,
+        }
+    }
+
+    /// That the caller may not do one thing of those that the call does.
+    pub(crate) fn forbidden(&self, what: &'static str) -> Problem {
+        Refusal::Forbidden { who: self.actor.to_string(), what, hint: "ask the user" }.into()
+    }
+}
+
+impl<R: Right> FromRequestParts<App> for On<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let caller = Caller::of(parts, app)?;
+        let id = session_id(parts, app).await?;
+        let (session, state, actor) = caller.enter(app, &id).await?;
+        let actor = as_agent(parts, actor, &state)?;
+        let rank = rank(&actor, &state);
+        if !R::WHO.allows(rank, &state) {
+            return Err(forbidden::<R>(&actor));
+        }
+        let token = if let Caller::Token(token) = caller { Some(secret::hash(&token)) } else { None };
+        Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
+    }
+}
+
+impl<R: Right> FromRequestParts<App> for Here<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let caller = Caller::of(parts, app)?;
+        if let Caller::Token(token) = &caller {
+            let id = secret::session_of(token).ok_or_else(unknown)?;
+            let (_, _, actor) = caller.enter(app, &id).await?;
+            return Err(match actor {
+                Actor::User => Refusal::Forbidden {
+                    who: "a token of one session".to_owned(),
+                    what: "do what is not of that session",
+                    hint: "use a token of the server",
+                }
+                .into(),
+                actor => forbidden::<R>(&actor),
+            });
+        }
+        if let Some(agent) = params::acting(parts)? {
+            return Err(forbidden::<R>(&Actor::Agent(agent)));
+        }
+        Ok(Self { app: app.clone(), right: PhantomData })
+    }
+}
+
+/// What a call shows of its caller.
+enum Caller {
+    /// It is the user's.
+    User,
+    /// It has a token that may be one of a session.
+    Token(String),
+}
+
+impl Caller {
+    fn of(parts: &Parts, app: &App) -> Result<Self, Problem> {
+        let mut headers = parts.headers.get_all(header::AUTHORIZATION).iter();
+        let Some(shown) = headers.next() else {
+            return if app.user_tokens.is_empty() {
+                Ok(Self::User)
+            } else {
+                Err(Problem::unauthorized("this server lets nobody in without a token"))
+            };
+        };
+        let token = shown.to_str().ok().filter(|_| headers.next().is_none()).and_then(bearer);
+        let token = token.ok_or_else(|| Problem::unauthorized("the header Authorization is not `Bearer TOKEN`"))?;
+        if app.user_tokens.contains(&secret::hash(token)) {
+            return Ok(Self::User);
+        }
+        Ok(Self::Token(token.to_owned()))
+    }
+
+    /// Goes into a session. A token of another session opens nothing, not even the knowledge whether this one is there.
+    async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, std::sync::Arc<State>, Actor), Problem> {
+        let Self::Token(token) = self else {
+            let session = app.board.session(id).await?;
+            let state = session.state().await?;
+            return Ok((session, state, Actor::User));
+        };
+        if secret::session_of(token).as_ref() != Some(id) {
+            return Err(unknown());
+        }
+        let session = match app.board.session(id).await {
+            Err(callboard_engine::Error::NoSession { .. }) => return Err(unknown()),
+            session => session?,
+        };
+        let state = session.state().await?;
+        let actor = state.tokens.actor(secret::hash(token), &state).ok_or_else(unknown)?;
+        Ok((session, state, actor))
+    }
+}
+
+fn bearer(shown: &str) -> Option<&str> {
+    let (scheme, token) = shown.split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+fn unknown() -> Problem {
+    Problem::unauthorized("the token is unknown here: it was revoked, is of another session, or its agent has left")
+}
+
+/// The session that the path names.
+pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, Problem> {
+    let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| params::bad_path())?;
+    let text = params.iter().find(|(name, _)| *name == "session").map(|(_, value)| value).unwrap_or_default();
+    text.parse().map_err(|_| {
+        let shown: String = text.chars().take(60).collect();
+        Problem::not_found(format!("there is no session {shown:?}"))
+    })
+}
+
+/// As whom the call is made: the user may say an agent, an agent only itself.
+fn as_agent(parts: &Parts, actor: Actor, state: &State) -> Result<Actor, Problem> {
+    let Some(name) = params::acting(parts)? else { return Ok(actor) };
+    match actor {
+        Actor::Agent(own) if own == name => Ok(Actor::Agent(own)),
+        Actor::Agent(own) => Err(Refusal::Forbidden {
+            who: Actor::Agent(own).to_string(),
+            what: "act as somebody else",
+            hint: "leave `as` out, or use the other agent's token",
+        }
+        .into()),
+        Actor::User | Actor::System => Ok(Actor::Agent(state.team.agent(&name)?.name.clone())),
+    }
+}
+
+fn rank(actor: &Actor, state: &State) -> Rank {
+    match actor {
+        Actor::User | Actor::System => Rank::User,
+        Actor::Agent(name) => match state.team.agent(name).map(|agent| agent.role) {
+            Ok(agent::Role::Manager) => Rank::Manager,
+            _ => Rank::Worker,
+        },
+    }
+}
+
+fn forbidden<R: Right>(actor: &Actor) -> Problem {
+    let detail = format!("{actor} may not {} {}", R::VERB, R::RESOURCE);
+    Problem::new(StatusCode::FORBIDDEN, "forbidden", detail).hint(R::WHO.hint())
+}

@@ -1,0 +1,60 @@
+//! What can be called. Each call is declared where it is answered, in a file of its own.
+
+mod context_set;
+mod directive;
+mod form;
+mod journal;
+mod message;
+mod prompt;
+mod run;
+mod session;
+mod system;
+mod thread;
+mod token;
+mod transfer;
+
+use utoipa::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{app::App, problem::ProblemBody};
+
+/// What the document has besides the calls.
+#[derive(OpenApi)]
+#[openapi(components(schemas(ProblemBody)))]
+struct Document;
+
+/// All calls, with what they declare.
+pub(crate) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(session::list::list, session::create::create))
+        .routes(routes!(session::read::read, session::update::update, session::delete::delete))
+        .routes(routes!(session::fork::fork))
+        .routes(routes!(journal::read::read))
+        .routes(routes!(journal::events::events))
+        .routes(routes!(journal::ws::ws))
+        .routes(routes!(context_set::list::list))
+        .routes(routes!(context_set::read::read, context_set::put::put, context_set::delete::delete))
+        .routes(routes!(directive::give::give))
+        .routes(routes!(directive::schema::schema))
+        .routes(routes!(form::answer::answer))
+        .routes(routes!(thread::list::list))
+        .routes(routes!(thread::put::put))
+        .routes(routes!(thread::context::context))
+        .routes(routes!(message::list::list, message::add::add))
+        .routes(routes!(prompt::build::build))
+        .routes(routes!(run::list::list, run::start::start))
+        .routes(routes!(run::read::read))
+        .routes(routes!(run::steer::pause))
+        .routes(routes!(run::steer::resume))
+        .routes(routes!(run::steer::cancel))
+        .routes(routes!(run::tool_results::bring))
+        .routes(routes!(token::list::list, token::create::create))
+        .routes(routes!(token::revoke::revoke))
+        .routes(routes!(transfer::export::export))
+        .routes(routes!(transfer::import::import))
+        .routes(routes!(system::health::health))
+        .routes(routes!(system::health::ready))
+        .routes(routes!(system::metrics::metrics))
+        .routes(routes!(system::document::document))
+        .routes(routes!(system::page::page))
+}

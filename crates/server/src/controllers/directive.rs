@@ -1,0 +1,2 @@
+pub(super) mod give;
+pub(super) mod schema;

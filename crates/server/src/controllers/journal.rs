@@ -1,0 +1,3 @@
+pub(super) mod events;
+pub(super) mod read;
+pub(super) mod ws;

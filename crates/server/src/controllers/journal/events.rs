@@ -1,0 +1,64 @@
+//! `GET /v1/sessions/{session}/events`
+
+use std::convert::Infallible;
+
+use axum::{
+    http::HeaderMap,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use callboard_core::id::Seq;
+use futures::stream;
+
+use crate::{
+    caller::On,
+    params::Query,
+    problem::Problem,
+    rights::ReadJournal,
+    stream::{DELTA, Feed, FeedQuery, Item},
+};
+
+/// Follow the journal as server-sent events
+///
+/// `id` is the number of the entry, `event` its type, `data` the entry. Pieces of what models say come without an id, as
+/// `turn.delta`, to the user and the manager.
+#[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
+    params(("session" = String, Path, description = "The session"), FeedQuery,
+        ("Last-Event-ID" = Option<u64>, Header, description = "The last entry that the caller has")),
+    responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = String)))]
+pub(crate) async fn events(
+    on: On<ReadJournal>,
+    Query(query): Query<FeedQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let last = last(&headers)?;
+    let feed = Feed::open(&on, query, last).await?;
+    let keep_alive = KeepAlive::new().interval(feed.app().settings.limits.keep_alive);
+    let events = stream::unfold(feed, async |mut feed| {
+        let item = feed.next().await?;
+        Some((event(&item), feed))
+    });
+    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
+    let unbuffered = axum::http::HeaderValue::from_static("no");
+    response.headers_mut().insert("x-accel-buffering", unbuffered);
+    Ok(response)
+}
+
+/// The last entry that a caller has who comes back.
+fn last(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    let wrong = || Problem::malformed("bad_last_event_id", "Last-Event-ID is the number of an entry");
+    number.map(|seq| Some(Seq(seq))).ok_or_else(wrong)
+}
+
+fn event(item: &Item) -> Result<Event, Infallible> {
+    let event = match item {
+        Item::Entry(entry) => Event::default().id(entry.seq.to_string()).event(&*entry.kind).json_data(entry),
+        Item::Delta(delta) => Event::default().event(DELTA).json_data(delta),
+    };
+    // What comes from a journal has a form in JSON; a comment stands for what had none.
+    Ok(event.unwrap_or_else(|error| Event::default().comment(error.to_string())))
+}

@@ -1,0 +1,81 @@
+//! `GET /v1/sessions/{session}/ws`
+
+use std::time::Duration;
+
+use axum::{
+    extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
+    http::StatusCode,
+    response::Response,
+};
+use serde_json::json;
+
+use crate::{
+    caller::On,
+    params::Query,
+    problem::{Problem, ProblemBody},
+    rights::ReadJournal,
+    stream::{DELTA, Feed, FeedQuery, Item},
+};
+
+/// Follow the journal over a WebSocket
+///
+/// One entry a frame, in JSON. Pieces of what models say have no `seq`, and the type `turn.delta`.
+#[utoipa::path(get, path = "/v1/sessions/{session}/ws", tag = "journal", operation_id = "follow_journal_ws",
+    params(("session" = String, Path, description = "The session"), FeedQuery),
+    responses((status = SWITCHING_PROTOCOLS, description = "Entries as they come"),
+        (status = UPGRADE_REQUIRED, description = "The call is none for a WebSocket",
+            body = ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn ws(
+    on: On<ReadJournal>,
+    Query(query): Query<FeedQuery>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let upgrade = upgrade.map_err(|error| {
+        Problem::new(StatusCode::UPGRADE_REQUIRED, "no_websocket", error.to_string())
+            .hint("open it as a WebSocket, or use …/events")
+    })?;
+    let feed = Feed::open(&on, query, None).await?;
+    Ok(upgrade.max_message_size(64 << 10).on_upgrade(move |socket| talk(feed, socket)))
+}
+
+/// Gives entries until there are none any more, or the other side leaves. What it says is not listened to.
+async fn talk(mut feed: Feed, mut socket: WebSocket) {
+    let keep_alive = feed.app().settings.limits.keep_alive;
+    let closing = feed.app().closing.clone();
+    loop {
+        let message = tokio::select! {
+            item = feed.next() => match item {
+                Some(item) => Message::Text(frame(&item)),
+                None => return close(&mut socket, closing.is_cancelled()).await,
+            },
+            heard = socket.recv() => match heard {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => continue,
+            },
+            () = tokio::time::sleep(keep_alive) => Message::Ping(bytes::Bytes::new()),
+        };
+        let sent = tokio::select! {
+            sent = socket.send(message) => sent.is_ok(),
+            () = closing.cancelled() => false,
+        };
+        if !sent {
+            return;
+        }
+    }
+}
+
+fn frame(item: &Item) -> Utf8Bytes {
+    let text = match item {
+        Item::Entry(entry) => serde_json::to_string(entry),
+        Item::Delta(delta) => serde_json::to_string(&json!({ "type": DELTA, "data": delta })),
+    };
+    text.unwrap_or_default().into()
+}
+
+async fn close(socket: &mut WebSocket, is_closing: bool) {
+    let (code, reason) =
+        if is_closing { (1001, "the server is shutting down") } else { (1000, "there is nothing more to follow") };
+    let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+    // Whoever has left already needs no farewell.
+    let _ = tokio::time::timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
+}

@@ -1,0 +1,2 @@
+pub(super) mod add;
+pub(super) mod list;

@@ -1,0 +1,139 @@
+//! `POST /v1/sessions/{session}/prompt`
+
+use callboard_core::{
+    context_set::SetView,
+    count::{Counting, Tokens},
+    id::{AgentName, Seq, ThreadId},
+    prompt::{Body, Format, Layout, PartReport},
+    view::View,
+};
+use callboard_engine::PromptQuery;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::{
+    answer::Answer,
+    body::Asked,
+    caller::On,
+    problem::Problem,
+    rights::{BuildPrompt, Rank},
+    shape,
+};
+
+/// Which prompt is wanted.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PromptBody {
+    /// Whose; the caller's, the manager's or the only agent's where it is left out.
+    #[schema(value_type = Option<String>)]
+    agent: Option<AgentName>,
+    /// In which thread; `main`, or the agent's own, where it is left out.
+    #[schema(value_type = Option<String>)]
+    thread: Option<ThreadId>,
+    #[serde(default)]
+    #[schema(value_type = LayoutShape, required = false)]
+    layout: Layout,
+    /// The model that reads it; the agent's where it is left out.
+    model: Option<String>,
+    /// What it has to fit in, in tokens; the model's window where it is left out.
+    #[schema(value_type = Option<u64>, minimum = 0)]
+    budget: Option<Tokens>,
+    /// As of which entry; the head where it is left out. For the user.
+    #[schema(value_type = Option<u64>, minimum = 1)]
+    at: Option<Seq>,
+    #[serde(default)]
+    #[schema(value_type = FormatShape, required = false)]
+    format: Format,
+}
+
+#[derive(ToSchema)]
+#[schema(as = Layout, rename_all = "snake_case")]
+#[allow(dead_code, reason = "it is read by the document alone")]
+enum LayoutShape {
+    Team,
+}
+
+#[derive(ToSchema)]
+#[schema(as = Format, rename_all = "lowercase")]
+#[allow(dead_code, reason = "it is read by the document alone")]
+enum FormatShape {
+    Text,
+    OpenAi,
+}
+
+/// A prompt.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Prompt)]
+pub(crate) struct PromptAnswer {
+    /// The last entry that it was made from.
+    #[schema(value_type = u64)]
+    seq: Seq,
+    #[schema(value_type = u64)]
+    budget: Tokens,
+    #[schema(value_type = u64)]
+    tokens: Tokens,
+    /// How far the size can be trusted: `exact` or `upper_bound`.
+    #[schema(value_type = String)]
+    counting: Counting,
+    /// What it was counted in.
+    vocabulary: String,
+    #[schema(value_type = Vec<shape::PromptPartShape>)]
+    parts: Vec<PartReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<Vec<Value>>,
+}
+
+/// Build the prompt of an agent
+#[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
+    params(("session" = String, Path, description = "The session")),
+    request_body = PromptBody,
+    responses((status = OK, description = "The prompt", body = PromptAnswer)))]
+pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Result<Answer<PromptAnswer>, Problem> {
+    let PromptBody { agent, thread, layout, model, budget, at, format } = asked.body;
+    if at.is_some() && on.rank != Rank::User {
+        return Err(on.forbidden("build prompts as of an earlier entry"));
+    }
+    let agent = whose(&on, agent).await?;
+    let query = PromptQuery { agent, thread, layout, model, budget, at, format, ..PromptQuery::default() };
+    let prompt = on.session.prompt(&query).await?;
+    let (text, messages) = match prompt.body {
+        Body::Text(text) => (Some(text), None),
+        Body::Messages(messages) => (None, Some(messages)),
+    };
+    Ok(Answer::ok(PromptAnswer {
+        seq: prompt.seq,
+        budget: prompt.budget,
+        tokens: prompt.tokens,
+        counting: prompt.counting,
+        vocabulary: prompt.vocabulary,
+        parts: prompt.parts,
+        text,
+        messages,
+    }))
+}
+
+/// Whose prompt is meant. An agent has its own, and the manager those in which there is nothing that it does not see.
+async fn whose(on: &On<BuildPrompt>, named: Option<AgentName>) -> Result<Option<AgentName>, Problem> {
+    let Some(own) = on.agent() else { return Ok(named) };
+    let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
+    let forbidden = || Err(on.forbidden("build the prompts of others"));
+    if on.rank < Rank::Manager {
+        return forbidden();
+    }
+    let look = |view: View<'_>| {
+        let agent = view.state.team.agent(&named)?;
+        Ok(sees_all_of(&view, &agent.name))
+    };
+    if on.session.view(&on.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
+}
+
+/// Whether whoever looks sees all that stands in the prompts of `other`, and always has.
+fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
+    let mut sets = view.state.sets.iter().filter(|held| held.sight.audience.contains(other));
+    let mut threads = view.state.threads.iter().filter(|(_, thread)| thread.sight.audience.contains(other));
+    sets.all(|held| view.set(&held.set.name).is_ok_and(|seen| matches!(seen, SetView::Whole(_))))
+        && threads.all(|(name, thread)| view.thread(name).is_ok() && view.size(thread) == thread.size())
+}

@@ -1,0 +1,53 @@
+//! `POST /v1/sessions/{session}/fork`
+
+use callboard_core::id::{Seq, SessionId};
+use callboard_engine::Error;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{SessionBody, made};
+use crate::{answer::Answer, body::Asked, caller::On, once::Task, problem::Problem, rights::ForkSession, rights::Rank};
+
+/// Where a session is forked.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fork {
+    /// The last entry that the fork has; the head where it is left out. For the user.
+    #[schema(value_type = Option<u64>, minimum = 1)]
+    at: Option<Seq>,
+    /// The name of the fork; a new one where it is left out.
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
+    id: Option<SessionId>,
+}
+
+/// Make a session whose journal is the beginning of this one's
+#[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
+    params(("session" = String, Path, description = "The session")),
+    request_body = Fork,
+    responses((status = CREATED, description = "The fork", body = SessionBody)))]
+pub(crate) async fn fork(on: On<ForkSession>, asked: Asked<Fork>) -> Result<Answer<Value>, Problem> {
+    let Asked { body: Fork { at, id }, terms } = asked;
+    if at.is_some() && on.rank != Rank::User {
+        return Err(on.forbidden("fork at an earlier entry"));
+    }
+    if let Some(expected) = terms.expected {
+        let head = on.session.state().await?.head.seq;
+        if head != expected {
+            return Err(Error::Stale { expected, head }.into());
+        }
+    }
+    let made = on.app.once(on.actor.clone(), &terms, id, |task| make(&on, at, task)).await?;
+    Ok(Answer::created(made))
+}
+
+async fn make(on: &On<ForkSession>, at: Option<Seq>, task: Task) -> Result<Value, Problem> {
+    let board = &on.app.board;
+    let fork = match board.fork(&on.session, at, Some(task.id.clone())).await {
+        Err(Error::Refused(refusal)) if task.again && refusal.code() == "session_exists" => {
+            board.session(&task.id).await?
+        }
+        fork => fork?,
+    };
+    made(&fork).await
+}

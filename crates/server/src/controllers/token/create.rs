@@ -1,0 +1,61 @@
+//! `POST /v1/sessions/{session}/tokens`
+
+use axum::http::StatusCode;
+use callboard_core::{
+    command::{Answer as Executed, Command},
+    entry::Hash,
+    id::AgentName,
+    token::{Holder, NewToken, Role},
+};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{RoleShape, TokenBody};
+use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret};
+
+/// For whom a token is to stand: an agent, or a role.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = NewToken)]
+pub(crate) struct NewTokenBody {
+    #[schema(value_type = Option<String>)]
+    agent: Option<AgentName>,
+    #[schema(value_type = Option<RoleShape>)]
+    role: Option<Role>,
+}
+
+/// Make a token
+#[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
+    params(("session" = String, Path, description = "The session")),
+    request_body = NewTokenBody,
+    responses((status = CREATED, description = "The token", body = TokenBody)))]
+pub(crate) async fn create(on: On<KeepTokens>, asked: Asked<NewTokenBody>) -> Result<Answer<TokenBody>, Problem> {
+    let holder = match (asked.body.agent, asked.body.role) {
+        (Some(agent), None) => Holder::Agent(agent),
+        (None, Some(role)) => Holder::Role(role),
+        _ => return Err(Problem::invalid("/agent", "say for which agent, or for which role: one of the two")),
+    };
+    let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
+    let token = on.app.secret.token(on.session.id(), Hash(random));
+    let new = NewToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
+    let receipt = on.execute(asked.terms, Command::CreateToken(new)).await?;
+    let Executed::Token(id) = receipt.answer else { return Err(Problem::closing()) };
+    let state = on.session.state_at(receipt.head).await?;
+    let made = state.tokens.get(&id).map_err(Problem::from)?;
+    // Where the same request made it before, it is made again of what is kept of it.
+    let token = on.app.secret.token(on.session.id(), made.nonce);
+    if secret::hash(&token) != made.sha256 {
+        return Err(unrepeatable(&id));
+    }
+    Ok(Answer::created(TokenBody { token: Some(token), ..TokenBody::of(made) }).at(receipt.head))
+}
+
+fn unavailable(detail: &str) -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_randomness", detail)
+}
+
+fn unrepeatable(id: &str) -> Problem {
+    let detail = format!("the token {id} was made by this request, at a server with another secret");
+    Problem::new(StatusCode::CONFLICT, "token_not_repeatable", detail)
+        .hint("revoke it and make another one, under another key")
+}

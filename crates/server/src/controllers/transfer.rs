@@ -1,0 +1,2 @@
+pub(super) mod export;
+pub(super) mod import;

@@ -1,0 +1,104 @@
+//! `POST /v1/import`
+
+use std::{fs::File, io::BufReader};
+
+use axum::{
+    extract::{FromRequest, Request},
+    http::{StatusCode, header},
+};
+use callboard_core::{entry::Actor, id::SessionId};
+use callboard_engine::{Board, Error};
+use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncSeekExt, AsyncWriteExt};
+use utoipa::IntoParams;
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::{next, too_large},
+    caller::Here,
+    controllers::session::{SessionBody, made},
+    once::Task,
+    params::Query,
+    problem::Problem,
+    rights::ImportSession,
+    terms::Terms,
+};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ImportQuery {
+    /// Its name here; the one it had where it is left out.
+    #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
+    id: Option<SessionId>,
+}
+
+/// An export that was received whole: it is large, and stands in a file.
+pub(crate) struct Received {
+    file: File,
+    terms: Terms,
+}
+
+/// Import a session that was exported. All of it is checked before anything is taken in
+#[utoipa::path(post, path = "/v1/import", tag = "export and import", operation_id = "import_session",
+    params(ImportQuery),
+    request_body(content = String, content_type = "application/x-ndjson", description = "What an export gave"),
+    responses((status = CREATED, description = "The session", body = SessionBody)))]
+pub(crate) async fn import(
+    here: Here<ImportSession>,
+    Query(query): Query<ImportQuery>,
+    received: Received,
+) -> Result<Answer<Value>, Problem> {
+    let Received { file, terms } = received;
+    let (board, id) = (&here.app.board, query.id);
+    let made = here.app.once(Actor::User, &terms, None, |task| make(board, file, id, task)).await?;
+    Ok(Answer::created(made))
+}
+
+async fn make(board: &Board, file: File, id: Option<SessionId>, task: Task) -> Result<Value, Problem> {
+    let session = match board.import(BufReader::new(file), id).await {
+        Err(Error::Refused(callboard_core::error::Error::Conflict { code: "session_exists", .. })) if task.again => {
+            // The same request imported it before, and could not say so.
+            return Err(crate::once::exists());
+        }
+        session => session?,
+    };
+    made(&session).await
+}
+
+impl FromRequest<App> for Received {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !["application/x-ndjson", "application/jsonl", "application/json"].contains(&kind) {
+            let detail = "an export is lines of JSON: send the header `Content-Type: application/x-ndjson`";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+        }
+        let limits = &app.settings.limits;
+        let (mut pieces, mut size, mut hash) = (body.into_data_stream(), 0_u64, Sha256::new());
+        let mut file = tokio::fs::File::from_std(tempfile::tempfile().map_err(|error| no_room(&error))?);
+        while let Some(piece) = next(&mut pieces, limits.body_time).await? {
+            size = size.saturating_add(piece.len() as u64);
+            if size > limits.import_bytes {
+                return Err(too_large(limits.import_bytes));
+            }
+            hash.update(&piece);
+            file.write_all(&piece).await.map_err(|error| no_room(&error))?;
+        }
+        file.flush().await.map_err(|error| no_room(&error))?;
+        file.rewind().await.map_err(|error| no_room(&error))?;
+        let terms = Terms::of(&parts, &hash.finalize())?;
+        Ok(Self { file: file.into_std().await, terms })
+    }
+}
+
+fn no_room(error: &std::io::Error) -> Problem {
+    let detail = format!("the export cannot be kept while it is read: {error}");
+    Problem::new(StatusCode::INSUFFICIENT_STORAGE, "store_full", detail)
+}

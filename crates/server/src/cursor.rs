@@ -1,0 +1,39 @@
+//! Cursors: where a page ended, in a form that means nothing to whoever passes it on.
+
+use callboard_core::{id::Seq, time::Timestamp};
+use callboard_engine::Place;
+
+use crate::problem::Problem;
+
+/// The cursor that stands for `text`.
+pub(crate) fn seal(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a cursor stands for.
+pub(crate) fn open(cursor: &str) -> Result<String, Problem> {
+    let digits: Option<Vec<_>> = cursor.chars().map(|digit| digit.to_digit(16)).collect();
+    let bytes = digits.filter(|digits| digits.len() % 2 == 0 && !digits.is_empty()).map(|digits| {
+        let byte = |pair: &[u32]| pair.iter().fold(0_u8, |byte, digit| (byte << 4) | u8::try_from(*digit).unwrap_or(0));
+        digits.chunks(2).map(byte).collect()
+    });
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)
+}
+
+/// The cursor for a place among messages.
+pub(crate) fn of_place((time, seq): Place) -> String {
+    seal(&format!("{}/{seq}", time.as_millis()))
+}
+
+/// The place among messages that a cursor stands for.
+pub(crate) fn place(cursor: &str) -> Result<Place, Problem> {
+    let text = open(cursor)?;
+    let (time, seq) = text.split_once('/').ok_or_else(bad)?;
+    let time = time.parse().ok().and_then(|time| Timestamp::from_millis(time).ok());
+    Ok((time.ok_or_else(bad)?, Seq(seq.parse().map_err(|_| bad())?)))
+}
+
+/// That something is no cursor.
+pub(crate) fn bad() -> Problem {
+    Problem::invalid("/cursor", "this is no cursor: take the next_cursor of the page before, or leave it out")
+}

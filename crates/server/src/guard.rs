@@ -1,0 +1,78 @@
+//! Which requests are let in at all: those for this server, and from no other site's pages.
+//!
+//! A page in a browser may send requests to this machine, and with a name of its own that points here it may read the
+//! answers. So the host must be one of ours, and an origin, where a browser sends one, the same.
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header, uri::Authority},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::{
+    app::{App, uncached},
+    problem::Problem,
+};
+
+/// Refuses what is not for this server, or comes from pages of another.
+pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let answered = match check(&app, &request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    uncached(answered)
+}
+
+fn check(app: &App, request: &Request) -> Result<(), Problem> {
+    let host =
+        host(request).ok_or_else(|| Problem::malformed("bad_host", "the header Host is missing or malformed"))?;
+    if !is_ours(app, &host) {
+        let detail = format!("this server does not answer to the name {}", host.host());
+        let hint = "call it by its address, or start it with this name among its hosts";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "host_refused", detail).hint(hint));
+    }
+    let Some(origin) = single(request.headers(), header::ORIGIN.as_str()) else {
+        if request.headers().contains_key(header::ORIGIN) {
+            return Err(Problem::malformed("bad_origin", "the header Origin is malformed"));
+        }
+        return Ok(());
+    };
+    let own = |scheme: &str| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}"));
+    let scheme = if app.settings.tls.is_some() { "https" } else { "http" };
+    let listed = app.settings.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin));
+    if own(scheme) || listed {
+        return Ok(());
+    }
+    let detail = "pages of another origin may not call this server";
+    Err(Problem::new(StatusCode::FORBIDDEN, "origin_refused", detail)
+        .hint("start it with this origin among its origins"))
+}
+
+fn host(request: &Request) -> Option<Authority> {
+    match request.uri().authority() {
+        Some(authority) => Some(authority.clone()),
+        None => single(request.headers(), header::HOST.as_str())?.parse().ok(),
+    }
+}
+
+fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next()?;
+    if all.next().is_some() { None } else { first.to_str().ok() }
+}
+
+fn is_ours(app: &App, host: &Authority) -> bool {
+    let name = host.host().trim_start_matches('[').trim_end_matches(']');
+    let listed = || {
+        let named =
+            |known: &String| known.eq_ignore_ascii_case(host.host()) || known.eq_ignore_ascii_case(host.as_str());
+        app.settings.hosts.iter().any(named)
+    };
+    let address = name.parse::<std::net::IpAddr>().ok();
+    if name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback()) {
+        return true;
+    }
+    // Elsewhere nobody gets in without a token, which no other site's page has.
+    listed() || (!app.is_loopback && app.settings.hosts.is_empty())
+}

@@ -1,0 +1,38 @@
+//! Callboard over HTTP: every call, event streams, WebSocket, who may do what.
+//!
+//! [`serve`] takes a board and a listener and serves until it is told to stop. What can be called is declared where it
+//! is answered, in `controllers/RESOURCE/VERB.rs`; [`openapi`] puts the declarations together. Before a call looks
+//! anything up, `rights` says whether its caller may make it, and whatever goes wrong leaves as a `problem`.
+
+mod error;
+mod settings;
+
+mod serve;
+mod tls;
+
+mod app;
+mod guard;
+mod openapi;
+
+mod caller;
+mod rights;
+mod secret;
+
+mod answer;
+mod body;
+mod cursor;
+mod once;
+mod params;
+mod problem;
+mod terms;
+
+mod controllers;
+mod drivers;
+mod metrics;
+mod shape;
+mod stream;
+
+pub use error::Error;
+pub use openapi::openapi;
+pub use serve::serve;
+pub use settings::{Limits, Settings, Tls};

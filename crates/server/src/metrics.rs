@@ -1,0 +1,100 @@
+//! What the server counts of itself, in the text form of Prometheus. A few numbers need no library.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use axum::{
+    extract::{MatchedPath, Request, State},
+    middleware::Next,
+    response::Response,
+};
+
+use crate::app::App;
+
+/// What the server counts of itself.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    calls: Mutex<BTreeMap<Call, Count>>,
+    pub(crate) connections: Gauge,
+    pub(crate) streams: Gauge,
+}
+
+/// Calls that are counted together: method, route and status.
+type Call = (String, String, u16);
+
+#[derive(Default)]
+struct Count {
+    calls: u64,
+    time: Duration,
+}
+
+/// How many of something there are now.
+#[derive(Default)]
+pub(crate) struct Gauge(AtomicI64);
+
+impl Gauge {
+    pub(crate) fn up(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn down(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Metrics {
+    fn count(&self, call: Call, time: Duration) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = calls.entry(call).or_default();
+        count.calls += 1;
+        count.time += time;
+    }
+
+    /// All of it, as text.
+    pub(crate) fn text(&self, runs: usize) -> String {
+        let mut text = String::new();
+        gauge(&mut text, "callboard_connections", "Open connections.", self.connections.now());
+        gauge(&mut text, "callboard_streams", "Open event streams.", self.streams.now());
+        gauge(&mut text, "callboard_runs", "Runs that are driven or waited with.", i64::try_from(runs).unwrap_or(0));
+        text.push_str("# HELP callboard_http_requests_total Calls that were answered.\n");
+        text.push_str("# TYPE callboard_http_requests_total counter\n");
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((method, route, status), count) in &*calls {
+            let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
+            let _ = writeln!(text, "callboard_http_requests_total{{{labels}}} {}", count.calls);
+        }
+        text.push_str("# HELP callboard_http_request_seconds_total Time until these calls began to be answered.\n");
+        text.push_str("# TYPE callboard_http_request_seconds_total counter\n");
+        for ((method, route, status), count) in &*calls {
+            let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
+            let _ = writeln!(text, "callboard_http_request_seconds_total{{{labels}}} {}", count.time.as_secs_f64());
+        }
+        text
+    }
+}
+
+fn gauge(text: &mut String, name: &str, help: &str, value: i64) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+}
+
+/// Counts each call under its route, never under an address that somebody made up.
+pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].contains(&request.method().as_str());
+    let method = if known { request.method().to_string() } else { "other".to_owned() };
+    let response = next.run(request).await;
+    app.metrics.count((method, route, response.status().as_u16()), began.elapsed());
+    response
+}

@@ -1,0 +1,124 @@
+//! The OpenAPI document: what the calls declare, and what all of them have in common.
+
+use serde_json::{Map, Value, json};
+
+use crate::controllers;
+
+/// The OpenAPI document of all calls.
+pub fn openapi() -> Value {
+    let (_, declared) = controllers::routes().split_for_parts();
+    // It is made of strings, numbers, lists and maps with string keys.
+    let mut document = serde_json::to_value(declared).unwrap_or_default();
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("info".to_owned(), info());
+        fields.insert("security".to_owned(), json!([{"token": []}, {}]));
+        fields.remove("servers");
+    }
+    if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
+        let token = json!({"type": "http", "scheme": "bearer", "description": "A token of the server or of a session"});
+        components.insert("securitySchemes".to_owned(), json!({ "token": token }));
+    }
+    for (path, calls) in document.pointer_mut("/paths").and_then(Value::as_object_mut).into_iter().flatten() {
+        for (method, call) in calls.as_object_mut().into_iter().flatten() {
+            if let Some(call) = call.as_object_mut() {
+                complete(path, method, call);
+            }
+        }
+    }
+    document
+}
+
+fn info() -> Value {
+    json!({
+        "title": "Callboard",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "The context engine for teams of AI agents.",
+        "license": {"name": "MIT OR Apache-2.0"},
+    })
+}
+
+/// Adds what a call has in common with others.
+fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
+    if !path.starts_with("/v1/") {
+        return;
+    }
+    let is_write = method != "get";
+    let on_session = path.contains("{session}");
+    let parameters = call.entry("parameters").or_insert_with(|| json!([]));
+    if let Some(parameters) = parameters.as_array_mut() {
+        if on_session {
+            parameters.push(acting());
+        }
+        if is_write {
+            parameters.push(key());
+        }
+        for parameter in parameters {
+            narrow(parameter);
+        }
+    }
+    let has_body = call.contains_key("requestBody");
+    let Some(responses) = call.get_mut("responses").and_then(Value::as_object_mut) else { return };
+    for (status, description) in problems(is_write, on_session, has_body) {
+        responses.entry(status).or_insert_with(|| problem(description));
+    }
+}
+
+/// Words that name no agent.
+const RESERVED: [&str; 4] = ["all", "none", "user", "system"];
+
+fn acting() -> Value {
+    json!({
+        "name": "as", "in": "query", "required": false,
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.@/-]{1,128}$", "not": {"enum": RESERVED}},
+        "description": "The agent as which the call is made and with whose eyes it sees; for the user",
+    })
+}
+
+fn key() -> Value {
+    json!({
+        "name": "Idempotency-Key", "in": "header", "required": false,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]{1,200}$"},
+        "description": "The same request under the same key is done once, and answered the same each time",
+    })
+}
+
+/// Says what names in a path can be.
+fn narrow(parameter: &mut Value) {
+    let schema = match parameter.get("name").and_then(Value::as_str) {
+        Some("session") => json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$"}),
+        Some("name" | "thread" | "run" | "token") => {
+            json!({"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"})
+        }
+        _ => return,
+    };
+    if parameter.get("in").and_then(Value::as_str) == Some("path")
+        && let Some(fields) = parameter.as_object_mut()
+    {
+        fields.insert("schema".to_owned(), schema);
+    }
+}
+
+/// The statuses with which a call can fail.
+fn problems(is_write: bool, on_session: bool, has_body: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = [
+        (true, "400", "The request is malformed"),
+        (true, "401", "Nobody is let in with this"),
+        (true, "403", "The caller may not do this, or calls from another site's page"),
+        (true, "404", "There is no such thing, or none that the caller may see"),
+        (is_write, "408", "The body took too long to arrive"),
+        (is_write, "409", "It contradicts what is there"),
+        (is_write && on_session, "412", "`If-Match: \"<seq>\"` was sent, and that is not the session's head any more"),
+        (is_write, "413", "It is too large"),
+        (has_body, "415", "The body is not in the form that is understood"),
+        (true, "422", "What was sent is not valid"),
+        (true, "500", "It failed"),
+        (true, "503", "It cannot be done now"),
+        (is_write, "507", "The store is full"),
+    ];
+    all.into_iter().filter(|(can, ..)| *can).map(|(_, status, description)| (status, description))
+}
+
+fn problem(description: &str) -> Value {
+    let content = json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+    json!({ "description": description, "content": content })
+}

@@ -1,0 +1,182 @@
+//! What stands in the address of a call: names in its path, and its query.
+
+use std::str::FromStr;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams},
+    http::request::Parts,
+};
+use callboard_core::{
+    conversation::Role,
+    id::{AgentName, BadName, RunId, SessionId, SetName, ThreadId},
+    time::Timestamp,
+};
+use serde::de::DeserializeOwned;
+
+use crate::{app::App, caller::session_id, problem::Problem};
+
+/// A name in the path, percent-decoded: `%2F` is a `/` of the name.
+pub(crate) struct Name<T>(pub(crate) T);
+
+/// What can be named in a path.
+pub(crate) trait InPath: FromStr<Err = BadName> {
+    /// How the path calls it.
+    const PARAM: &'static str;
+}
+
+impl InPath for SetName {
+    const PARAM: &'static str = "name";
+}
+
+impl InPath for ThreadId {
+    const PARAM: &'static str = "thread";
+}
+
+impl InPath for RunId {
+    const PARAM: &'static str = "run";
+}
+
+impl<T: InPath> FromRequestParts<App> for Name<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let name = segment(parts, app, T::PARAM).await?;
+        let name = name.parse().map_err(|error: BadName| Problem::invalid("", error.to_string()))?;
+        Ok(Self(name))
+    }
+}
+
+/// The session in the path, whether or not it is there.
+pub(crate) struct SessionName(pub(crate) SessionId);
+
+impl FromRequestParts<App> for SessionName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        session_id(parts, app).await.map(Self)
+    }
+}
+
+/// The id of a token in the path.
+pub(crate) struct TokenId(pub(crate) String);
+
+impl FromRequestParts<App> for TokenId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        segment(parts, app, "token").await.map(Self)
+    }
+}
+
+async fn segment(parts: &mut Parts, app: &App, param: &str) -> Result<String, Problem> {
+    let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| bad_path())?;
+    let found = params.iter().find(|(name, _)| *name == param).map(|(_, value)| value.to_owned());
+    found.ok_or_else(bad_path)
+}
+
+/// That a path is not percent-encoded UTF-8.
+pub(crate) fn bad_path() -> Problem {
+    Problem::malformed("bad_path", "the path is not UTF-8 in percent encoding")
+}
+
+/// The query of a call. A parameter that the call does not know is refused; `as` is known to all of them.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let mut given = form::Form::default();
+        for (name, value) in pairs(parts)? {
+            if name != "as" {
+                given.add(name, value)?;
+            }
+        }
+        given.read().map(Self)
+    }
+}
+
+/// As which agent the call is made, where it says so.
+pub(crate) fn acting(parts: &Parts) -> Result<Option<AgentName>, Problem> {
+    let mut named = pairs(parts)?.into_iter().filter(|(name, _)| name == "as").map(|(_, value)| value);
+    let Some(name) = named.next() else { return Ok(None) };
+    if named.next().is_some() {
+        return Err(Problem::invalid("/as", "say once as whom"));
+    }
+    name.parse().map(Some).map_err(|error: BadName| Problem::invalid("/as", error.to_string()))
+}
+
+fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, Problem> {
+    let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+    query.map(|query| query.0).map_err(|error| Problem::malformed("bad_query", error.to_string()))
+}
+
+/// The words of a list in a query, between commas.
+pub(crate) fn words(list: Option<&str>) -> impl Iterator<Item = &str> {
+    list.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// The roles that a query lists.
+pub(crate) fn roles(list: Option<&str>) -> Result<Vec<Role>, Problem> {
+    let role = |word: &str| {
+        let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
+        let mut known = known.into_iter().chain([("tool", Role::Tool)]);
+        let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
+        found.ok_or_else(|| Problem::invalid("/roles", format!("{word:?} is no role: use USER, AI, SYSTEM, TOOL")))
+    };
+    words(list).map(role).collect()
+}
+
+mod form {
+    //! Reading a query as a value of any type: each parameter is a text, or a number where the text is one.
+
+    use serde::de::DeserializeOwned;
+    use serde_json::{Map, Value};
+
+    use crate::{body, problem::Problem};
+
+    /// Parameters by name. Lists that are given in pieces are put together.
+    #[derive(Default)]
+    pub(super) struct Form(Map<String, Value>);
+
+    impl Form {
+        pub(super) fn add(&mut self, name: String, value: String) -> Result<(), Problem> {
+            match self.0.get_mut(&name) {
+                None => {
+                    self.0.insert(name, Value::String(value));
+                }
+                Some(Value::String(list)) if matches!(&*name, "types" | "roles") => {
+                    list.push(',');
+                    list.push_str(&value);
+                }
+                Some(_) => return Err(Problem::invalid(format!("/{name}"), "give this parameter once")),
+            }
+            Ok(())
+        }
+
+        pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
+            let text = Value::Object(self.0).to_string();
+            body::parse(text.as_bytes())
+        }
+    }
+}
+
+/// Reads a number that stands in a query as a text.
+pub(crate) fn number<'de, D: serde::Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
+    let read = |text: String| {
+        let wrong = || serde::de::Error::custom(format!("{text:?} is not a whole number of 0 or more"));
+        if text.starts_with('+') { Err(wrong()) } else { text.parse().map_err(|_| wrong()) }
+    };
+    text.map(read).transpose()
+}
+
+/// Reads a time that stands in a query: RFC 3339, or milliseconds since 1970.
+pub(crate) fn time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
+    let read = |text: String| match text.parse::<i64>() {
+        Ok(milliseconds) => Timestamp::from_millis(milliseconds).map_err(serde::de::Error::custom),
+        Err(_) => text.parse().map_err(serde::de::Error::custom),
+    };
+    text.map(read).transpose()
+}

@@ -1,0 +1,213 @@
+//! Problems: whatever goes wrong leaves the server here, as problem JSON (RFC 9457).
+
+use axum::{
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use callboard_core::error::{Error as Refusal, Fault};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Why a call was not answered as it was meant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Problem {
+    /// The status of the answer.
+    pub(crate) status: StatusCode,
+    /// The stable word for what went wrong.
+    pub(crate) code: &'static str,
+    detail: String,
+    errors: Vec<Wrong>,
+    hint: Option<String>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+}
+
+/// A problem as it is sent.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody<'a> {
+    /// The code again, as a URI.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What people read first.
+    title: &'static str,
+    /// The status of the answer.
+    status: u16,
+    /// The stable word for what went wrong.
+    code: &'static str,
+    /// What went wrong here.
+    detail: &'a str,
+    /// The field at fault, as a JSON pointer into the body, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pointer: Option<&'a str>,
+    /// Each thing that is wrong, where there may be several.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    errors: &'a [Wrong],
+    /// What would do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+/// One thing that is wrong with what was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+struct Wrong {
+    /// Where, as a JSON pointer; empty for the whole.
+    pointer: String,
+    /// What is wrong, and what would do.
+    detail: String,
+}
+
+impl Problem {
+    /// A problem with this status, code and detail.
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into(), errors: Vec::new(), hint: None, header: None }
+    }
+
+    /// Something that was sent is not valid; the pointer says where.
+    pub(crate) fn invalid(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        let fault = Fault { pointer: pointer.into(), problem: detail.into() };
+        Self::from(Refusal::Invalid(vec![fault]))
+    }
+
+    /// There is no such thing, or none that the caller may see.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    /// The request itself is malformed.
+    pub(crate) fn malformed(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    /// Nobody is let in with this.
+    pub(crate) fn unauthorized(detail: &'static str) -> Self {
+        let problem = Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
+        problem
+            .hint("send `Authorization: Bearer TOKEN` with a token of this session, or a user's")
+            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"callboard\""))
+    }
+
+    /// The server stops.
+    pub(crate) fn closing() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "closed", "the server is shutting down: try again").retry()
+    }
+
+    /// The same, saying what would do.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, with a header.
+    #[must_use]
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.header = Some(Box::new((name, value)));
+        self
+    }
+
+    #[must_use]
+    fn retry(self) -> Self {
+        self.with(header::RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        if self.status.is_server_error() {
+            tracing::error!(code = self.code, detail = self.detail, "a call failed");
+        }
+        // It is made of strings and numbers.
+        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
+        let mut response =
+            (self.status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))], body)
+                .into_response();
+        response.headers_mut().extend(self.header.map(|header| *header));
+        response
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(error: Refusal) -> Self {
+        let detail = error.to_string();
+        match error {
+            Refusal::Invalid(faults) => {
+                let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail);
+                let wrong = |fault: Fault| Wrong { pointer: fault.pointer, detail: fault.problem };
+                problem.errors = faults.into_iter().map(wrong).collect();
+                problem
+            }
+            Refusal::NotFound { .. } => Self::not_found(detail),
+            Refusal::Forbidden { hint, .. } => Self::new(StatusCode::FORBIDDEN, "forbidden", detail).hint(hint),
+            Refusal::Conflict { code: code @ "idempotency_key_reused", what, hint } => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, what).hint(hint)
+            }
+            Refusal::Conflict { code, what, hint } => Self::new(StatusCode::CONFLICT, code, what).hint(hint),
+            Refusal::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail),
+            Refusal::BudgetExceeded { .. } => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "budget_exceeded", detail).at("/budget")
+            }
+            Refusal::WrittenByNewer { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, "written_by_newer", detail),
+            Refusal::Damaged { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", detail),
+        }
+    }
+}
+
+impl Problem {
+    #[must_use]
+    fn at(mut self, pointer: &str) -> Self {
+        self.errors = vec![Wrong { pointer: pointer.to_owned(), detail: self.detail.clone() }];
+        self
+    }
+
+    fn body(&self) -> ProblemBody<'_> {
+        ProblemBody {
+            kind: format!("urn:callboard:problem:{}", self.code),
+            title: title(self.status),
+            status: self.status.as_u16(),
+            code: self.code,
+            detail: &self.detail,
+            pointer: self.errors.first().map(|wrong| &*wrong.pointer),
+            errors: &self.errors,
+            hint: self.hint.as_deref(),
+        }
+    }
+}
+
+impl From<callboard_engine::Error> for Problem {
+    fn from(error: callboard_engine::Error) -> Self {
+        use callboard_engine::Error;
+        let (code, detail) = (error.code(), error.to_string());
+        let status = match error {
+            Error::Refused(refusal) => return refusal.into(),
+            Error::NoSession { .. } => StatusCode::NOT_FOUND,
+            Error::Stale { head, .. } => {
+                let hint = format!("the head is {head}: read on from the one you know, and try again");
+                return Self::new(StatusCode::PRECONDITION_FAILED, code, detail).hint(hint);
+            }
+            Error::Store { .. } if code == "store_full" => StatusCode::INSUFFICIENT_STORAGE,
+            Error::Store { .. } if code == "store_damaged" => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => return Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).retry(),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+/// What people read first.
+fn title(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::BAD_REQUEST => "the request is malformed",
+        StatusCode::UNAUTHORIZED => "nobody is let in with this",
+        StatusCode::FORBIDDEN => "this is not allowed",
+        StatusCode::NOT_FOUND => "there is no such thing",
+        StatusCode::METHOD_NOT_ALLOWED => "this cannot be done with it",
+        StatusCode::CONFLICT => "it contradicts what is there",
+        StatusCode::PRECONDITION_FAILED => "the session has moved on",
+        StatusCode::PAYLOAD_TOO_LARGE => "it is too large",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "this form is not understood",
+        StatusCode::UNPROCESSABLE_ENTITY => "what was sent is not valid",
+        StatusCode::INSUFFICIENT_STORAGE => "the store is full",
+        StatusCode::SERVICE_UNAVAILABLE => "it cannot be done now",
+        _ => "it failed",
+    }
+}

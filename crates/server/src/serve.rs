@@ -1,0 +1,151 @@
+//! Serving: connections are taken, bounded in number and patience, and ended in order.
+//!
+//! The loop is ours rather than axum's because it has to do three things that that one leaves out: bound how many
+//! connections there are, how long and how large a head may be, and speak TLS.
+
+use std::{io, sync::Arc, time::Duration};
+
+use axum::Router;
+use callboard_engine::Board;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{Error, Settings, app::App, tls};
+
+/// Serves `board` on `listener` until `shutdown` comes.
+///
+/// Then, in this order: no connection is taken any more; streams end, and the models of runs are asked no longer (the
+/// turns that were under way are asked again by whoever takes the runs up); calls that were begun are answered, for as
+/// long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
+///
+/// On an address that can be reached from elsewhere it does not start without user tokens.
+pub async fn serve(
+    board: Board,
+    settings: Settings,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send,
+) -> Result<(), Error> {
+    let address = listener.local_addr()?;
+    let is_loopback = address.ip().is_loopback();
+    if !is_loopback && settings.user_tokens.is_empty() {
+        return Err(Error::NoTokens { address });
+    }
+    let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
+    let app = App::new(board, settings, is_loopback)?;
+    let server = Server { routes: app.routes(), tasks: TaskTracker::new(), cut: CancellationToken::new(), tls, app };
+    let taking_up = tokio::spawn(take_up(server.app.clone()));
+    tokio::select! {
+        () = server.take(listener) => {}
+        () = shutdown => {}
+    }
+    taking_up.abort();
+    server.end().await;
+    Ok(())
+}
+
+/// Takes up runs that have not ended. Where the store has a bad moment it is tried again.
+async fn take_up(app: App) {
+    while let Err(error) = app.drivers.take_up().await {
+        tracing::warn!(%error, "runs that have not ended could not be looked for; trying again");
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
+}
+
+struct Server {
+    app: App,
+    routes: Router,
+    tls: Option<TlsAcceptor>,
+    /// One for each connection.
+    tasks: TaskTracker,
+    /// Cancelled when there is no more patience with connections.
+    cut: CancellationToken,
+}
+
+impl Server {
+    /// Takes connections for ever, as many at once as the limits say.
+    async fn take(&self, listener: TcpListener) {
+        let places = Arc::new(Semaphore::new(self.app.settings.limits.connections));
+        loop {
+            // The semaphore is never closed.
+            let Ok(place) = places.clone().acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((connection, _)) => self.begin(connection, place),
+                Err(error) => wait_after(&error).await,
+            }
+        }
+    }
+
+    fn begin(&self, connection: TcpStream, place: OwnedSemaphorePermit) {
+        // Small answers are not held back to be sent together; where that cannot be had, it is as well.
+        let _ = connection.set_nodelay(true);
+        let (app, routes, tls, cut) = (self.app.clone(), self.routes.clone(), self.tls.clone(), self.cut.clone());
+        self.tasks.spawn(async move {
+            app.metrics.connections.up();
+            tokio::select! {
+                () = cut.cancelled() => {}
+                () = open(&app, routes, tls, connection) => {}
+            }
+            app.metrics.connections.down();
+            drop(place);
+        });
+    }
+
+    async fn end(self) {
+        self.app.closing.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(self.app.settings.limits.grace, self.tasks.wait()).await.is_err() {
+            tracing::warn!(connections = self.tasks.len(), "connections are cut that have not ended in time");
+            self.cut.cancel();
+            self.tasks.wait().await;
+        }
+        self.app.drivers.ended().await;
+    }
+}
+
+async fn open(app: &App, routes: Router, tls: Option<TlsAcceptor>, connection: TcpStream) {
+    let Some(tls) = tls else { return talk(app, routes, connection).await };
+    match tokio::time::timeout(app.settings.limits.head_time, tls.accept(connection)).await {
+        Ok(Ok(connection)) => talk(app, routes, connection).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a connection did not come to speak TLS"),
+        Err(_) => tracing::debug!("a connection took too long to speak TLS"),
+    }
+}
+
+/// Answers what comes over one connection, until it ends or the server closes and nothing is under way.
+async fn talk(app: &App, routes: Router, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    let limits = &app.settings.limits;
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_buf_size(limits.head_bytes.max(8192));
+    let service = TowerToHyperService::new(routes);
+    let connection = http.serve_connection(TokioIo::new(connection), service).with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = app.closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+/// After an error of the listener: one of a connection that is gone already means nothing, others may pass.
+async fn wait_after(error: &io::Error) {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+        return;
+    }
+    tracing::error!(%error, "a connection cannot be taken");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+}

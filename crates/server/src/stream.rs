@@ -1,0 +1,172 @@
+//! Feeds: what an open stream gives, whatever it is wrapped in.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    conversation::facts::MessageAdded,
+    entry::Hash,
+    fact::Fact,
+    id::{Seq, ThreadId},
+    state::State,
+    view::Projected,
+    viewer::Viewer,
+};
+use callboard_engine::{Ephemeral, Filter, Session, Subscription};
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
+use utoipa::IntoParams;
+
+use crate::{
+    app::App,
+    caller::On,
+    params::{self, number, words},
+    problem::Problem,
+    rights::Rank,
+};
+
+/// Which entries a stream gives.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FeedQuery {
+    /// Begin behind this entry; without it, at the head. `Last-Event-ID` goes before it.
+    #[serde(default, deserialize_with = "number")]
+    #[param(minimum = 0)]
+    after: Option<u64>,
+    /// Only entries of these types, with commas between them.
+    types: Option<String>,
+    /// Only entries about this thread.
+    #[param(value_type = Option<String>)]
+    thread: Option<ThreadId>,
+    /// Only messages in these roles, with commas between them.
+    roles: Option<String>,
+}
+
+/// An open stream. It ends with the server, with its session, and with its caller's right to it.
+pub(crate) struct Feed {
+    app: App,
+    session: Session,
+    subscription: Subscription,
+    deltas: Option<broadcast::Receiver<Ephemeral>>,
+    admission: Admission,
+}
+
+/// What let a caller in.
+struct Admission {
+    viewer: Viewer,
+    token: Option<Hash>,
+    /// Whether it sees what only the user and the manager do.
+    in_charge: bool,
+}
+
+/// What a stream gives.
+pub(crate) enum Item {
+    /// An entry.
+    Entry(Projected),
+    /// A piece of what a model says: it is not kept, and not given again.
+    Delta(Delta),
+}
+
+/// A piece of what a model says.
+#[derive(Serialize)]
+pub(crate) struct Delta {
+    run: String,
+    turn: u64,
+    agent: String,
+    text: Arc<str>,
+}
+
+/// What a stream calls a piece of what a model says.
+pub(crate) const DELTA: &str = "turn.delta";
+
+impl Feed {
+    /// Opens a stream. `last` is the last entry that the caller has, where it comes back.
+    pub(crate) async fn open<R>(on: &On<R>, query: FeedQuery, last: Option<Seq>) -> Result<Self, Problem> {
+        let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
+        let roles = params::roles(query.roles.as_deref())?;
+        let wants_deltas = if types.is_empty() {
+            roles.is_empty() && query.thread.is_none()
+        } else {
+            types.iter().any(|kind| **kind == *DELTA)
+        };
+        if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
+            return Err(Problem::invalid("/roles", "only entries of the type message.added have a role"));
+        }
+        let viewer = on.viewer();
+        let in_charge = on.rank >= Rank::Manager;
+        let deltas = if wants_deltas && in_charge { Some(on.session.listen(&viewer).await?) } else { None };
+        let filter = Filter { types, thread: query.thread, roles };
+        let after = last.or(query.after.map(Seq));
+        let subscription = on.session.subscribe(viewer.clone(), after, filter).await?;
+        on.app.metrics.streams.up();
+        let admission = Admission { viewer, token: on.token, in_charge };
+        Ok(Self { app: on.app.clone(), session: on.session.clone(), subscription, deltas, admission })
+    }
+
+    /// What comes next; `None` once there is nothing more.
+    pub(crate) async fn next(&mut self) -> Option<Item> {
+        loop {
+            let Self { app, session, subscription, deltas, admission } = self;
+            let ended = session.when(|state| (!admission.holds(state)).then_some(()));
+            tokio::select! {
+                biased;
+                () = app.closing.cancelled() => return None,
+                _ = ended => return None,
+                entry = subscription.next() => return match entry {
+                    Ok(entry) => entry.map(Item::Entry),
+                    Err(error) => {
+                        // Whoever reads comes back with the number of the last entry, and is told what is wrong.
+                        tracing::info!(session = %session.id(), %error, "a stream ends");
+                        None
+                    }
+                },
+                delta = hear(deltas) => match delta {
+                    Some(delta) => return Some(Item::Delta(delta)),
+                    None => *deltas = None,
+                },
+            }
+        }
+    }
+
+    /// The server whose stream it is.
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.app.metrics.streams.down();
+    }
+}
+
+impl Admission {
+    /// Whether the caller would still be let in, with the same rights.
+    fn holds(&self, state: &State) -> bool {
+        let known = |token: &Hash| state.tokens.actor(*token, state).is_some();
+        // The server's own tokens are not among a session's, and do not change while it runs.
+        let of_session = self.token.as_ref().is_none_or(known);
+        of_session
+            && match &self.viewer {
+                Viewer::User => true,
+                Viewer::Agent(name) => {
+                    let is_manager = state.team.manager().is_some_and(|manager| manager.name == *name);
+                    state.team.agent(name).is_ok() && is_manager == self.in_charge
+                }
+            }
+    }
+}
+
+/// The next piece of what a model says. Pieces that came too fast are passed over.
+async fn hear(deltas: &mut Option<broadcast::Receiver<Ephemeral>>) -> Option<Delta> {
+    let Some(deltas) = deltas else { return std::future::pending().await };
+    loop {
+        return match deltas.recv().await {
+            Ok(Ephemeral::Delta { run, turn, agent, text }) => {
+                Some(Delta { run: run.to_string(), turn, agent: agent.to_string(), text })
+            }
+            Err(broadcast::error::RecvError::Lagged(_)) => continue,
+            Err(broadcast::error::RecvError::Closed) => None,
+        };
+    }
+}

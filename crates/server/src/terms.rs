@@ -1,0 +1,80 @@
+//! On which terms a change is asked for: `If-Match` and `Idempotency-Key`.
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use callboard_core::{
+    command::Command,
+    entry::Hash,
+    id::Seq,
+    request::{Request, RequestKey},
+};
+use callboard_engine::Receipt;
+
+use crate::{caller::On, problem::Problem};
+
+/// On which terms a change is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terms {
+    /// The head that the session must have.
+    pub(crate) expected: Option<Seq>,
+    /// The request, where it carries a key.
+    pub(crate) request: Option<Request>,
+}
+
+impl Terms {
+    /// The terms of a request with this body.
+    pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Self, Problem> {
+        let key = key(&parts.headers)?;
+        let request = key.map(|key| Request { key, fingerprint: fingerprint(parts, body) });
+        Ok(Self { expected: expected(&parts.headers)?, request })
+    }
+}
+
+impl<R> On<R> {
+    /// Executes a command on these terms.
+    pub(crate) async fn execute(&self, terms: Terms, command: Command) -> Result<Receipt, Problem> {
+        let (by, session) = (self.actor.clone(), &self.session);
+        let Terms { expected, request } = terms;
+        Ok(match request {
+            Some(request) => session.execute_once(by, expected, request, command).await?,
+            None => session.execute_at(by, expected, command).await?,
+        })
+    }
+}
+
+/// What makes a request the same as another: what is called, and what is sent.
+fn fingerprint(parts: &Parts, body: &[u8]) -> Hash {
+    let address = parts.uri.path_and_query().map(|address| address.as_str()).unwrap_or_default();
+    let head = format!("{} {address}\n", parts.method);
+    Hash::of(&[head.as_bytes(), body].concat())
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<RequestKey>, Problem> {
+    let malformed =
+        || Problem::malformed("bad_idempotency_key", "Idempotency-Key is 1 to 200 visible ASCII characters");
+    let Some(value) = one(headers, "idempotency-key").map_err(|()| malformed())? else { return Ok(None) };
+    let text = value.to_str().map_err(|_| malformed())?;
+    text.parse().map(Some).map_err(|_| malformed())
+}
+
+fn expected(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
+    let malformed = || {
+        let detail = "If-Match is the session's head in quotes, for instance \"42\"";
+        Problem::new(StatusCode::BAD_REQUEST, "bad_if_match", detail)
+    };
+    let Some(value) = one(headers, header::IF_MATCH.as_str()).map_err(|()| malformed())? else { return Ok(None) };
+    let text = value.to_str().map_err(|_| malformed())?.trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let digits = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).ok_or_else(malformed)?;
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(malformed());
+    }
+    digits.parse().map(|seq| Some(Seq(seq))).map_err(|_| malformed())
+}
+
+fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a HeaderValue>, ()> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() { Err(()) } else { Ok(first) }
+}

@@ -1,0 +1,163 @@
+//! What nobody should send.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use callboard_server::Limits;
+
+use crate::fixtures::{Answer, Server, memory, settings};
+
+#[tokio::test]
+async fn what_is_wrong_with_a_body_is_named_with_its_place() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let messages = format!("{team}/threads/main/messages");
+    let cases = [
+        (messages.clone(), json!({"messages": [{"role": "user", "text": "x"}]}), "/messages/0/text"),
+        (messages.clone(), json!({"messages": [{"content": "x"}]}), "/messages/0/role"),
+        (messages.clone(), json!({"messages": [{"role": "boss", "content": "x"}]}), "/messages/0/role"),
+        (messages.clone(), json!({"messages": [], "more": 1}), "/more"),
+        (messages.clone(), json!({}), "/messages"),
+        (messages.clone(), json!([]), ""),
+        (messages.clone(), json!({"messages": [{"role": "user", "timestamp": "soon"}]}), "/messages/0/timestamp"),
+        (messages, json!({"messages": [{"role": "user", "thread_id": "b"}]}), "/messages/0/thread_id"),
+        (format!("{team}/tokens"), json!({"agent": "nobody"}), "/agent"),
+        (format!("{team}/runs"), json!({"kind": "team", "input": " "}), "/input"),
+        (format!("{team}/runs"), json!({"kind": "solo", "input": "x"}), "/kind"),
+        ("/v1/sessions".to_owned(), json!({"ttl_seconds": 0}), "/ttl_seconds"),
+        ("/v1/sessions".to_owned(), json!({"id": "a/b"}), "/id"),
+        ("/v1/sessions".to_owned(), json!({"agents": [{"name": "all", "role": "worker"}]}), "/agents/0/name"),
+        ("/v1/sessions".to_owned(), json!({"agents": [{"name": "a", "role": "boss"}]}), "/agents/0/role"),
+    ];
+    for (path, body, pointer) in cases {
+        let answer = server.send("POST", &path, body.clone()).await.problem(422, "invalid");
+        assert_eq!(answer.body["pointer"], pointer, "{body}: {}", answer.raw);
+        assert_eq!(answer.body["errors"][0]["pointer"], pointer);
+    }
+    server.get(&format!("{team}/journal?depth=3")).await.problem(422, "invalid");
+    server.get(&format!("{team}/journal?after=99")).await.problem(422, "invalid");
+    server.get(&format!("{team}/threads?cursor=zz")).await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn what_is_no_json_is_told_by_line_and_column() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let path = format!("{team}/context-sets/a");
+    let deep = format!("{{\"content\": {}1{}}}", "[".repeat(1000), "]".repeat(1000));
+    for body in ["{\n \"content\": }", "{\"content\": \"x\"} x", "{\"content\": \"\\ud800\"}", "\u{1}", &deep, "{"] {
+        let call = server.call("PUT", &path).header("content-type", "application/json").body(body.to_owned());
+        let answer = Answer::of(call).await;
+        assert!([400, 422].contains(&answer.status.as_u16()), "{body:.40}: {}", answer.raw);
+        if answer.status == 400 {
+            assert!(answer.body["code"] == "bad_json" && answer.text("detail").contains("line"), "{}", answer.raw);
+        }
+    }
+    let raw =
+        server.call("PUT", &path).header("content-type", "application/json").body(b"{\"content\": \"\xff\"}".to_vec());
+    Answer::of(raw).await.problem(400, "bad_json");
+    let text = server.call("PUT", &path).header("content-type", "text/plain").body("{\"content\": \"x\"}");
+    Answer::of(text).await.problem(415, "unsupported_media_type");
+    server.get(&path).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_refused() {
+    let mut settings = settings();
+    settings.limits = Limits { body_bytes: 1000, import_bytes: 1000, ..settings.limits };
+    let server = Server::with(memory().await, settings).await;
+    let large = json!({"title": "x".repeat(2000)});
+    server.send("POST", "/v1/sessions", large).await.problem(413, "too_large");
+    let pieces = futures::stream::iter((0..10).map(|_| Ok::<_, std::io::Error>("y".repeat(500))));
+    let call = server.call("POST", "/v1/sessions").header("content-type", "application/json");
+    Answer::of(call.body(reqwest::Body::wrap_stream(pieces))).await.problem(413, "too_large");
+    let call = server.call("POST", "/v1/import").header("content-type", "application/x-ndjson").body("z".repeat(5000));
+    Answer::of(call).await.problem(413, "too_large");
+    let head = server.call("GET", "/healthz").header("x-long", "x".repeat(200_000));
+    // The connection is cut, or the head is refused.
+    assert!(head.send().await.map_or(true, |answer| answer.status() == 431));
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_in_mid_body_changes_nothing() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let head = server.get(&team).await.head();
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
+    let request = format!(
+        "PUT {team}/context-sets/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: 100\r\n\r\n{{\"content\": \"x\"}}"
+    );
+    socket.write_all(request.as_bytes()).await.unwrap();
+    socket.shutdown().await.unwrap();
+    let mut answer = String::new();
+    let _ = socket.read_to_string(&mut answer).await;
+    assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
+    assert_eq!(server.get(&team).await.head(), head);
+}
+
+#[tokio::test]
+async fn a_slow_body_is_not_waited_for() {
+    let mut settings = settings();
+    settings.limits.body_time = Duration::from_millis(50);
+    let server = Server::with(memory().await, settings).await;
+    let slow = futures::stream::pending::<Result<String, std::io::Error>>();
+    let call = server.call("POST", "/v1/sessions").header("content-type", "application/json");
+    Answer::of(call.body(reqwest::Body::wrap_stream(slow))).await.problem(408, "too_slow");
+}
+
+#[tokio::test]
+async fn names_are_checked_where_they_come_in() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    server.get("/v1/sessions/a%2Fb").await.problem(404, "not_found");
+    server.get("/v1/sessions/%ff").await.problem(400, "bad_path");
+    for name in ["%0A", "%20", &"x".repeat(201), "%E2%80%A8"] {
+        let path = format!("{team}/context-sets/{name}");
+        server.send("PUT", &path, json!({"content": "x"})).await.problem(422, "invalid");
+    }
+    let markup = format!("{team}/context-sets/%3C%2FSHARED_CONTEXT_SETS%3E%22");
+    server.send("PUT", &markup, json!({"content": "x"})).await.is(200);
+    server.get(&format!("{team}?as=no%0Abody")).await.problem(422, "invalid");
+    server.get(&format!("{team}?as=nobody")).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_thousand_connections_at_once_are_answered() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let mut sockets = Vec::new();
+    for _ in 0..1000 {
+        sockets.push(TcpStream::connect(server.address).await.unwrap());
+    }
+    let request = b"GET /v1/sessions/s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    for socket in &mut sockets {
+        socket.write_all(request).await.unwrap();
+    }
+    for mut socket in sockets {
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:.100}");
+    }
+}
+
+#[tokio::test]
+async fn more_connections_than_there_is_room_for_wait() {
+    let mut settings = settings();
+    settings.limits.connections = 2;
+    let server = Server::with(memory().await, settings).await;
+    let idle = [TcpStream::connect(server.address).await.unwrap(), TcpStream::connect(server.address).await.unwrap()];
+    let mut third = TcpStream::connect(server.address).await.unwrap();
+    third.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    let early = tokio::time::timeout(Duration::from_millis(100), third.read_to_string(&mut answer)).await;
+    assert!(early.is_err(), "{answer}");
+    drop(idle);
+    third.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer:.100}");
+}

@@ -1,0 +1,22 @@
+//! The OpenAPI document.
+
+use crate::fixtures::Server;
+
+#[tokio::test]
+async fn the_document_is_as_it_was() {
+    let server = Server::start().await;
+    let document = server.get("/openapi.json").await.is(200).body;
+    insta::assert_snapshot!(format!("{document:#}"));
+}
+
+#[test]
+fn every_call_has_a_right_to_it_and_says_who_may() {
+    let document = callboard_server::openapi();
+    let paths = document["paths"].as_object().unwrap();
+    assert_eq!(paths.len(), 31, "{:?}", paths.keys().collect::<Vec<_>>());
+    for (path, calls) in paths {
+        for (method, call) in calls.as_object().unwrap() {
+            assert!(call["operationId"].is_string() && call["tags"][0].is_string(), "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Every call as everybody: what one may not is refused, and nothing that comes back has a trace of what is hidden.
+
+use std::collections::BTreeMap;
+
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+
+use crate::fixtures::{Answer, Server};
+
+/// Words that stand only in what is hidden from the worker `writer`.
+const HIDDEN_FROM_WRITER: &[&str] =
+    &["SETNAME", "SETCONTENT", "THREADNAME", "THREADTEXT", "FORMTEXT", "SAIDTOONE", "RUNINPUT", "OLDTEXT", "DIRECTIVE"];
+
+/// Words that stand only in what is hidden from the manager, too.
+const HIDDEN_FROM_LEAD: &[&str] = &["CRITICCONTENT", "CRITICTEXT"];
+
+/// Who calls.
+struct Caller {
+    name: &'static str,
+    token: Option<String>,
+    acting: Option<&'static str>,
+}
+
+/// A server with a session in which something is hidden from each agent, and those who call.
+async fn stage() -> (Server, Vec<Caller>) {
+    let server = Server::start().await;
+    let agents = json!([
+        {"name": "lead", "role": "manager", "instructions": "SAIDTOONE of lead"},
+        {"name": "writer", "role": "worker"},
+        {"name": "critic", "role": "worker", "instructions": "SAIDTOONE of critic"},
+        {"name": "gone", "role": "worker"},
+    ]);
+    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
+    let mut callers = vec![Caller { name: "user", token: None, acting: None }];
+    for name in ["lead", "writer", "gone"] {
+        callers.push(Caller { name, token: Some(server.token("/v1/sessions/s", name).await), acting: None });
+    }
+    callers.push(Caller { name: "writer", token: None, acting: Some("writer") });
+    callers.push(Caller { name: "lead", token: None, acting: Some("lead") });
+    callers.push(Caller { name: "none", token: Some("callboard_s_0000".to_owned()), acting: None });
+    let rest = json!({ "agents": agents.as_array().unwrap()[..3] });
+    server.send("PATCH", "/v1/sessions/s", rest).await.is(200);
+    hide(&server).await;
+    (server, callers)
+}
+
+async fn hide(server: &Server) {
+    let s = "/v1/sessions/s";
+    let put = async |path: &str, body: Value| server.send("PUT", &format!("{s}/{path}"), body).await.is(200);
+    let say = async |thread: &str, text: &str| {
+        let body = json!({"messages": [{"role": "user", "content": text}]});
+        server.send("POST", &format!("{s}/threads/{thread}/messages"), body).await.is(200);
+    };
+    put("context-sets/open", json!({"content": "for all"})).await;
+    put("context-sets/SETNAME", json!({"content": "SETCONTENT", "visible_to": ["lead"]})).await;
+    put("context-sets/critics", json!({"content": "CRITICCONTENT", "visible_to": ["critic"]})).await;
+    put("threads/THREADNAME", json!({"visible_to": ["lead"]})).await;
+    say("THREADNAME", "THREADTEXT").await;
+    put("threads/critics", json!({"visible_to": ["critic"]})).await;
+    say("critics", "CRITICTEXT").await;
+    put("threads/late", json!({"visible_to": ["lead"]})).await;
+    say("late", "OLDTEXT").await;
+    put("threads/late", json!({"visible_to": "all"})).await;
+    say("main", "hello all").await;
+    let field = json!({"key": "k", "valueType": "STRING", "label": "FORMTEXT", "required": true});
+    let ask = json!({"isInfoRequest": true, "message": "FORMTEXT?", "form": {"name": "Form", "fields": [field]}});
+    server.send("POST", &format!("{s}/directives"), ask).await.is(200);
+    let tell = json!({"message": "DIRECTIVE", "messageTo": "user"});
+    server.send("POST", &format!("{s}/directives"), tell).await.is(200);
+    put("threads/main", json!({"visible_to": "all"})).await;
+    let run = server.send("POST", &format!("{s}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
+    server.send("POST", &format!("{s}/runs/{}/pause", run.text("id")), json!({"reason": "RUNINPUT"})).await.is(200);
+}
+
+/// Every call of the document, with a body that would do; those that come last end what the others need.
+fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
+    let s = "/v1/sessions/s";
+    let on = |path: &str| format!("{s}{path}");
+    let message = json!({"messages": [{"role": "assistant", "content": "hi"}]});
+    let set = json!({"content": "new"});
+    let mut calls = vec![
+        ("GET", "/v1/sessions".to_owned(), None),
+        ("POST", "/v1/sessions".to_owned(), Some(json!({}))),
+        ("GET", on(""), None),
+        ("PATCH", on(""), Some(json!({"title": "t"}))),
+        ("POST", on("/fork"), Some(json!({}))),
+        ("POST", on("/fork"), Some(json!({"at": 2}))),
+        ("GET", on("/journal"), None),
+        ("GET", on("/journal?limit=5&types=message.added,thread.updated"), None),
+        ("GET", on("/ws"), None),
+        ("GET", on("/context-sets"), None),
+        ("POST", on("/directives"), Some(json!({"contextSetUpdate": {"contextSets": []}}))),
+        ("GET", on("/directives/schema"), None),
+        ("POST", on("/forms/Form"), Some(json!({"answers": {"x": 1}}))),
+        ("POST", on("/forms/none"), Some(json!({"answers": {"x": 1}}))),
+        ("GET", on("/threads"), None),
+        ("POST", on("/prompt"), Some(json!({}))),
+        ("POST", on("/prompt"), Some(json!({"agent": "critic"}))),
+        ("POST", on("/prompt"), Some(json!({"agent": "lead", "format": "openai"}))),
+        ("POST", on("/prompt"), Some(json!({"at": 5, "agent": "writer"}))),
+        ("POST", on("/prompt"), Some(json!({"agent": "writer", "budget": 2}))),
+        ("GET", on("/runs"), None),
+        ("POST", on("/runs"), Some(json!({"kind": "team", "input": "go"}))),
+        ("GET", on(&format!("/runs/{run}")), None),
+        ("GET", on("/runs/none"), None),
+        ("POST", on(&format!("/runs/{run}/pause")), Some(json!({}))),
+        ("POST", on(&format!("/runs/{run}/resume")), Some(json!({"no": 1}))),
+        ("POST", on(&format!("/runs/{run}/cancel")), Some(json!({"no": 1}))),
+        ("POST", on(&format!("/runs/{run}/tool-results")), Some(json!({"results": []}))),
+        ("GET", on("/tokens"), None),
+        ("POST", on("/tokens"), Some(json!({"agent": "critic"}))),
+        ("DELETE", on("/tokens/none"), None),
+        ("GET", on("/export"), None),
+        ("POST", "/v1/import".to_owned(), Some(json!({}))),
+        ("GET", "/metrics".to_owned(), None),
+    ];
+    for name in ["open", "SETNAME", "critics", "Form", "absent"] {
+        calls.push(("GET", on(&format!("/context-sets/{name}")), None));
+        calls.push(("PUT", on(&format!("/context-sets/{name}")), Some(set.clone())));
+        calls.push(("DELETE", on(&format!("/context-sets/{name}")), None));
+    }
+    for name in ["main", "THREADNAME", "critics", "late", "absent", "agent:critic"] {
+        calls.push(("GET", on(&format!("/threads/{name}/messages")), None));
+        calls.push(("GET", on(&format!("/threads/{name}/messages?limit=1")), None));
+        calls.push(("GET", on(&format!("/threads/{name}/context")), None));
+        calls.push(("POST", on(&format!("/threads/{name}/messages")), Some(message.clone())));
+        calls.push(("PUT", on(&format!("/threads/{name}")), Some(json!({"visible_to": ["no such agent"]}))));
+    }
+    calls
+}
+
+fn made(server: &Server, caller: &Caller, method: &str, path: &str, body: Option<&Value>) -> RequestBuilder {
+    let joined = if path.contains('?') { '&' } else { '?' };
+    let acting = caller.acting.map(|name| format!("{joined}as={name}")).unwrap_or_default();
+    let mut call = server.call(method, &format!("{path}{acting}"));
+    if let Some(token) = &caller.token {
+        call = call.bearer_auth(token);
+    }
+    match body {
+        Some(body) => call.json(body),
+        None => call,
+    }
+}
+
+#[tokio::test]
+async fn nobody_finds_a_trace_of_what_is_hidden_from_him() {
+    let (server, callers) = stage().await;
+    let runs = server.get("/v1/sessions/s/runs").await;
+    let run = runs.body["runs"][0]["id"].as_str().unwrap().to_owned();
+    // Whoever changes something comes after those who would find it: workers, the manager, the user.
+    let order = ["none", "gone", "writer", "lead", "user"];
+    for name in order {
+        for caller in callers.iter().filter(|caller| caller.name == name) {
+            for (method, path, body) in calls(&run) {
+                let answer = Answer::of(made(&server, caller, method, &path, body.as_ref())).await;
+                let call = format!("{name} {method} {path}");
+                look(&call, name, &path, &answer);
+            }
+        }
+    }
+}
+
+/// Looks whether an answer says what it must not. What stands in the call itself tells nobody anything.
+fn look(call: &str, name: &str, path: &str, answer: &Answer) {
+    assert!(answer.status.as_u16() < 500, "{call}: {}", answer.raw);
+    if ["none", "gone"].contains(&name) {
+        assert_eq!(answer.status, 401, "{call}: {}", answer.raw);
+    }
+    let hidden: &[&[&str]] = match name {
+        "user" => &[],
+        "lead" => &[HIDDEN_FROM_LEAD],
+        _ => &[HIDDEN_FROM_WRITER, HIDDEN_FROM_LEAD],
+    };
+    let headers = format!("{:?}", answer.headers);
+    for word in hidden.iter().copied().flatten().filter(|word| !path.contains(**word)) {
+        assert!(!answer.raw.contains(word) && !headers.contains(word), "{call} says {word}: {}", answer.raw);
+    }
+}
+
+#[tokio::test]
+async fn what_is_hidden_answers_like_what_is_not_there() {
+    let (server, _) = stage().await;
+    let ask = async |method: &str, path: &str, body: Value| {
+        let answer = server.send(method, &format!("/v1/sessions/s/{path}?as=writer"), body).await;
+        (answer.status, answer.raw, answer.headers.get("content-length").cloned())
+    };
+    let message = json!({"messages": [{"role": "assistant", "content": "hi"}]});
+    for (hidden, absent) in [("SETNAME", "NOSETIS"), ("Form", "Farm")] {
+        for method in ["GET", "DELETE", "PUT"] {
+            let [one, other] = [hidden, absent].map(|name| format!("context-sets/{name}"));
+            let (one, other) = (ask(method, &one, json!({})).await, ask(method, &other, json!({})).await);
+            let renamed = other.1.replace(absent, hidden);
+            assert_eq!((one.0, one.1), (other.0, renamed), "{method} {hidden}");
+        }
+    }
+    for (method, rest) in [("GET", "/messages"), ("POST", "/messages"), ("GET", "/context")] {
+        let [hidden, absent] = ["THREADNAME", "NOTHREADIS"].map(|name| format!("threads/{name}{rest}"));
+        let (hidden, absent) =
+            (ask(method, &hidden, message.clone()).await, ask(method, &absent, message.clone()).await);
+        assert_eq!(
+            (hidden.0, hidden.1.clone(), hidden.2),
+            (absent.0, absent.1.replace("NOTHREADIS", "THREADNAME"), absent.2)
+        );
+        assert_eq!(hidden.0, 404);
+    }
+    let threads = server.get("/v1/sessions/s/threads?as=writer").await.is(200);
+    let late = threads.body["threads"].as_array().unwrap().iter().find(|thread| thread["name"] == "late").unwrap();
+    assert_eq!((&late["messages"], &late["tokens"]), (&json!(0), &json!(0)), "of what came before it says nothing");
+}
+
+#[tokio::test]
+async fn who_may_do_what_is_as_the_table_says() {
+    let (server, callers) = stage().await;
+    let runs = server.get("/v1/sessions/s/runs").await;
+    let run = runs.body["runs"][0]["id"].as_str().unwrap().to_owned();
+    let mut table = BTreeMap::new();
+    for (method, path, body) in calls(&run) {
+        let may = |name: &'static str| {
+            let caller = callers.iter().find(|caller| caller.name == name && caller.token.is_some());
+            let caller = caller.or_else(|| callers.iter().find(|caller| caller.name == name)).unwrap();
+            let call = made(&server, caller, method, &path, body.as_ref());
+            async move { if Answer::of(call).await.status == 403 { "-" } else { name } }
+        };
+        let row = format!("{:6} {:6} {:4}", may("writer").await, may("lead").await, may("user").await);
+        table.insert(format!("{method} {path} {}", body.map(|body| body.to_string()).unwrap_or_default()), row);
+    }
+    let table: String = table.iter().map(|(call, row)| format!("{row}  {call}\n")).collect();
+    insta::assert_snapshot!(table.replace(&run, "RUN"));
+}
+
+#[tokio::test]
+async fn what_a_session_grants_and_shares_workers_have() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let set = format!("{team}/context-sets/open");
+    server.send("PUT", &set, json!({"content": "x"})).await.is(200);
+    let by_writer = format!("{set}?as=writer");
+    server.send("PUT", &by_writer, json!({"content": "y"})).await.problem(403, "forbidden");
+    server.send("PUT", &by_writer, json!({"broken": true})).await.problem(403, "forbidden");
+    server.get(&format!("{team}/runs?as=writer")).await.problem(403, "forbidden");
+    server.send("PATCH", &team, json!({"grant": ["context_sets"], "share": ["runs"]})).await.is(200);
+    server.send("PUT", &by_writer, json!({"content": "y"})).await.is(200);
+    server.send("PUT", &by_writer, json!({"content": "y", "visible_to": "all"})).await.problem(403, "forbidden");
+    server.get(&format!("{team}/runs?as=writer")).await.is(200);
+}

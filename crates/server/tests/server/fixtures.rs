@@ -1,0 +1,176 @@
+//! A server on a free port of this machine, and callers of it.
+
+use std::{path::Path, sync::Arc};
+
+use async_trait::async_trait;
+use callboard_engine::{Board, Settings as BoardSettings};
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
+use callboard_server::{Limits, Settings};
+use callboard_store::Store;
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+/// A server that runs.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    pub(crate) address: std::net::SocketAddr,
+    pub(crate) client: Client,
+    pub(crate) board: Board,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Result<(), callboard_server::Error>>,
+}
+
+/// A model that nobody asks.
+struct NoModel;
+
+#[async_trait]
+impl ChatModel for NoModel {
+    async fn chat(&self, _: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        std::future::pending().await
+    }
+}
+
+/// Settings with which a test begins.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        user_tokens: Vec::new(),
+        token_secret: Some([7; 32]),
+        tls: None,
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        limits: Limits { grace: std::time::Duration::from_secs(5), ..Limits::default() },
+        models: Arc::new(NoModel),
+        runs: callboard_run::Settings {
+            node: "test".into(),
+            model: Some("openai:scripted".to_owned()),
+            turn_timeout: std::time::Duration::from_secs(60),
+        },
+    }
+}
+
+/// The models behind a scripted endpoint.
+pub(crate) fn models(base_url: String) -> Arc<dyn ChatModel> {
+    Arc::new(Endpoints::from(ModelSettings { openai_base_url: Some(base_url), ..ModelSettings::default() }))
+}
+
+pub(crate) async fn memory() -> Arc<dyn Store> {
+    callboard_store::open("memory:", callboard_store::Settings::default()).await.unwrap()
+}
+
+pub(crate) async fn sqlite(path: &Path) -> Arc<dyn Store> {
+    let url = format!("sqlite:{}", path.display());
+    callboard_store::open(&url, callboard_store::Settings::default()).await.unwrap()
+}
+
+impl Server {
+    /// A server over a store in memory.
+    pub(crate) async fn start() -> Self {
+        Self::with(memory().await, settings()).await
+    }
+
+    pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let board = Board::new(store, BoardSettings::default());
+        let shutdown = async move { drop(stopped.await) };
+        let task = tokio::spawn(callboard_server::serve(board.clone(), settings, listener, shutdown));
+        // Another test of this process may have been faster.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { url: format!("http://{address}"), address, client, board, stop: Some(stop), task }
+    }
+
+    /// Stops it and waits until it has ended.
+    pub(crate) async fn stop(mut self) {
+        drop(self.stop.take());
+        self.task.await.unwrap().unwrap();
+        self.board.close().await;
+    }
+
+    /// Kills it: nothing is ended in order.
+    pub(crate) async fn kill(self) {
+        self.task.abort();
+        let _ = self.task.await;
+    }
+
+    pub(crate) fn call(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        Answer::of(self.call("GET", path)).await
+    }
+
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> Answer {
+        Answer::of(self.call(method, path).json(&body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        Answer::of(self.call("DELETE", path)).await
+    }
+
+    /// A session with this id, a manager `lead` and workers `writer` and `critic`.
+    pub(crate) async fn team(&self, id: &str) -> String {
+        let agents = json!([
+            {"name": "lead", "role": "manager"},
+            {"name": "writer", "role": "worker"},
+            {"name": "critic", "role": "worker"},
+        ]);
+        self.send("POST", "/v1/sessions", json!({"id": id, "agents": agents})).await.is(201);
+        format!("/v1/sessions/{id}")
+    }
+
+    /// A token of an agent.
+    pub(crate) async fn token(&self, session: &str, agent: &str) -> String {
+        let made = self.send("POST", &format!("{session}/tokens"), json!({ "agent": agent })).await.is(201);
+        made.text("token").to_owned()
+    }
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) raw: String,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) async fn of(request: RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let raw = response.text().await.unwrap();
+        let body = serde_json::from_str(&raw).unwrap_or(Value::Null);
+        Self { status, headers, raw, body }
+    }
+
+    /// The same, where it has this status.
+    #[track_caller]
+    pub(crate) fn is(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{}", self.raw);
+        self
+    }
+
+    /// The same, where it is this problem.
+    #[track_caller]
+    pub(crate) fn problem(self, status: u16, code: &str) -> Self {
+        let answer = self.is(status);
+        assert_eq!(answer.headers["content-type"], "application/problem+json");
+        assert_eq!(answer.body["code"], code, "{}", answer.raw);
+        assert_eq!(answer.body["status"], status);
+        answer
+    }
+
+    #[track_caller]
+    pub(crate) fn text(&self, field: &str) -> &str {
+        self.body[field].as_str().unwrap_or_else(|| panic!("no {field} in {}", self.raw))
+    }
+
+    pub(crate) fn head(&self) -> u64 {
+        self.body["head"].as_u64().unwrap()
+    }
+}

@@ -1,0 +1,15 @@
+//! The server over real HTTP: each resource by each actor, with the unhappy paths.
+
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod fixtures;
+
+mod bad_input;
+mod document;
+mod everyone;
+mod keyed;
+mod people;
+mod resources;
+mod runs;
+mod streams;
+mod transfer;

@@ -1,0 +1,120 @@
+//! Who is let in, and who may do what.
+
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use callboard_engine::{Board, Settings as BoardSettings};
+
+use crate::fixtures::{Answer, Server, memory, settings};
+
+#[tokio::test]
+async fn a_token_lets_in_as_its_agent_until_it_is_revoked() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let other = server.team("other").await;
+    let token = server.token(&team, "writer").await;
+    let by_token = |method: &str, path: String| server.call(method, &path).bearer_auth(&token);
+    let message = json!({"messages": [{"role": "assistant", "content": "done"}]});
+    Answer::of(by_token("POST", format!("{team}/threads/main/messages")).json(&message)).await.is(200);
+    let messages = server.get(&format!("{team}/threads/main/messages")).await;
+    assert_eq!(messages.body["messages"][0]["agent"], "writer");
+    Answer::of(by_token("GET", format!("{team}?as=writer"))).await.is(200);
+    Answer::of(by_token("GET", format!("{team}?as=lead"))).await.problem(403, "forbidden");
+    Answer::of(by_token("GET", other)).await.problem(401, "unauthorized");
+    Answer::of(by_token("GET", "/v1/sessions/none".to_owned())).await.problem(401, "unauthorized");
+    Answer::of(by_token("GET", "/v1/sessions".to_owned())).await.problem(403, "forbidden");
+    let journal = server.get(&format!("{team}/export")).await.raw;
+    assert!(!journal.contains(&token), "only the hash of a token is kept");
+    let agents = |names: &[&str]| {
+        let agents: Vec<_> = names.iter().map(|name| json!({"name": name, "role": "worker"})).collect();
+        json!({ "agents": agents })
+    };
+    server.send("PATCH", &team, agents(&["critic"])).await.is(200);
+    Answer::of(by_token("GET", team.clone())).await.problem(401, "unauthorized");
+    server.send("PATCH", &team, agents(&["critic", "writer"])).await.is(200);
+    Answer::of(by_token("GET", team.clone())).await.is(200);
+    let id = server.get(&format!("{team}/tokens")).await.body["tokens"][0]["id"].as_str().unwrap().to_owned();
+    server.delete(&format!("{team}/tokens/{id}")).await.is(204);
+    Answer::of(by_token("GET", team.clone())).await.problem(401, "unauthorized");
+    server.delete(&format!("{team}/tokens/{id}")).await.problem(404, "not_found");
+    server.send("POST", &format!("{team}/tokens"), json!({})).await.problem(422, "invalid");
+    server.send("POST", &format!("{team}/tokens"), json!({"role": "worker"})).await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn a_role_has_a_token_too() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    for (role, may_export) in [("user", 200), ("manager", 403)] {
+        let made = server.send("POST", &format!("{team}/tokens"), json!({ "role": role })).await.is(201);
+        let token = made.text("token");
+        Answer::of(server.call("GET", &format!("{team}/runs")).bearer_auth(token)).await.is(200);
+        Answer::of(server.call("GET", &format!("{team}/export")).bearer_auth(token)).await.is(may_export);
+        Answer::of(server.call("GET", "/v1/sessions").bearer_auth(token)).await.problem(403, "forbidden");
+    }
+}
+
+#[tokio::test]
+async fn where_tokens_are_set_nobody_is_let_in_without() {
+    let mut settings = settings();
+    settings.user_tokens = vec!["open sesame".to_owned()];
+    let server = Server::with(memory().await, settings).await;
+    let answer = server.get("/v1/sessions").await.problem(401, "unauthorized");
+    assert!(answer.headers.contains_key("www-authenticate"));
+    for wrong in ["Bearer wrong", "Basic eDp5", "Bearer", "open sesame"] {
+        let call = server.call("GET", "/v1/sessions").header("authorization", wrong);
+        Answer::of(call).await.problem(401, "unauthorized");
+    }
+    Answer::of(server.call("GET", "/v1/sessions").bearer_auth("open sesame")).await.is(200);
+    server.get("/healthz").await.is(200);
+    server.get("/metrics").await.problem(401, "unauthorized");
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_are_not_let_in() {
+    let server = Server::start().await;
+    let port = server.address.port();
+    for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "192.168.0.1"] {
+        let call = server.call("GET", "/v1/sessions").header("host", host);
+        Answer::of(call).await.problem(403, "host_refused");
+    }
+    for host in [format!("localhost:{port}"), "127.0.0.1".to_owned(), format!("[::1]:{port}")] {
+        Answer::of(server.call("GET", "/v1/sessions").header("host", host)).await.is(200);
+    }
+    for origin in ["http://evil.example", "null", "https://localhost", &format!("http://localhost:{}", port ^ 1)] {
+        let call = server.call("GET", "/v1/sessions").header("origin", origin);
+        Answer::of(call).await.problem(403, "origin_refused");
+    }
+    let own = format!("http://127.0.0.1:{port}");
+    Answer::of(server.call("GET", "/v1/sessions").header("origin", own)).await.is(200);
+}
+
+#[tokio::test]
+async fn nobody_can_listen_elsewhere_without_tokens() {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let board = Board::new(memory().await, BoardSettings::default());
+    let served = callboard_server::serve(board, settings(), listener, std::future::pending()).await;
+    assert!(served.unwrap_err().to_string().contains("no token is set"));
+}
+
+#[tokio::test]
+async fn with_a_certificate_it_speaks_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let mut settings = settings();
+    settings.tls = Some(callboard_server::Tls { certificate: certificate.clone(), key });
+    let server = Server::with(memory().await, settings.clone()).await;
+    let trusted = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
+    let client = reqwest::Client::builder().no_proxy().tls_certs_only([trusted]).build().unwrap();
+    let url = format!("https://localhost:{}/healthz", server.address.port());
+    assert_eq!(client.get(url).send().await.unwrap().status(), 200);
+    server.stop().await;
+    std::fs::write(&certificate, "nothing").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let board = Board::new(memory().await, BoardSettings::default());
+    let served = callboard_server::serve(board, settings, listener, std::future::pending()).await;
+    assert!(served.unwrap_err().to_string().contains("no certificate"));
+}

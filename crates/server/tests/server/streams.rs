@@ -1,0 +1,169 @@
+//! Streams: nothing missed, nothing twice, in order.
+
+use std::time::Duration;
+
+use eventsource_stream::{Event, EventStreamError, Eventsource};
+use futures::{Stream, StreamExt};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
+
+use crate::fixtures::{Answer, Server};
+
+/// The events of an open stream.
+pub(crate) async fn events(
+    call: RequestBuilder,
+) -> impl Stream<Item = Result<Event, EventStreamError<reqwest::Error>>> + Unpin {
+    let response = call.send().await.unwrap();
+    assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
+    Box::pin(response.bytes_stream().eventsource())
+}
+
+/// The next event, and nothing that takes too long.
+pub(crate) async fn next(
+    events: &mut (impl Stream<Item = Result<Event, EventStreamError<reqwest::Error>>> + Unpin),
+) -> Option<Event> {
+    let event = tokio::time::timeout(Duration::from_secs(20), events.next()).await.expect("no event in time");
+    event.and_then(Result::ok)
+}
+
+async fn say(server: &Server, team: &str, n: usize) {
+    let messages = json!({"messages": [{"role": "user", "content": format!("{n}")}]});
+    server.send("POST", &format!("{team}/threads/main/messages"), messages).await.is(200);
+}
+
+#[tokio::test]
+async fn who_comes_back_misses_nothing() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let (mut seen, mut last) = (Vec::new(), 0);
+    for round in 0..10 {
+        let writing = async {
+            for n in 0..5 {
+                say(&server, &team, round * 5 + n).await;
+            }
+        };
+        let reading = async {
+            let call = server.call("GET", &format!("{team}/events?after=0")).header("Last-Event-ID", last.to_string());
+            let mut events = events(call).await;
+            let mut got = Vec::new();
+            // Each time it leaves in the middle.
+            while got.len() < 4 {
+                let event = next(&mut events).await.unwrap();
+                got.push((event.id.parse::<u64>().unwrap(), event.event, event.data));
+            }
+            got
+        };
+        let ((), got) = tokio::join!(writing, reading);
+        last = got.last().unwrap().0;
+        seen.extend(got);
+    }
+    assert_eq!(seen.iter().map(|(id, ..)| *id).collect::<Vec<_>>(), (1..=40).collect::<Vec<_>>());
+    let entry: Value = serde_json::from_str(&seen[5].2).unwrap();
+    assert_eq!((entry["seq"].as_u64(), &*seen[5].1), (Some(6), "message.added"));
+}
+
+#[tokio::test]
+async fn a_stream_begins_at_the_head_and_is_filtered() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let at_head = events(server.call("GET", &format!("{team}/events"))).await;
+    let sets = events(server.call("GET", &format!("{team}/events?types=context_set.updated"))).await;
+    let roles = events(server.call("GET", &format!("{team}/events?roles=AI"))).await;
+    let side = events(server.call("GET", &format!("{team}/events?thread=side"))).await;
+    say(&server, &team, 1).await;
+    let both = json!({"messages": [{"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}]});
+    server.send("POST", &format!("{team}/threads/side/messages"), both).await.is(200);
+    server.send("PUT", &format!("{team}/context-sets/x"), json!({"content": "1"})).await.is(200);
+    let mut heads = Vec::new();
+    for mut events in [at_head, sets, roles, side] {
+        heads.push(next(&mut events).await.unwrap().id);
+    }
+    assert_eq!(heads, ["5", "8", "7", "6"]);
+    for wrong in ["after=99", "after=x", "roles=boss", "roles=user&types=context_set.updated"] {
+        server.get(&format!("{team}/events?{wrong}")).await.problem(422, "invalid");
+    }
+    let bad = server.call("GET", &format!("{team}/events")).header("Last-Event-ID", "x");
+    Answer::of(bad).await.problem(400, "bad_last_event_id");
+}
+
+#[tokio::test]
+async fn what_is_hidden_in_mid_stream_is_seen_to_go() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let set = format!("{team}/context-sets/brief");
+    let mut events = events(server.call("GET", &format!("{team}/events?as=writer"))).await;
+    server.send("PUT", &set, json!({"content": "tides"})).await.is(200);
+    let shown = next(&mut events).await.unwrap();
+    assert!(shown.event == "context_set.updated" && shown.data.contains("tides"));
+    server.send("PUT", &set, json!({"content": "secret", "visible_to": ["critic"]})).await.is(200);
+    let gone = next(&mut events).await.unwrap();
+    assert!(gone.event == "context_set.deleted" && !gone.data.contains("secret"), "{gone:?}");
+    server.send("PUT", &set, json!({"content": "more secrets"})).await.is(200);
+    server.send("PUT", &set, json!({"content": "open again", "visible_to": "all"})).await.is(200);
+    let again = next(&mut events).await.unwrap();
+    assert!(again.event == "context_set.updated" && again.data.contains("open again"), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_session_its_token_and_its_server() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    let by_token = || server.call("GET", &format!("{team}/events")).bearer_auth(&token);
+    let mut his = events(by_token()).await;
+    let id = server.get(&format!("{team}/tokens")).await.body["tokens"][0]["id"].as_str().unwrap().to_owned();
+    server.delete(&format!("{team}/tokens/{id}")).await.is(204);
+    assert!(next(&mut his).await.is_none());
+    let mut removed = events(server.call("GET", &format!("{team}/events?as=writer&types=x"))).await;
+    let agents = json!({"agents": [{"name": "lead", "role": "manager"}]});
+    server.send("PATCH", &team, agents).await.is(200);
+    assert!(next(&mut removed).await.is_none());
+    let mut of_session = events(server.call("GET", &format!("{team}/events"))).await;
+    server.delete(&team).await.is(204);
+    assert!(next(&mut of_session).await.is_none());
+    server.team("t").await;
+    let mut of_server = events(server.call("GET", "/v1/sessions/t/events")).await;
+    server.stop().await;
+    assert!(next(&mut of_server).await.is_none());
+}
+
+#[tokio::test]
+async fn a_subscriber_that_never_reads_harms_nobody() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let idle = server.call("GET", &format!("{team}/events?after=0")).send().await.unwrap();
+    let mut reading = events(server.call("GET", &format!("{team}/events?types=message.added"))).await;
+    let long = "x".repeat(50_000);
+    for n in 0..200 {
+        let message = json!({"messages": [{"role": "user", "content": format!("{n} {long}")}]});
+        server.send("POST", &format!("{team}/threads/main/messages"), message).await.is(200);
+        let event = next(&mut reading).await.unwrap();
+        assert!(event.data.contains(&format!("\"{n} x")));
+    }
+    drop(idle);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_same_comes_over_a_websocket() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let request = |path: String| {
+        let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
+        request.headers_mut().insert("host", "localhost".parse().unwrap());
+        request
+    };
+    let (mut socket, _) =
+        tokio_tungstenite::connect_async(request(format!("{team}/ws?after=1&types=agent.added"))).await.unwrap();
+    for (seq, name) in [(2, "lead"), (3, "writer"), (4, "critic")] {
+        let Message::Text(frame) = socket.next().await.unwrap().unwrap() else { panic!("no text") };
+        let entry: Value = serde_json::from_str(&frame).unwrap();
+        assert_eq!((&entry["seq"], &entry["data"]["name"]), (&json!(seq), &json!(name)));
+    }
+    server.get(&format!("{team}/ws")).await.problem(426, "no_websocket");
+    assert!(tokio_tungstenite::connect_async(request(format!("{team}/ws?as=nobody"))).await.is_err());
+    server.stop().await;
+    let closed = socket.next().await.unwrap().unwrap();
+    assert!(matches!(closed, Message::Close(Some(frame)) if u16::from(frame.code) == 1001));
+}
