@@ -32,7 +32,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
         let limits = &app.settings.limits;
         let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
         let terms = Terms::of(&parts, &bytes)?;
-        if bytes.is_empty() {
+        if bytes.is_empty() || *bytes == *b"null" {
             return Ok(Self { body: parse(b"{}")?, terms });
         }
         if !is_json(&parts.headers) {

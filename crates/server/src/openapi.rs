@@ -14,6 +14,12 @@ pub fn openapi() -> Value {
         fields.insert("security".to_owned(), json!([{"token": []}, {}]));
         fields.remove("servers");
     }
+    for name in STRICT {
+        let schema = document.pointer_mut(&format!("/components/schemas/{name}"));
+        if let Some(schema) = schema.and_then(Value::as_object_mut) {
+            schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+        }
+    }
     if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
         let token = json!({"type": "http", "scheme": "bearer", "description": "A token of the server or of a session"});
         components.insert("securitySchemes".to_owned(), json!({ "token": token }));
@@ -27,6 +33,24 @@ pub fn openapi() -> Value {
     }
     document
 }
+
+/// Shapes of which no other fields are taken.
+const STRICT: [&str; 14] = [
+    "Agent",
+    "ContextSetUpdate",
+    "ContextSetUpdates",
+    "Directive",
+    "Field",
+    "FormRequest",
+    "Limits",
+    "NewMessage",
+    "NewMessages",
+    "Profile",
+    "ProfileParts",
+    "SessionPatch",
+    "Shares",
+    "Tool",
+];
 
 fn info() -> Value {
     json!({

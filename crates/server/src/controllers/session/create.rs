@@ -48,7 +48,7 @@ pub(crate) struct NewSessionBody {
 
 /// Make a session
 #[utoipa::path(post, path = "/v1/sessions", tag = "sessions", operation_id = "create_session",
-    request_body = NewSessionBody,
+    request_body = Option<NewSessionBody>,
     responses((status = CREATED, description = "The session", body = SessionBody)))]
 pub(crate) async fn create(here: Here<CreateSession>, asked: Asked<NewSessionBody>) -> Result<Answer<Value>, Problem> {
     let Asked { body, terms } = asked;

@@ -24,7 +24,7 @@ pub(crate) struct Fork {
 /// Make a session whose journal is the beginning of this one's
 #[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
     params(("session" = String, Path, description = "The session")),
-    request_body = Fork,
+    request_body = Option<Fork>,
     responses((status = CREATED, description = "The fork", body = SessionBody)))]
 pub(crate) async fn fork(on: On<ForkSession>, asked: Asked<Fork>) -> Result<Answer<Value>, Problem> {
     let Asked { body: Fork { at, id }, terms } = asked;
