@@ -104,8 +104,9 @@ impl Fact for Deleted {
     }
 
     fn audience(&self, before: &State) -> Audience {
+        // The manager is told of it in any case, as long as it is the manager.
         let sight = before.sets.get(&self.name).map(|held| &held.sight);
-        passing(sight, before.team.managers(), &before.team)
+        passing(sight, Audience::None, &before.team)
     }
 
     fn apply(self, state: &mut State, _: &Header) {

@@ -112,7 +112,7 @@ fn a_name_of_a_megabyte_is_rejected_in_a_few_words() {
 #[test]
 fn unknown_agents_are_rejected_by_name() {
     let mut board = Board::team("lead writer");
-    assert_snapshot!(updates(&mut board, "A for ghost = 1; B for writer,ghost,spook = 1; C for writer = 1"), @"rejected (/visible_to: there is no agent ghost; the team is: lead, writer), rejected (/visible_to: there is no agent ghost, spook; the team is: lead, writer), created");
+    assert_snapshot!(updates(&mut board, "A for ghost = 1; B for writer,ghost,spook = 1; C for writer = 1"), @"rejected (/visibleToAgents: there is no agent ghost; the team is: lead, writer), rejected (/visibleToAgents: there is no agent ghost, spook; the team is: lead, writer), created");
     assert_snapshot!(told(board.user(put("D", "1", Some("ghost"), None))), @"invalid: /visible_to: there is no agent ghost; the team is: lead, writer");
     assert_snapshot!(seen(&board, "user"), @"C = 1");
 }
@@ -155,7 +155,7 @@ fn an_agent_that_is_removed_and_added_again_is_the_same_agent() {
     updates(&mut board, "A for writer = 1");
     board.team_becomes("lead critic");
     assert!(board.view("writer").is_err());
-    assert_snapshot!(updates(&mut board, "A = 2; B for writer = 1"), @"updated, rejected (/visible_to: there is no agent writer; the team is: lead, critic)");
+    assert_snapshot!(updates(&mut board, "A = 2; B for writer = 1"), @"updated, rejected (/visibleToAgents: there is no agent writer; the team is: lead, critic)");
     board.team_becomes("lead critic writer");
     assert_snapshot!(seen(&board, "writer"), @"A = 2");
 }
@@ -174,6 +174,19 @@ fn who_loses_sight_of_a_set_gets_a_deletion_and_who_gains_it_gets_the_whole() {
     updates(&mut board, "A =");
     assert_snapshot!(entries(&board, "writer"), @r#"context_set.deleted {"name":"A"}"#);
     assert_snapshot!(entries(&board, "critic"), @r#"context_set.deleted {"name":"A"}"#);
+}
+
+#[test]
+fn one_who_was_the_manager_is_told_of_no_deletion_but_of_sets_that_it_saw() {
+    let mut board = Board::team("lead writer");
+    updates(&mut board, "Hidden for none = 1; Shown = 1; Hidden =; Shown =");
+    let deleted = |board: &Board| {
+        let seen = board.seen("lead").into_iter().filter(|entry| &*entry.kind == "context_set.deleted");
+        seen.map(|entry| entry.subject.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_snapshot!(deleted(&board), @"set:Hidden set:Shown");
+    board.team_becomes("boss lead writer");
+    assert_snapshot!(deleted(&board), @"set:Shown");
 }
 
 #[test]

@@ -67,6 +67,9 @@ pub(crate) fn update_sets(deciding: &mut Deciding<'_>, updates: &[Result<SetUpda
 
 fn update_set(deciding: &mut Deciding<'_>, update: &SetUpdate) -> Result<Outcome, Error> {
     let name: SetName = update.name.parse()?;
+    if let Some(audience) = &update.visible_to_agents {
+        deciding.state.team.check_audience(audience, "/visibleToAgents")?;
+    }
     let there = deciding.state.sets.get(&name).is_some();
     if there && update.new_or_update == Some(NewOrUpdate::New) {
         return Ok(Outcome::Conflict);

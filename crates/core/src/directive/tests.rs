@@ -171,7 +171,20 @@ fn outcomes_keep_the_order_of_the_list() {
     let Answer::Directed(directed) = answer else { panic!("{answer:?}") };
     let outcomes: Vec<_> = directed.outcomes.iter().map(|set| format!("{} {:?}", set.name, set.outcome)).collect();
     assert_snapshot!(outcomes.join(", "), @"A Created, B Rejected, A Conflict, C Rejected, A Deleted");
-    assert_snapshot!(board.entries.last().unwrap().data, @r#"{"outcomes":[{"name":"A","outcome":"created"},{"name":"B","outcome":"rejected","reason":"missing field `context`"},{"name":"A","outcome":"conflict","reason":"there is a set of this name: update it"},{"name":"C","outcome":"rejected","reason":"/visible_to: there is no agent ghost; the team is: lead, writer"},{"name":"A","outcome":"deleted"}]}"#);
+    assert_snapshot!(board.entries.last().unwrap().data, @r#"{"outcomes":[{"name":"A","outcome":"created"},{"name":"B","outcome":"rejected","reason":"missing field `context`"},{"name":"A","outcome":"conflict","reason":"there is a set of this name: update it"},{"name":"C","outcome":"rejected","reason":"/visibleToAgents: there is no agent ghost; the team is: lead, writer"},{"name":"A","outcome":"deleted"}]}"#);
+}
+
+#[test]
+fn an_update_for_unknown_agents_deletes_nothing() {
+    let mut board = Board::team("lead writer");
+    let mut update = |set: Value| {
+        let answer = board.by("lead", Command::Direct(json!({"contextSetUpdate": {"contextSets": [set]}}))).unwrap();
+        let Answer::Directed(directed) = answer else { panic!("{answer:?}") };
+        json!(directed.outcomes).to_string()
+    };
+    update(json!({"name": "A", "context": "1"}));
+    assert_snapshot!(update(json!({"name": "A", "context": "", "visibleToAgents": "ghost"})), @r#"[{"name":"A","outcome":"rejected","reason":"/visibleToAgents: there is no agent ghost; the team is: lead, writer"}]"#);
+    assert_eq!(board.state.sets.iter().count(), 1);
 }
 
 #[test]
