@@ -1,6 +1,6 @@
 //! Who may see a thing: what its author meant, and since when who has it in sight.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -127,36 +127,45 @@ pub struct Sight {
     pub audience: Audience,
     /// The entry that made the thing; what a thing of the same name was before has gone with it.
     pub since: Seq,
-    /// The last entry that took the thing out of somebody's sight.
-    narrowed_at: Seq,
-    /// Those who have had it in sight at every moment since it was made.
-    kept: Audience,
+    /// The last entry that took the thing out of an agent's sight, for agents that were named.
+    lost: BTreeMap<AgentName, Seq>,
+    /// The same for all other agents.
+    others_lost: Seq,
 }
 
 impl Sight {
     /// The sight of a thing that the entry `seq` makes.
     pub fn new(audience: Audience, seq: Seq) -> Self {
-        Self { audience, since: seq, narrowed_at: seq, kept: Audience::All }
+        Self { audience, since: seq, lost: BTreeMap::new(), others_lost: seq }
     }
 
     /// Takes in that the entry `seq` changes who may see the thing.
     pub fn change(&mut self, audience: Audience, seq: Seq) {
-        if !audience.covers(&self.audience) {
-            self.narrowed_at = seq;
-            self.kept = self.kept.and(&audience);
+        if self.audience == Audience::All && audience != Audience::All {
+            // Those who keep it are named from now on, and everyone else has lost it.
+            self.lost = audience.names().map(|name| (name.clone(), self.lost_at(name))).collect();
+            self.others_lost = seq;
+        }
+        for name in self.audience.names().filter(|name| !audience.contains(name)) {
+            self.lost.insert(name.clone(), seq);
         }
         self.audience = audience;
-    }
-
-    /// The last entry that took the thing out of somebody's sight, or else the one that made it.
-    pub(crate) fn narrowed_at(&self) -> Seq {
-        self.narrowed_at
     }
 
     /// Whether `agent` may see what the entry `seq` says of the thing, as far as the thing's own past goes: it sees the
     /// thing now, and the thing has not been deleted or hidden from it since.
     pub fn reaches(&self, agent: &AgentName, seq: Seq) -> bool {
-        self.audience.contains(agent) && seq >= self.since && (seq >= self.narrowed_at || self.kept.contains(agent))
+        self.audience.contains(agent) && seq >= self.since && seq >= self.lost_at(agent)
+    }
+
+    /// A number that is the same for two entries where nobody who sees the one by [`reaches`](Self::reaches) is kept
+    /// from the other.
+    pub(crate) fn era(&self, seq: Seq) -> usize {
+        self.lost.values().chain([&self.others_lost]).filter(|lost| **lost <= seq).count()
+    }
+
+    fn lost_at(&self, agent: &AgentName) -> Seq {
+        self.lost.get(agent).copied().unwrap_or(self.others_lost)
     }
 }
 
@@ -192,5 +201,18 @@ mod tests {
         sight.change(Audience::All, Seq(10));
         assert!(sight.reaches(&a, Seq(5)) && !sight.reaches(&c, Seq(5)) && sight.reaches(&c, Seq(10)));
         assert!(!sight.reaches(&a, Seq(4)), "what had this name before was another thing");
+    }
+
+    #[test]
+    fn what_an_agent_saw_since_it_was_shown_again_stays_when_others_lose_sight() {
+        let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<AgentName>().unwrap());
+        let mut sight = Sight::new(Audience::All, Seq(1));
+        sight.change(names("a"), Seq(2));
+        sight.change(Audience::All, Seq(3));
+        sight.change(names("a b"), Seq(5));
+        assert!(sight.reaches(&a, Seq(1)) && !sight.reaches(&b, Seq(1)));
+        assert!(sight.reaches(&b, Seq(4)) && !sight.reaches(&c, Seq(6)));
+        sight.change(Audience::All, Seq(7));
+        assert!(!sight.reaches(&c, Seq(4)) && sight.reaches(&c, Seq(7)) && sight.reaches(&b, Seq(4)));
     }
 }

@@ -185,7 +185,7 @@ impl Size {
     }
 }
 
-/// How much was said before one audience, on one side of the entry that last took the thread out of somebody's sight.
+/// How much was said before one audience, between two entries that took the thread out of somebody's sight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SaidBefore {
     audience: Audience,
@@ -223,11 +223,10 @@ impl Thread {
 
     /// Adds up what the same viewers saw, so that this stays as small as the number of audiences.
     fn gather(&mut self) {
-        let narrowed_at = self.sight.narrowed_at();
         let mut gathered: Vec<SaidBefore> = Vec::new();
-        for said in self.said.drain(..) {
+        for said in std::mem::take(&mut self.said) {
             let belongs = |other: &&mut SaidBefore| {
-                other.audience == said.audience && (other.last < narrowed_at) == (said.last < narrowed_at)
+                other.audience == said.audience && self.sight.era(other.last) == self.sight.era(said.last)
             };
             match gathered.iter_mut().find(belongs) {
                 Some(other) => {
