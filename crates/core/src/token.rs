@@ -9,10 +9,10 @@ use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    agent::Team,
     entry::{Actor, Hash},
     error::Error,
     id::{AgentName, Seq},
-    state::State,
     time::Timestamp,
 };
 
@@ -69,11 +69,11 @@ impl Tokens {
 
     /// Whom the token with this hash stands for; `None` where there is no such token, or nobody is there whom it stands
     /// for.
-    pub fn actor(&self, sha256: Hash, state: &State) -> Option<Actor> {
+    pub fn actor(&self, sha256: Hash, team: &Team) -> Option<Actor> {
         let token = self.iter().find(|token| token.sha256 == sha256)?;
         match &token.holder {
-            Holder::Agent(name) => state.team.agent(name).ok().map(|agent| Actor::Agent(agent.name.clone())),
-            Holder::Role(Role::Manager) => state.team.manager().map(|agent| Actor::Agent(agent.name.clone())),
+            Holder::Agent(name) => team.agent(name).ok().map(|agent| Actor::Agent(agent.name.clone())),
+            Holder::Role(Role::Manager) => team.manager().map(|agent| Actor::Agent(agent.name.clone())),
             Holder::Role(Role::User) => Some(Actor::User),
         }
     }

@@ -13,8 +13,9 @@ use callboard_store::{Append, Store};
 
 use crate::{
     Error, Receipt, expiry,
-    live::{Execute, PAGE},
-    session::{read, sizes},
+    job::Execute,
+    journal::{PAGE, read},
+    sizes::sizes,
     writer::Writer,
 };
 

@@ -1,9 +1,6 @@
 //! The board: all sessions of a store, loaded on demand and dropped when idle.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::Arc;
 
 use callboard_core::{error::Error as Refusal, id::SessionId, time::Timestamp};
 use callboard_store::{Row, Store};
@@ -11,7 +8,9 @@ use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
     Error, Session, SessionInfo, Settings,
-    live::{Job, Live},
+    job::Job,
+    live::Live,
+    open::{Kept, Open},
     snapshot::{self, Loaded},
     upkeep,
 };
@@ -20,28 +19,7 @@ use crate::{
 /// streams that it gave out, is dropped; [`close`](Self::close) ends it in order before that.
 #[derive(Clone)]
 pub struct Board {
-    inner: Arc<Inner>,
-}
-
-pub(crate) struct Inner {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) settings: Settings,
-    sessions: Mutex<Sessions>,
-    /// What goes on in the background as long as the board is there.
-    tasks: Mutex<JoinSet<()>>,
-}
-
-/// The sessions in memory.
-#[derive(Default)]
-pub(crate) struct Sessions {
-    pub(crate) kept: HashMap<SessionId, Kept>,
-    is_closed: bool,
-}
-
-/// A session in memory, and when it was last asked for.
-pub(crate) struct Kept {
-    pub(crate) live: Arc<Live>,
-    pub(crate) used: Instant,
+    inner: Arc<Open>,
 }
 
 /// How often a session is read anew that is replaced while it is read.
@@ -50,8 +28,7 @@ const LOAD_TRIES: u32 = 3;
 impl Board {
     /// The board over `store`. It is called inside of a tokio runtime, on which its tasks run.
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (sessions, tasks) = (Mutex::default(), Mutex::default());
-        let inner = Arc::new(Inner { store, settings, sessions, tasks });
+        let inner = Arc::new(Open::new(store, settings));
         upkeep::start(&inner, &mut inner.tasks());
         Self { inner }
     }
@@ -105,7 +82,7 @@ impl Board {
                     return Err(Error::Closed);
                 }
                 let Some(live) = sessions.alive(&id) else {
-                    let Inner { store, settings, .. } = &*self.inner;
+                    let Open { store, settings, .. } = &*self.inner;
                     let live = Live::start(id.clone(), store.clone(), settings.clone(), loaded, used);
                     sessions.kept.insert(id, Kept { live: live.clone(), used: Instant::now() });
                     return Ok(self.give(live));
@@ -193,28 +170,5 @@ impl Board {
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.inner.settings
-    }
-}
-
-impl Inner {
-    pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn alive(&self, id: &SessionId) -> Option<Arc<Live>> {
-        self.sessions().alive(id)
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Sessions {
-    /// The session, where it is in memory and has not ended. It is asked for now.
-    fn alive(&mut self, id: &SessionId) -> Option<Arc<Live>> {
-        let kept = self.kept.get_mut(id).filter(|kept| kept.live.known().is_ok())?;
-        kept.used = Instant::now();
-        Some(kept.live.clone())
     }
 }

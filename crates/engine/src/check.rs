@@ -5,11 +5,10 @@ use callboard_core::{
     id::{Seq, SessionId},
     state::State,
 };
-use callboard_store::{Order, Query};
 
 use crate::{
     Board, Error,
-    live::{PAGE, follows},
+    journal::{PAGE, follows, read},
     snapshot,
 };
 
@@ -30,14 +29,7 @@ impl Board {
         let row = store.row(id).await?.ok_or_else(|| Error::NoSession { session: id.clone() })?;
         let (mut state, mut checked) = (State::default(), Checked::default());
         while state.head.seq < row.head.seq {
-            let query = Query {
-                seqs: state.head.seq.next()..row.head.seq.next(),
-                types: Vec::new(),
-                subjects: Vec::new(),
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let page = store.read(id, query).await?;
+            let page = read(&**store, id, state.head.seq, row.head.seq, PAGE).await?;
             if page.is_empty() {
                 checked.faults.push(format!("entry {} is missing", state.head.seq.next()));
                 return Ok(checked);

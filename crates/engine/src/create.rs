@@ -11,7 +11,7 @@ use callboard_core::{
 };
 use callboard_store::Append;
 
-use crate::{Board, Error, Session, append::append_surely, expiry, session::sizes, snapshot::Loaded};
+use crate::{Board, Error, Session, append::append_surely, expiry, sizes::sizes, snapshot::Loaded};
 
 /// What a new session is made of.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -20,7 +20,7 @@ use callboard_store::{Order, Query, TimeQuery};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Error, Filter, Session, live::PAGE, session::sizes};
+use crate::{Error, Filter, Session, journal::PAGE, sizes::sizes};
 
 /// Which messages of a thread are wanted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -131,7 +131,7 @@ impl Session {
         let mut found = Vec::new();
         while found.len() <= limit && limit > 0 {
             let wanted = PAGE.min((limit - found.len()).saturating_add(1));
-            let page = self.page_by_time(thread, &query, from, wanted).await?;
+            let page = self.page_by_time(thread, &query, from, Order::Backward, wanted).await?;
             for entry in &page {
                 from = entry.header.time.map(|time| (time, entry.header.seq));
                 found.extend(seen(&view, entry, &query.roles)?.map(|message| (entry.header.seq, message)));
@@ -151,11 +151,13 @@ impl Session {
         Ok(MessagePage { messages: messages.collect(), next })
     }
 
-    async fn page_by_time(
+    /// The messages of a thread, whoever may see them, between the times of `query`, behind `from` in `order`.
+    pub(crate) async fn page_by_time(
         &self,
         thread: &ThreadId,
         query: &MessageQuery,
         from: Option<(Timestamp, Seq)>,
+        order: Order,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
         let query = TimeQuery {
@@ -164,7 +166,7 @@ impl Session {
             after: query.after,
             before: query.before,
             from,
-            order: Order::Backward,
+            order,
             limit,
         };
         Ok(self.live.store.read_by_time(self.id(), query).await?)

@@ -20,7 +20,7 @@ use crate::{
     Board, Error, Session,
     export::{AT_ONCE, Line, VERSION},
     fork::stored,
-    live::follows,
+    journal::follows,
 };
 
 /// How many seconds a session lives of which not all has been imported yet.

@@ -36,10 +36,14 @@ mod export;
 mod fork;
 mod import;
 mod once;
+mod open;
 mod upkeep;
 
+mod job;
+mod journal;
 mod live;
 mod recent;
+mod sizes;
 mod writer;
 
 mod append;
@@ -65,7 +69,7 @@ pub use export::Export;
 pub use filter::Filter;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use info::{PromptInfo, RunInfo, SetInfo, ThreadInfo};
-pub use live::{Ephemeral, Receipt};
+pub use job::{Ephemeral, Receipt};
 pub use once::{Claim, Once};
 pub use pages::Place;
 pub use problem::Problem;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    command::{Answer, Command},
-    entry::{Actor, Entry, Head},
-    id::{AgentName, RunId, Seq, SessionId},
+    entry::{Entry, Head},
+    id::{Seq, SessionId},
     state::State,
     time::Timestamp,
 };
@@ -15,8 +14,9 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use crate::{
     Error, Settings,
     expiry::{self, Activity},
+    job::{End, Ephemeral, Job, Published},
+    journal::{PAGE, follows, read},
     recent::Recent,
-    session::read,
     snapshot::Loaded,
     writer::Writer,
 };
@@ -26,64 +26,6 @@ const QUEUE: usize = 1024;
 
 /// How many events that are not kept wait for a listener that is slow.
 const EPHEMERAL: usize = 1024;
-
-/// How many entries are read at once.
-pub(crate) const PAGE: usize = 512;
-
-/// What an executed command is answered with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Receipt {
-    /// The answer of the command.
-    pub answer: Answer,
-    /// The head of the session after it.
-    pub head: Seq,
-}
-
-/// Something that happens and is not kept: it has no number and is not seen again.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ephemeral {
-    /// A model said a piece of its answer.
-    Delta {
-        /// The run.
-        run: RunId,
-        /// The turn.
-        turn: u64,
-        /// Whose model it is.
-        agent: AgentName,
-        /// The piece.
-        text: Arc<str>,
-    },
-}
-
-/// What is asked of the task of a live session.
-pub(crate) enum Job {
-    /// Decide a command and append what it leads to.
-    Execute(Box<Execute>),
-    /// Read what others appended.
-    CatchUp(oneshot::Sender<Result<(), Error>>),
-    /// End, once what was asked before is answered.
-    Close(oneshot::Sender<Result<(), Error>>),
-}
-
-/// A command that waits for its turn.
-pub(crate) struct Execute {
-    pub(crate) by: Actor,
-    pub(crate) command: Command,
-    pub(crate) expected: Option<Seq>,
-    pub(crate) answer: oneshot::Sender<Result<Receipt, Error>>,
-}
-
-/// What is durable, or why there is nothing more to be known of it here.
-pub(crate) type Published = Result<Arc<State>, End>;
-
-/// Why a live session has ended. It never begins again: whoever wants the session opens it anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The journal was deleted, has expired, or is another one than before.
-    Gone,
-    /// The board was closed.
-    Closed,
-}
 
 /// A session in memory.
 pub(crate) struct Live {
@@ -230,10 +172,4 @@ impl Live {
             End::Closed => Error::Closed,
         }
     }
-}
-
-/// Whether `entry` is the one after `head`, and its tag says so.
-pub(crate) fn follows(head: Head, entry: &Entry) -> bool {
-    let data = callboard_core::entry::Hash::of(entry.data.as_bytes());
-    entry.header.seq == head.seq.next() && head.tag.chain(&entry.header, &data) == entry.tag
 }

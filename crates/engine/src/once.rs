@@ -14,7 +14,7 @@ use callboard_core::{
 use callboard_store::Append;
 use serde_json::Value;
 
-use crate::{Board, Error, session::read};
+use crate::{Board, Error, journal::read};
 
 /// For how long such a request is remembered, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;

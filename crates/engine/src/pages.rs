@@ -1,20 +1,18 @@
 //! Long histories, page by page and the oldest first, for those who pass them on as they read.
 
 use callboard_core::{
-    conversation::facts::{MessageAdded, thread_subject},
-    fact::Fact,
     id::{Seq, ThreadId},
     time::Timestamp,
     view::View,
     viewer::Viewer,
 };
-use callboard_store::{Order, TimeQuery};
+use callboard_store::Order;
 
 use crate::{
     Error, MessageQuery, MessageView, Session,
     history::{given, seen, stored},
-    live::PAGE,
-    session::sizes,
+    journal::PAGE,
+    sizes::sizes,
 };
 
 /// Where a page of messages ends.
@@ -31,16 +29,7 @@ impl Session {
         from: Option<Place>,
         through: Seq,
     ) -> Result<(Vec<MessageView>, Option<Place>), Error> {
-        let wanted = TimeQuery {
-            subject: thread_subject(thread).into(),
-            kind: MessageAdded::TYPE.into(),
-            after: query.after,
-            before: query.before,
-            from,
-            order: Order::Forward,
-            limit: PAGE,
-        };
-        let page = self.live.store.read_by_time(self.id(), wanted).await?;
+        let page = self.page_by_time(thread, query, from, Order::Forward, PAGE).await?;
         let state = self.live.known()?;
         let view = View::new(&state, viewer, sizes())?;
         let mut found = Vec::new();

@@ -16,7 +16,7 @@ use callboard_core::{
 use callboard_store::{Order, Query};
 use callboard_tokens::{context_window, for_model};
 
-use crate::{Error, Session, session::sizes};
+use crate::{Error, Session, sizes::sizes};
 
 /// Which prompt is wanted.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@ use std::{
 
 use callboard_core::{entry::Entry, id::Seq};
 
-use crate::live::PAGE;
+use crate::journal::PAGE;
 
 /// How many entries are kept.
 const ENTRIES: usize = 1024;

@@ -1,10 +1,9 @@
 //! A session: what can be done with it, and what can be read of it.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use callboard_core::{
     command::{Answer, Command},
-    count::TokenCounter,
     entry::{Actor, Entry, Hash},
     error::Error as Refusal,
     id::{Seq, SessionId},
@@ -15,42 +14,25 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_store::{Order, Query, Row, Store};
-use callboard_tokens::{Cached, Vocabulary, counter};
+use callboard_store::Row;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::{
     Ephemeral, Error, Receipt,
-    board::Inner,
-    live::{Execute, Job, Live},
+    job::{Execute, Job},
+    journal::read,
+    live::Live,
+    open::Open,
+    sizes::sizes,
 };
-
-/// The vocabulary in which sizes are given, whatever a model counts in. It remembers the long texts of late.
-pub(crate) fn sizes() -> &'static dyn TokenCounter {
-    static SIZES: LazyLock<Cached> = LazyLock::new(|| Cached::new(counter(Vocabulary::O200kBase), 4096));
-    &*SIZES
-}
 
 /// A session of a board. Its clones are the same session.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) live: Arc<Live>,
     /// The board goes on as long as somebody has a session of it: streams rely on its upkeep.
-    pub(crate) _board: Arc<Inner>,
-}
-
-/// Reads the entries after `after` up to `through`, at most `limit`.
-pub(crate) async fn read(
-    store: &dyn Store,
-    id: &SessionId,
-    after: Seq,
-    through: Seq,
-    limit: usize,
-) -> Result<Vec<Entry>, callboard_store::Error> {
-    let (types, subjects) = (Vec::new(), Vec::new());
-    let seqs = after.next()..through.next();
-    store.read(id, Query { seqs, types, subjects, order: Order::Forward, limit }).await
+    pub(crate) _board: Arc<Open>,
 }
 
 /// What is known of a session without reading its journal.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    entry::{Entry, Head},
+    entry::Entry,
     id::{Seq, SessionId},
     state::State,
 };
@@ -12,9 +12,7 @@ use callboard_store::Store;
 
 use crate::{
     Error,
-    live::{PAGE, follows},
-    session::read,
-    writer::Writer,
+    journal::{PAGE, follows, read},
 };
 
 /// A state that was read from a store.
@@ -61,20 +59,8 @@ struct Snapshot<S> {
     state: S,
 }
 
-impl Writer {
-    /// Writes a snapshot of `state` where the last one is long ago, without waiting for it. One is written at a time.
-    pub(crate) fn write_snapshot(&mut self, state: &Arc<State>) {
-        let Head { seq, .. } = state.head;
-        let is_busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
-        if is_busy || seq.0.saturating_sub(self.snapshot.0) < self.settings.snapshot_every.max(1) {
-            return;
-        }
-        self.snapshot = seq;
-        self.writing = Some(tokio::spawn(write(self.store.clone(), self.id.clone(), state.clone())));
-    }
-}
-
-async fn write(store: Arc<dyn Store>, id: SessionId, state: Arc<State>) {
+/// Writes a snapshot of `state`. Where it cannot, the log says so.
+pub(crate) async fn write(store: Arc<dyn Store>, id: SessionId, state: Arc<State>) {
     let head = state.head;
     // A large state takes a while to put into words.
     let snapshot = move || serde_json::to_vec(&Snapshot { version: VERSION, state: &*state });

@@ -14,8 +14,8 @@ use tokio::sync::watch;
 
 use crate::{
     Error, Filter, Session,
-    live::{End, Published},
-    session::sizes,
+    job::{End, Published},
+    sizes::sizes,
 };
 
 /// A stream of entries that stays open. It reads at its own pace: who is slow holds up nobody and misses nothing. As

@@ -19,8 +19,8 @@ use tokio::{
 
 use crate::{
     Error,
-    board::{Inner, Kept},
     live::Live,
+    open::{Kept, Open},
 };
 
 /// How long a session that could not be read is left alone before it is tried again.
@@ -36,7 +36,7 @@ const JUMP_MILLIS: u64 = 60_000;
 const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
 
 /// Starts the tasks of a board.
-pub(crate) fn start(board: &Arc<Inner>, tasks: &mut JoinSet<()>) {
+pub(crate) fn start(board: &Arc<Open>, tasks: &mut JoinSet<()>) {
     tasks.spawn(drop_idle(Arc::downgrade(board), board.settings.idle));
     tasks.spawn(follow(Arc::downgrade(board), board.store.watch()));
     if let Some(every) = board.settings.sweep {
@@ -45,7 +45,7 @@ pub(crate) fn start(board: &Arc<Inner>, tasks: &mut JoinSet<()>) {
 }
 
 /// Drops sessions that nobody holds and nobody has asked for lately.
-async fn drop_idle(board: Weak<Inner>, idle: Duration) {
+async fn drop_idle(board: Weak<Open>, idle: Duration) {
     let mut every = ticks(idle);
     loop {
         every.tick().await;
@@ -57,7 +57,7 @@ async fn drop_idle(board: Weak<Inner>, idle: Duration) {
 
 /// Lets sessions that somebody waits for read what others wrote, as soon as the store tells of it. Who only asks now and
 /// then looks for it then.
-async fn follow(board: Weak<Inner>, mut changes: broadcast::Receiver<SessionId>) {
+async fn follow(board: Weak<Open>, mut changes: broadcast::Receiver<SessionId>) {
     let mut again = HashSet::new();
     loop {
         let Some(told) = next_told(&mut changes, !again.is_empty()).await else { return };
@@ -111,7 +111,7 @@ async fn next_told(changes: &mut broadcast::Receiver<SessionId>, again: bool) ->
 }
 
 /// Removes what has expired, now and then. A clock that was set may be wrong: nothing is removed for a while then.
-async fn keep_swept(board: Weak<Inner>, every: Duration) {
+async fn keep_swept(board: Weak<Open>, every: Duration) {
     let mut every = ticks(every);
     let mut steady: Option<Steady> = None;
     loop {

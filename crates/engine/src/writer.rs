@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    entry::Entry,
+    entry::{Entry, Head},
     id::{Seq, SessionId},
     state::State,
 };
@@ -16,9 +16,10 @@ use tokio::{
 use crate::{
     Error, Settings,
     expiry::{self, Activity},
-    live::{End, Execute, Job, PAGE, Published, follows},
+    job::{End, Execute, Job, Published},
+    journal::{PAGE, follows, read},
     recent::Recent,
-    session::read,
+    snapshot,
 };
 
 /// How many commands are decided together at most.
@@ -164,6 +165,17 @@ impl Writer {
             self.publish(fresh, state);
         }
         Ok(())
+    }
+
+    /// Writes a snapshot of `state` where the last one is long ago, without waiting for it. One is written at a time.
+    fn write_snapshot(&mut self, state: &Arc<State>) {
+        let Head { seq, .. } = state.head;
+        let is_busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
+        if is_busy || seq.0.saturating_sub(self.snapshot.0) < self.settings.snapshot_every.max(1) {
+            return;
+        }
+        self.snapshot = seq;
+        self.writing = Some(tokio::spawn(snapshot::write(self.store.clone(), self.id.clone(), state.clone())));
     }
 
     async fn finish_snapshot(&mut self) {

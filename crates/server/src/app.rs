@@ -3,10 +3,7 @@
 use std::{collections::BTreeSet, ops::Deref, sync::Arc};
 
 use axum::{
-    Router,
-    extract::Request,
-    http::{HeaderValue, Method, StatusCode, header},
-    middleware,
+    http::{HeaderValue, header},
     response::Response,
 };
 use callboard_core::entry::Hash;
@@ -14,10 +11,7 @@ use callboard_engine::Board;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    Error, Settings, controllers, drivers::Drivers, guard, metrics, metrics::Metrics, problem::Problem, secret,
-    secret::Secret,
-};
+use crate::{Error, Settings, drivers::Drivers, metrics::Metrics, secret, secret::Secret};
 
 /// What every call works with. Its clones are the same.
 #[derive(Clone)]
@@ -35,6 +29,8 @@ pub(crate) struct Inner {
     pub(crate) closing: CancellationToken,
     pub(crate) drivers: Drivers,
     pub(crate) metrics: Metrics,
+    /// The OpenAPI document, which describes the routes that lead here.
+    pub(crate) document: String,
     /// Keyed requests that make or delete sessions take turns, so that the same one twice at once is done once.
     pub(crate) turns: Semaphore,
 }
@@ -49,7 +45,7 @@ impl Deref for App {
 
 impl App {
     /// What the calls of a server with these settings work with.
-    pub(crate) fn new(board: Board, settings: Settings, is_loopback: bool) -> Result<Self, Error> {
+    pub(crate) fn new(board: Board, settings: Settings, is_loopback: bool, document: String) -> Result<Self, Error> {
         let closing = CancellationToken::new();
         let drivers = Drivers::new(board.clone(), &settings, closing.clone());
         Ok(Self(Arc::new(Inner {
@@ -59,33 +55,12 @@ impl App {
             closing,
             drivers,
             metrics: Metrics::default(),
+            document,
             turns: Semaphore::new(1),
             board,
             settings,
         })))
     }
-
-    /// All that can be called.
-    pub(crate) fn routes(&self) -> Router {
-        let (routes, _) = controllers::routes().split_for_parts();
-        routes
-            .fallback(no_route)
-            .method_not_allowed_fallback(no_method)
-            .layer(middleware::from_fn_with_state(self.clone(), guard::guard))
-            .layer(middleware::from_fn_with_state(self.clone(), metrics::count))
-            .with_state(self.clone())
-    }
-}
-
-async fn no_route(request: Request) -> Problem {
-    let path = request.uri().path();
-    Problem::not_found(format!("nothing is at {path}")).hint("see /openapi.json for all that can be called")
-}
-
-async fn no_method(method: Method) -> Problem {
-    let detail = format!("{method} is not among what can be done here");
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
-        .hint("the header Allow names what can be done")
 }
 
 /// An answer that no cache keeps: what one may see can change at any time.

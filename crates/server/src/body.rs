@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
-use crate::{app::App, problem::Problem, terms::Terms};
+use crate::{app::App, json::parse, problem::Problem, terms::Terms};
 
 /// What a change was asked for with: a body, and the terms. A body that is left out is an empty object.
 pub(crate) struct Asked<T> {
@@ -82,52 +82,4 @@ pub(crate) async fn next(
 pub(crate) fn too_large(limit: u64) -> Problem {
     let detail = format!("the body has more than {limit} bytes: split it");
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
-}
-
-/// Reads JSON as a value of any type; what is wrong with it is named with its place.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let pointer = pointer(error.path());
-        fault(error.inner(), pointer)
-    })?;
-    json.end().map_err(|error| fault(&error, String::new()))?;
-    Ok(value)
-}
-
-fn fault(error: &serde_json::Error, mut pointer: String) -> Problem {
-    let text = error.to_string();
-    if !error.is_data() {
-        return Problem::malformed("bad_json", format!("the body is not JSON: {text}"));
-    }
-    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    if let Some(field) = named(text)
-        && !pointer.ends_with(&format!("/{field}"))
-    {
-        pointer.push('/');
-        pointer.push_str(&field);
-    }
-    Problem::invalid(pointer, text)
-}
-
-/// The field that a message about a missing or an unknown one names, as a part of a pointer.
-fn named(text: &str) -> Option<String> {
-    let field = text.strip_prefix("unknown field `").or_else(|| text.strip_prefix("missing field `"))?;
-    let (field, _) = field.split_once('`')?;
-    Some(escaped(field))
-}
-
-fn pointer(path: &serde_path_to_error::Path) -> String {
-    use serde_path_to_error::Segment;
-    let part = |segment: &Segment| match segment {
-        Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => format!("/{}", escaped(key)),
-        Segment::Enum { .. } | Segment::Unknown => String::new(),
-    };
-    path.iter().map(part).collect()
-}
-
-/// A key as a part of a JSON pointer.
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }

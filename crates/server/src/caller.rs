@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use axum::{
-    extract::{FromRequestParts, RawPathParams},
+    extract::FromRequestParts,
     http::{StatusCode, header, request::Parts},
 };
 use callboard_core::{
@@ -68,7 +68,7 @@ impl<R: Right> FromRequestParts<App> for On<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let caller = Caller::of(parts, app)?;
-        let id = session_id(parts, app).await?;
+        let id = params::session_id(parts, app).await?;
         let (session, state, actor) = caller.enter(app, &id).await?;
         let actor = as_agent(parts, actor, &state)?;
         let rank = rank(&actor, &state);
@@ -146,7 +146,7 @@ impl Caller {
             session => session?,
         };
         let state = session.state().await?;
-        let actor = state.tokens.actor(secret::hash(token), &state).ok_or_else(unknown)?;
+        let actor = state.tokens.actor(secret::hash(token), &state.team).ok_or_else(unknown)?;
         Ok((session, state, actor))
     }
 }
@@ -159,16 +159,6 @@ fn bearer(shown: &str) -> Option<&str> {
 
 fn unknown() -> Problem {
     Problem::unauthorized("the token is unknown here: it was revoked, is of another session, or its agent has left")
-}
-
-/// The session that the path names.
-pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, Problem> {
-    let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| params::bad_path())?;
-    let text = params.iter().find(|(name, _)| *name == "session").map(|(_, value)| value).unwrap_or_default();
-    text.parse().map_err(|_| {
-        let shown: String = text.chars().take(60).collect();
-        Problem::not_found(format!("there is no session {shown:?}"))
-    })
 }
 
 /// As whom the call is made: the user may say an agent, an agent only itself.

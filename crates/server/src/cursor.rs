@@ -1,23 +1,37 @@
 //! Cursors: where a page ended, in a form that means nothing to whoever passes it on.
 
+use std::str::FromStr;
+
 use callboard_core::{id::Seq, time::Timestamp};
 use callboard_engine::Place;
 
 use crate::problem::Problem;
 
 /// The cursor that stands for `text`.
-pub(crate) fn seal(text: &str) -> String {
+fn seal(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a cursor stands for.
-pub(crate) fn open(cursor: &str) -> Result<String, Problem> {
+fn open(cursor: &str) -> Result<String, Problem> {
     let digits: Option<Vec<_>> = cursor.chars().map(|digit| digit.to_digit(16)).collect();
     let bytes = digits.filter(|digits| digits.len() % 2 == 0 && !digits.is_empty()).map(|digits| {
         let byte = |pair: &[u32]| pair.iter().fold(0_u8, |byte, digit| (byte << 4) | u8::try_from(*digit).unwrap_or(0));
         digits.chunks(2).map(byte).collect()
     });
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)
+}
+
+/// The name behind which a page begins: that which the last page ended with, if there was one.
+pub(crate) fn after<T: FromStr>(cursor: Option<&str>) -> Result<Option<T>, Problem> {
+    cursor.map(|cursor| open(cursor)?.parse().map_err(|_| bad())).transpose()
+}
+
+/// Cuts what was read down to a page of `limit`, and says where the next one begins, if there is more.
+pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, name: impl Fn(&T) -> &str) -> Option<String> {
+    let more = read.len() > limit;
+    read.truncate(limit);
+    read.last().filter(|_| more).map(|last| seal(name(last)))
 }
 
 /// The cursor for a place among messages.
@@ -34,6 +48,6 @@ pub(crate) fn place(cursor: &str) -> Result<Place, Problem> {
 }
 
 /// That something is no cursor.
-pub(crate) fn bad() -> Problem {
+fn bad() -> Problem {
     Problem::invalid("/cursor", "this is no cursor: take the next_cursor of the page before, or leave it out")
 }

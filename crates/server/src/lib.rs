@@ -13,6 +13,7 @@ mod tls;
 mod app;
 mod guard;
 mod openapi;
+mod router;
 
 mod caller;
 mod rights;
@@ -21,6 +22,7 @@ mod secret;
 mod answer;
 mod body;
 mod cursor;
+mod json;
 mod once;
 mod params;
 mod problem;

@@ -7,16 +7,8 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
-
-use axum::{
-    extract::{MatchedPath, Request, State},
-    middleware::Next,
-    response::Response,
-};
-
-use crate::app::App;
 
 /// What the server counts of itself.
 #[derive(Default)]
@@ -27,7 +19,7 @@ pub(crate) struct Metrics {
 }
 
 /// Calls that are counted together: method, route and status.
-type Call = (String, String, u16);
+pub(crate) type Call = (String, String, u16);
 
 #[derive(Default)]
 struct Count {
@@ -54,7 +46,8 @@ impl Gauge {
 }
 
 impl Metrics {
-    fn count(&self, call: Call, time: Duration) {
+    /// Counts a call that took so long until it began to be answered.
+    pub(crate) fn count(&self, call: Call, time: Duration) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let count = calls.entry(call).or_default();
         count.calls += 1;
@@ -86,15 +79,4 @@ impl Metrics {
 
 fn gauge(text: &mut String, name: &str, help: &str, value: i64) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
-}
-
-/// Counts each call under its route, never under an address that somebody made up.
-pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].contains(&request.method().as_str());
-    let method = if known { request.method().to_string() } else { "other".to_owned() };
-    let response = next.run(request).await;
-    app.metrics.count((method, route, response.status().as_u16()), began.elapsed());
-    response
 }

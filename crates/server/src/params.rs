@@ -11,9 +11,10 @@ use callboard_core::{
     id::{AgentName, BadName, RunId, SessionId, SetName, ThreadId},
     time::Timestamp,
 };
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
+use utoipa::IntoParams;
 
-use crate::{app::App, caller::session_id, problem::Problem};
+use crate::{app::App, problem::Problem};
 
 /// A name in the path, percent-decoded: `%2F` is a `/` of the name.
 pub(crate) struct Name<T>(pub(crate) T);
@@ -75,8 +76,21 @@ async fn segment(parts: &mut Parts, app: &App, param: &str) -> Result<String, Pr
 }
 
 /// That a path is not percent-encoded UTF-8.
-pub(crate) fn bad_path() -> Problem {
+fn bad_path() -> Problem {
     Problem::malformed("bad_path", "the path is not UTF-8 in percent encoding")
+}
+
+/// Which page of a list by name is wanted.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// At most so many; all where it is left out.
+    #[serde(default, deserialize_with = "number")]
+    #[param(minimum = 0)]
+    pub(crate) limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
 }
 
 /// The query of a call. A parameter that the call does not know is refused; `as` is known to all of them.
@@ -133,7 +147,7 @@ mod form {
     use serde::de::DeserializeOwned;
     use serde_json::{Map, Value};
 
-    use crate::{body, problem::Problem};
+    use crate::{json, problem::Problem};
 
     /// Parameters by name. Lists that are given in pieces are put together.
     #[derive(Default)]
@@ -156,7 +170,7 @@ mod form {
 
         pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
             let text = Value::Object(self.0).to_string();
-            body::parse(text.as_bytes())
+            json::parse(text.as_bytes())
         }
     }
 }
@@ -179,4 +193,13 @@ pub(crate) fn time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
         Err(_) => text.parse().map_err(serde::de::Error::custom),
     };
     text.map(read).transpose()
+}
+
+/// The session that the path names.
+pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, Problem> {
+    let text = segment(parts, app, "session").await?;
+    text.parse().map_err(|_| {
+        let shown: String = text.chars().take(60).collect();
+        Problem::not_found(format!("there is no session {shown:?}"))
+    })
 }

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Error, Settings, app::App, tls};
+use crate::{Error, Settings, app::App, openapi, router::router, tls};
 
 /// Serves `board` on `listener` until `shutdown` comes.
 ///
@@ -40,8 +40,8 @@ pub async fn serve(
         return Err(Error::NoTokens { address });
     }
     let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-    let app = App::new(board, settings, is_loopback)?;
-    let server = Server { routes: app.routes(), tasks: TaskTracker::new(), cut: CancellationToken::new(), tls, app };
+    let app = App::new(board, settings, is_loopback, openapi().to_string())?;
+    let server = Server { routes: router(&app), tasks: TaskTracker::new(), cut: CancellationToken::new(), tls, app };
     let taking_up = tokio::spawn(take_up(server.app.clone()));
     tokio::select! {
         () = server.take(listener) => {}

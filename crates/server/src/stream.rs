@@ -143,7 +143,7 @@ impl Drop for Feed {
 impl Admission {
     /// Whether the caller would still be let in, with the same rights.
     fn holds(&self, state: &State) -> bool {
-        let known = |token: &Hash| state.tokens.actor(*token, state).is_some();
+        let known = |token: &Hash| state.tokens.actor(*token, &state.team).is_some();
         // The server's own tokens are not among a session's, and do not change while it runs.
         let of_session = self.token.as_ref().is_none_or(known);
         of_session

@@ -3,30 +3,18 @@
 use axum::response::Response;
 use callboard_core::id::SetName;
 use futures::{StreamExt, stream};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Seen, SetBody};
 use crate::{
     answer::streamed,
     caller::On,
     cursor,
-    params::{Query, number},
+    params::{PageQuery, Query},
     problem::Problem,
     rights::ReadSets,
 };
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
-    /// At most so many; all where it is left out.
-    #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
-    limit: Option<usize>,
-    /// The `next_cursor` of the page before.
-    cursor: Option<String>,
-}
 
 /// Context sets by name.
 #[derive(Serialize, ToSchema)]
@@ -39,11 +27,10 @@ pub(crate) struct ContextSetList {
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
     operation_id = "list_context_sets",
-    params(("session" = String, Path, description = "The session"), ListQuery),
+    params(("session" = String, Path, description = "The session"), PageQuery),
     responses((status = OK, description = "The sets that the caller sees, by name", body = ContextSetList)))]
-pub(crate) async fn list(on: On<ReadSets>, Query(query): Query<ListQuery>) -> Result<Response, Problem> {
-    let after = query.cursor.as_deref().map(cursor::open).transpose()?;
-    let after: Option<SetName> = after.map(|name| name.parse().map_err(|_| cursor::bad())).transpose()?;
+pub(crate) async fn list(on: On<ReadSets>, Query(query): Query<PageQuery>) -> Result<Response, Problem> {
+    let after: Option<SetName> = cursor::after(query.cursor.as_deref())?;
     let limit = query.limit.unwrap_or(usize::MAX);
     let mut sets = on
         .session
@@ -54,9 +41,7 @@ pub(crate) async fn list(on: On<ReadSets>, Query(query): Query<ListQuery>) -> Re
             Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
         })
         .await?;
-    let more = sets.len() > limit;
-    sets.truncate(limit);
-    let next = sets.last().filter(|_| more).map(|(name, _)| cursor::seal(name.as_str()));
+    let next = cursor::cut(&mut sets, limit, |(name, _)| name.as_str());
     let behind = next.map(|next| format!(",\"next_cursor\":\"{next}\"")).unwrap_or_default();
     let sets = stream::iter(sets).then(move |(_, set)| {
         let session = on.session.clone();

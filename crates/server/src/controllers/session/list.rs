@@ -45,12 +45,9 @@ pub(crate) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<SessionList>, Problem> {
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
-    let after = query.cursor.as_deref().map(cursor::open).transpose()?;
-    let after: Option<SessionId> = after.map(|id| id.parse().map_err(|_| cursor::bad())).transpose()?;
+    let after: Option<SessionId> = cursor::after(query.cursor.as_deref())?;
     let mut infos = here.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
-    let more = infos.len() > limit;
-    infos.truncate(limit);
-    let last = infos.last().filter(|_| more).map(|info| cursor::seal(info.id.as_str()));
+    let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
     let sessions = infos.into_iter().map(SessionBody::of).collect();
-    Ok(Answer::ok(SessionList { sessions, next_cursor: last }))
+    Ok(Answer::ok(SessionList { sessions, next_cursor }))
 }

@@ -1,15 +1,17 @@
 //! `GET /openapi.json`
 
-use std::sync::LazyLock;
+use axum::{
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
 
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use crate::app::App;
 
 /// Read this document
 #[utoipa::path(get, path = "/openapi.json", tag = "server", operation_id = "openapi",
     responses((status = OK, description = "The OpenAPI document", body = Object)))]
-pub(crate) async fn document() -> Response {
-    static DOCUMENT: LazyLock<String> = LazyLock::new(|| crate::openapi().to_string());
+pub(crate) async fn document(State(app): State<App>) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    ([kind], DOCUMENT.as_str()).into_response()
+    ([kind], app.document.clone()).into_response()
 }

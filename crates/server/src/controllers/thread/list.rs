@@ -1,30 +1,18 @@
 //! `GET /v1/sessions/{session}/threads`
 
 use callboard_core::id::ThreadId;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::ThreadBody;
 use crate::{
     answer::Answer,
     caller::On,
     cursor,
-    params::{Query, number},
+    params::{PageQuery, Query},
     problem::Problem,
     rights::ReadThreads,
 };
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
-    /// At most so many; all where it is left out.
-    #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
-    limit: Option<usize>,
-    /// The `next_cursor` of the page before.
-    cursor: Option<String>,
-}
 
 /// Threads by name.
 #[derive(Serialize, ToSchema)]
@@ -36,11 +24,10 @@ pub(crate) struct ThreadList {
 
 /// List threads
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads", operation_id = "list_threads",
-    params(("session" = String, Path, description = "The session"), ListQuery),
+    params(("session" = String, Path, description = "The session"), PageQuery),
     responses((status = OK, description = "The threads that the caller sees, by name", body = ThreadList)))]
-pub(crate) async fn list(on: On<ReadThreads>, Query(query): Query<ListQuery>) -> Result<Answer<ThreadList>, Problem> {
-    let after = query.cursor.as_deref().map(cursor::open).transpose()?;
-    let after: Option<ThreadId> = after.map(|name| name.parse().map_err(|_| cursor::bad())).transpose()?;
+pub(crate) async fn list(on: On<ReadThreads>, Query(query): Query<PageQuery>) -> Result<Answer<ThreadList>, Problem> {
+    let after: Option<ThreadId> = cursor::after(query.cursor.as_deref())?;
     let limit = query.limit.unwrap_or(usize::MAX);
     let mut threads = on
         .session
@@ -51,8 +38,6 @@ pub(crate) async fn list(on: On<ReadThreads>, Query(query): Query<ListQuery>) ->
             Ok(threads.map(|(name, thread)| ThreadBody::seen(&view, name, thread)).collect::<Vec<_>>())
         })
         .await?;
-    let more = threads.len() > limit;
-    threads.truncate(limit);
-    let next_cursor = threads.last().filter(|_| more).map(|thread| cursor::seal(thread.name.as_str()));
+    let next_cursor = cursor::cut(&mut threads, limit, |thread| thread.name.as_str());
     Ok(Answer::ok(ThreadList { threads, next_cursor }))
 }

@@ -1,0 +1,29 @@
+//! Reading a journal, whoever may see it: page by page, each entry checked against the one before where that matters.
+
+use callboard_core::{
+    entry::{Entry, Hash, Head},
+    id::{Seq, SessionId},
+};
+use callboard_store::{Order, Query, Store};
+
+/// How many entries are read at once.
+pub(crate) const PAGE: usize = 512;
+
+/// Reads the entries after `after` up to `through`, at most `limit`.
+pub(crate) async fn read(
+    store: &dyn Store,
+    id: &SessionId,
+    after: Seq,
+    through: Seq,
+    limit: usize,
+) -> Result<Vec<Entry>, callboard_store::Error> {
+    let (types, subjects) = (Vec::new(), Vec::new());
+    let seqs = after.next()..through.next();
+    store.read(id, Query { seqs, types, subjects, order: Order::Forward, limit }).await
+}
+
+/// Whether `entry` is the one after `head`, and its tag says so.
+pub(crate) fn follows(head: Head, entry: &Entry) -> bool {
+    let data = Hash::of(entry.data.as_bytes());
+    entry.header.seq == head.seq.next() && head.tag.chain(&entry.header, &data) == entry.tag
+}
