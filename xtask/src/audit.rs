@@ -38,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-run", &["core", "engine", "model"]),
     ("callboard-server", &["core", "store", "model", "engine", "run"]),
     ("callboard", &["core", "tokens", "store", "model", "engine", "run", "server"]),
+    ("callboard-bench", &["core", "tokens", "store", "model", "engine", "run", "server"]),
 ];
 
 /// Checks all of it and names every fault.

@@ -34,3 +34,10 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
     let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
     command::run(cargo.env(MODEL_URL, server.url()))
 }
+
+/// Measures what is promised of speed and memory.
+pub(crate) fn bench(arguments: &[String]) -> anyhow::Result<()> {
+    let mut cargo = command::cargo();
+    cargo.args(["run", "--release", "--quiet", "--package", "callboard-bench", "--"]).args(arguments);
+    command::run(&mut cargo)
+}

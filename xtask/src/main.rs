@@ -28,6 +28,7 @@ Usage: cargo xtask CHORE
 
   demo [ARGUMENTS]   build callboard and let the example team work; takes arguments for `callboard run`
   test [ARGUMENTS]   everything the tests need, then all tests; takes arguments for `cargo test`
+  bench [ARGUMENTS]  measures speed and memory; `cargo xtask bench --help` says what
   lint               formatting, clippy, documentation, licences, arrows between crates
   audit              licences, sources and arrows alone
   ci                 lint, then test
@@ -53,6 +54,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
     match chore {
         "demo" => return demo::demo(arguments),
         "test" => check::test(arguments)?,
+        "bench" => check::bench(arguments)?,
         "lint" => check::lint()?,
         "audit" => audit::audit()?,
         "ci" => {

@@ -1,0 +1,62 @@
+//! Boards and what is put on them.
+
+use std::{path::Path, sync::Arc};
+
+use callboard_core::{
+    command::Command,
+    conversation::{NewMessage, Role},
+    entry::Actor,
+    id::ThreadId,
+};
+use callboard_engine::{Board, NewBoardSession, Session};
+use callboard_store::{Durability, SqliteStore};
+
+/// How long the messages are that are measured with, in bytes.
+pub(crate) const MESSAGE: usize = 400;
+
+/// A board on a file of SQLite.
+pub(crate) fn sqlite(path: &Path, durability: Durability) -> anyhow::Result<Board> {
+    let settings = callboard_store::Settings { durability, ..Default::default() };
+    let store = Arc::new(SqliteStore::open(path, settings)?);
+    Ok(Board::new(store, callboard_engine::Settings { sweep: None, ..Default::default() }))
+}
+
+/// A session with a manager and a worker.
+pub(crate) async fn session(board: &Board, id: &str) -> anyhow::Result<Session> {
+    let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#;
+    let new = NewBoardSession { id: Some(id.parse()?), agents: serde_json::from_str(agents)?, ..Default::default() };
+    Ok(board.create(new).await?)
+}
+
+/// A text of [`MESSAGE`] bytes, a different one for each number, in words as people write them.
+pub(crate) fn text(number: usize) -> String {
+    const WORDS: [&str; 16] = [
+        "the ", "tide ", "turns ", "before ", "noon ", "and ", "every ", "vessel ", "in ", "harbour ", "waits ",
+        "for ", "water ", "under ", "its ", "keel ",
+    ];
+    let mut text = format!("Note {number}: ");
+    let mut mixed = number;
+    while text.len() < MESSAGE {
+        mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.push_str(WORDS.get((mixed >> 33) % WORDS.len()).copied().unwrap_or_default());
+    }
+    text.truncate(MESSAGE);
+    text
+}
+
+/// A message of [`MESSAGE`] bytes in `main`.
+pub(crate) fn message(number: usize) -> Command {
+    Command::AddMessages(ThreadId::main(), vec![NewMessage::text(Role::User, text(number))])
+}
+
+/// Adds messages in large batches, as many as it takes.
+pub(crate) async fn fill(session: &Session, messages: usize) -> anyhow::Result<()> {
+    let mut number = 0;
+    while number < messages {
+        let end = messages.min(number + 500);
+        let batch = (number..end).map(|number| NewMessage::text(Role::User, text(number))).collect();
+        session.execute(Actor::User, Command::AddMessages(ThreadId::main(), batch)).await?;
+        number = end;
+    }
+    Ok(())
+}

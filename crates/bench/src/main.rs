@@ -1,0 +1,80 @@
+//! What Callboard promises of speed and memory, measured.
+//!
+//! Every measure is a module with one function that fills a [`Report`]. A promise is a ratio of two things measured in
+//! the same run wherever it can be, so that it holds on any machine. `--quick` measures on little data: it shows that
+//! the measures work, and its figures mean nothing.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
+
+mod board;
+mod report;
+mod size;
+
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use crate::report::Report;
+
+/// Measure what is promised of speed and memory.
+#[derive(Parser)]
+struct Arguments {
+    /// What to measure; all of it where nothing is named
+    measures: Vec<Measure>,
+    /// Measure on little data, to see that the measures work
+    #[arg(long)]
+    quick: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    /// How large the file of a store is.
+    Size,
+}
+
+/// On how much is measured.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    quick: bool,
+}
+
+impl Scale {
+    /// `full`, or a small part of it where it has to be quick.
+    fn of(self, full: usize) -> usize {
+        if self.quick { (full / 500).max(32).min(full) } else { full }
+    }
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let measures = match arguments.measures.as_slice() {
+        [] => Measure::value_variants(),
+        named => named,
+    };
+    let scale = Scale { quick: arguments.quick };
+    let mut report = Report::default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    for measure in measures {
+        eprintln!(
+            "measuring {}",
+            measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        );
+        runtime.block_on(run(*measure, scale, &mut report))?;
+    }
+    if arguments.json {
+        report.print_json()?
+    } else {
+        report.print_table()
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    match measure {
+        Measure::Size => size::measure(scale, report).await,
+    }
+}

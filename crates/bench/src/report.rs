@@ -1,0 +1,86 @@
+//! What was measured, beside what is promised.
+
+use serde::Serialize;
+
+/// All figures of a run.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    figures: Vec<Figure>,
+}
+
+/// One figure.
+#[derive(Debug, Serialize)]
+struct Figure {
+    what: String,
+    /// What was measured, with its unit, and what it is compared with.
+    measured: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<Goal>,
+}
+
+/// What is promised of a figure.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Goal {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Report {
+    /// Adds a figure of which something is promised.
+    pub(crate) fn promised(&mut self, what: impl Into<String>, value: f64, goal: Goal, measured: impl Into<String>) {
+        self.add(Figure { what: what.into(), measured: measured.into(), value: Some(value), goal: Some(goal) });
+    }
+
+    /// Adds a figure that is good to know.
+    pub(crate) fn noted(&mut self, what: impl Into<String>, measured: impl Into<String>) {
+        self.add(Figure { what: what.into(), measured: measured.into(), value: None, goal: None });
+    }
+
+    fn add(&mut self, figure: Figure) {
+        eprintln!("  {}: {}", figure.what, figure.measured);
+        self.figures.push(figure);
+    }
+
+    /// Prints a table in Markdown.
+    pub(crate) fn print_table(&self) {
+        println!("| what | measured | figure | promised | |\n| --- | --- | --- | --- | --- |");
+        for Figure { what, measured, value, goal } in &self.figures {
+            let figure = value.map(number).unwrap_or_default();
+            let (promised, kept) = match (goal, value) {
+                (Some(goal), Some(value)) => (goal.words(), if goal.is_met(*value) { "kept" } else { "**missed**" }),
+                _ => (String::new(), ""),
+            };
+            println!("| {what} | {measured} | {figure} | {promised} | {kept} |");
+        }
+    }
+
+    /// Prints all of it as JSON.
+    pub(crate) fn print_json(&self) -> anyhow::Result<()> {
+        println!("{}", serde_json::to_string_pretty(self)?);
+        Ok(())
+    }
+}
+
+impl Goal {
+    fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(least) => value >= least,
+            Self::AtMost(most) => value <= most,
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Self::AtLeast(least) => format!("at least {}", number(least)),
+            Self::AtMost(most) => format!("at most {}", number(most)),
+        }
+    }
+}
+
+/// A number with as many digits as mean something.
+fn number(value: f64) -> String {
+    if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
