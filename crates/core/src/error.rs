@@ -103,6 +103,15 @@ impl Error {
         Self::Invalid(vec![Fault { pointer: pointer.into(), problem: problem.into() }])
     }
 
+    /// An entry to read on from that is not there yet.
+    pub fn beyond_head(after: Seq, head: Seq) -> Self {
+        Self::Conflict {
+            code: "beyond_head",
+            what: format!("/after: there is no entry {after} yet: the head is {head}"),
+            hint: "read on from an entry that is there; where you have seen later ones, it was another session",
+        }
+    }
+
     /// A thing that is not there.
     pub fn not_found(what: &'static str, name: impl fmt::Display) -> Self {
         Self::NotFound { what, name: name.to_string() }

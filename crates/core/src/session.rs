@@ -7,7 +7,9 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{agent::Agent, audience::Audience, id::SessionId, prompt::profile::Profile, run::Limits, time::Timestamp};
+use crate::{
+    agent::Agent, audience::Audience, id::SessionId, json, prompt::profile::Profile, run::Limits, time::Timestamp,
+};
 
 /// What can be set of a session, at its start and later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -116,7 +118,7 @@ impl<'de> Deserialize<'de> for Ttl {
         match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(word) => never(&word),
             value => {
-                let seconds = value.as_u64().and_then(NonZeroU64::new);
+                let seconds = json::whole(&value).and_then(NonZeroU64::new);
                 seconds.map(Self::Seconds).ok_or_else(|| de::Error::custom(WANTED))
             }
         }

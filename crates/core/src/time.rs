@@ -19,6 +19,11 @@ impl Timestamp {
         jiff::Timestamp::from_millisecond(ms).map(|_| Self(ms)).map_err(|_| BadTime(ms.to_string()))
     }
 
+    /// The same; where it would be outside of the calendar, the end of that.
+    pub fn nearest(ms: i64) -> Self {
+        Self(ms.clamp(jiff::Timestamp::MIN.as_second() * 1000, jiff::Timestamp::MAX.as_second() * 1000))
+    }
+
     /// Milliseconds since 1970-01-01 UTC.
     pub fn as_millis(self) -> i64 {
         self.0

@@ -87,8 +87,7 @@ impl Session {
             return Ok(now);
         }
         if seq == Seq::ZERO || seq > now.head.seq {
-            let problem = format!("there is no entry {seq}: use 1 to {}", now.head.seq);
-            return Err(Refusal::invalid("/at", problem).into());
+            return Err(Refusal::not_found("entry", seq).into());
         }
         let loaded = crate::snapshot::load(&*self.live.store, self.id(), seq).await?;
         self.live.confirm(&now).await?;

@@ -46,8 +46,7 @@ impl Session {
     async fn head_at(&self, state: &State, seq: Seq) -> Result<Head, Error> {
         let head = state.head.seq;
         if seq > head {
-            let problem = format!("there is no entry {seq} yet: the head is {head}");
-            return Err(Refusal::invalid("/after", problem).into());
+            return Err(Refusal::beyond_head(seq, head).into());
         }
         if seq == head {
             return Ok(state.head);

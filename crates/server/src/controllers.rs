@@ -13,6 +13,7 @@ mod thread;
 mod token;
 mod transfer;
 
+use axum::routing::get;
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -31,7 +32,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(session::fork::fork))
         .routes(routes!(journal::read::read))
         .routes(routes!(journal::events::events))
-        .routes(routes!(journal::ws::ws))
+        .route("/v1/sessions/{session}/ws", get(journal::ws::ws))
         .routes(routes!(context_set::list::list))
         .routes(routes!(context_set::read::read, context_set::put::put, context_set::delete::delete))
         .routes(routes!(directive::give::give))

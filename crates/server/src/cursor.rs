@@ -1,8 +1,9 @@
 //! Cursors: where a page ended, in a form that means nothing to whoever passes it on.
 
-use std::str::FromStr;
-
-use callboard_core::{id::Seq, time::Timestamp};
+use callboard_core::{
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
 use callboard_engine::Place;
 
 use crate::problem::Problem;
@@ -13,18 +14,36 @@ fn seal(text: &str) -> String {
 }
 
 /// What a cursor stands for.
-fn open(cursor: &str) -> Result<String, Problem> {
+fn open(cursor: &str) -> Result<Vec<u8>, Problem> {
     let digits: Option<Vec<_>> = cursor.chars().map(|digit| digit.to_digit(16)).collect();
     let bytes = digits.filter(|digits| digits.len() % 2 == 0 && !digits.is_empty()).map(|digits| {
         let byte = |pair: &[u32]| pair.iter().fold(0_u8, |byte, digit| (byte << 4) | u8::try_from(*digit).unwrap_or(0));
         digits.chunks(2).map(byte).collect()
     });
-    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)
+    bytes.ok_or_else(bad)
 }
 
-/// The name behind which a page begins: that which the last page ended with, if there was one.
-pub(crate) fn after<T: FromStr>(cursor: Option<&str>) -> Result<Option<T>, Problem> {
-    cursor.map(|cursor| open(cursor)?.parse().map_err(|_| bad())).transpose()
+/// Where a page begins among names: behind that which the last page ended with, if there was one.
+pub(crate) struct After(Option<Vec<u8>>);
+
+impl After {
+    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, Problem> {
+        cursor.map(open).transpose().map(Self)
+    }
+
+    /// Whether `name` is on that page, or a later one.
+    pub(crate) fn is_before(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|after| name.as_bytes() > after.as_slice())
+    }
+}
+
+/// The session behind which a page begins.
+pub(crate) fn session(cursor: &str) -> Result<SessionId, Problem> {
+    text(cursor)?.parse().map_err(|_| bad())
+}
+
+fn text(cursor: &str) -> Result<String, Problem> {
+    String::from_utf8(open(cursor)?).map_err(|_| bad())
 }
 
 /// Cuts what was read down to a page of `limit`, and says where the next one begins, if there is more.
@@ -41,10 +60,10 @@ pub(crate) fn of_place((time, seq): Place) -> String {
 
 /// The place among messages that a cursor stands for.
 pub(crate) fn place(cursor: &str) -> Result<Place, Problem> {
-    let text = open(cursor)?;
+    let text = text(cursor)?;
     let (time, seq) = text.split_once('/').ok_or_else(bad)?;
-    let time = time.parse().ok().and_then(|time| Timestamp::from_millis(time).ok());
-    Ok((time.ok_or_else(bad)?, Seq(seq.parse().map_err(|_| bad())?)))
+    let time = time.parse().map_err(|_| bad())?;
+    Ok((Timestamp::nearest(time), Seq(seq.parse().map_err(|_| bad())?)))
 }
 
 /// That something is no cursor.

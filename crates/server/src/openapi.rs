@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::controllers;
+use crate::{controllers, shape};
 
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
@@ -21,6 +21,7 @@ pub fn openapi() -> Value {
         }
     }
     if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
+        components.insert("parameters".to_owned(), json!({"IdempotencyKey": key(), "IfMatch": if_match()}));
         let token = json!({"type": "http", "scheme": "bearer", "description": "A token of the server or of a session"});
         components.insert("securitySchemes".to_owned(), json!({ "token": token }));
     }
@@ -35,7 +36,7 @@ pub fn openapi() -> Value {
 }
 
 /// Shapes of which no other fields are taken.
-const STRICT: [&str; 14] = [
+const STRICT: [&str; 15] = [
     "Agent",
     "ContextSetUpdate",
     "ContextSetUpdates",
@@ -50,13 +51,19 @@ const STRICT: [&str; 14] = [
     "SessionPatch",
     "Shares",
     "Tool",
+    "ToolCall",
 ];
+
+const DESCRIPTION: &str = "The context engine for teams of AI agents.\n\n\
+    Every write takes the headers `Idempotency-Key` and `If-Match`, which are described among the components: what they \
+    allow depends on what was sent before, which a schema cannot say. `GET /v1/sessions/{session}/ws` follows a journal \
+    as `GET /v1/sessions/{session}/events` does, with the same query, over a WebSocket: one entry a frame, in JSON.";
 
 fn info() -> Value {
     json!({
         "title": "Callboard",
         "version": env!("CARGO_PKG_VERSION"),
-        "description": "The context engine for teams of AI agents.",
+        "description": DESCRIPTION,
         "license": {"name": "MIT OR Apache-2.0"},
     })
 }
@@ -72,9 +79,6 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     if let Some(parameters) = parameters.as_array_mut() {
         if on_session {
             parameters.push(acting());
-        }
-        if is_write {
-            parameters.push(key());
         }
         for parameter in parameters {
             narrow(parameter);
@@ -93,7 +97,7 @@ const RESERVED: [&str; 4] = ["all", "none", "user", "system"];
 fn acting() -> Value {
     json!({
         "name": "as", "in": "query", "required": false,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.@/-]{1,128}$", "not": {"enum": RESERVED}},
+        "schema": {"type": "string", "pattern": shape::AGENT_NAME, "not": {"enum": RESERVED}},
         "description": "The agent as which the call is made and with whose eyes it sees; for the user",
     })
 }
@@ -103,6 +107,14 @@ fn key() -> Value {
         "name": "Idempotency-Key", "in": "header", "required": false,
         "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]{1,200}$"},
         "description": "The same request under the same key is done once, and answered the same each time",
+    })
+}
+
+fn if_match() -> Value {
+    json!({
+        "name": "If-Match", "in": "header", "required": false,
+        "schema": {"type": "string", "pattern": "^\"[0-9]{1,19}\"$"},
+        "description": "The head that the session must have: otherwise nothing is done, and the answer is 412",
     })
 }
 

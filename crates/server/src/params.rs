@@ -90,6 +90,7 @@ pub(crate) struct PageQuery {
     #[param(minimum = 0)]
     pub(crate) limit: Option<usize>,
     /// The `next_cursor` of the page before.
+    #[param(pattern = "^([0-9a-f]{2})+$")]
     pub(crate) cursor: Option<String>,
 }
 

@@ -8,12 +8,19 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
+/// What agents can be called.
+pub(crate) const AGENT_NAME: &str = "^[A-Za-z0-9_.@/-]([A-Za-z0-9 _.@/-]{0,126}[A-Za-z0-9_.@/-])?$";
+
+/// The name of an agent; not `all`, `none`, `user` or `system`.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AgentName, pattern = "^[A-Za-z0-9_.@/-]([A-Za-z0-9 _.@/-]{0,126}[A-Za-z0-9_.@/-])?$", example = "writer")]
+pub(crate) struct NameShape(String);
+
 /// One of the team.
 #[derive(ToSchema)]
 #[schema(as = Agent)]
 pub(crate) struct AgentShape {
-    #[schema(min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9_][A-Za-z0-9_-]*$", example = "writer")]
-    name: String,
+    name: NameShape,
     role: AgentRole,
     title: Option<String>,
     instructions: Option<String>,
@@ -51,8 +58,8 @@ pub(crate) struct ToolShape {
 #[serde(untagged)]
 #[schema(as = Audience)]
 pub(crate) enum AudienceShape {
-    Word(String),
-    Names(Vec<String>),
+    Word(NameShape),
+    Names(Vec<NameShape>),
 }
 
 /// A number of seconds above 0, or `never`.
@@ -323,6 +330,7 @@ pub(crate) enum NewOrUpdateShape {
 #[schema(as = FormRequest)]
 pub(crate) struct FormRequestShape {
     name: Option<String>,
+    #[schema(min_items = 1)]
     fields: Vec<FieldShape>,
 }
 

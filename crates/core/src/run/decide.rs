@@ -18,7 +18,7 @@ use crate::{
 pub(crate) fn start(deciding: &mut Deciding<'_>, new: &NewRun) -> Result<RunId, Undecided> {
     rights::in_charge(deciding, "start a run")?;
     if deciding.state.team.manager().is_none() {
-        return Err(Error::invalid("/kind", "a team run needs a manager: give one agent the role manager").into());
+        return Err(next::no_manager().into());
     }
     if new.input.trim().is_empty() {
         return Err(Error::invalid("/input", "say what the team is to do").into());

@@ -65,15 +65,20 @@ pub(super) fn agent(state: &State, due: &Due) -> Result<Option<AgentName>, Error
     let manager = || state.team.manager().map(|agent| agent.name.clone());
     Ok(match due {
         Due::Directive | Due::Answered { .. } | Due::Repair { .. } | Due::Form { .. } | Due::Check { .. } => {
-            Some(manager().ok_or_else(|| Error::Conflict {
-                code: "no_manager",
-                what: "the team has no manager".to_owned(),
-                hint: "give one agent the role manager",
-            })?)
+            Some(manager().ok_or_else(no_manager)?)
         }
         Due::Work { agent } => Some(state.team.agent(agent)?.name.clone()),
         Due::User { .. } | Due::Tools { .. } => None,
     })
+}
+
+/// That a run of a team needs somebody who directs it.
+pub(super) fn no_manager() -> Error {
+    Error::Conflict {
+        code: "no_manager",
+        what: "the team has no manager".to_owned(),
+        hint: "give one agent the role manager",
+    }
 }
 
 /// Why the run is to be paused, if it is.

@@ -409,7 +409,7 @@ fn a_second_unfinished_run_is_refused() {
 #[test]
 fn a_run_needs_a_manager_that_sees_main_and_something_to_do() {
     assert_snapshot!(error(Board::empty().start("x")), @r#"not_found: there is no session "here""#);
-    assert_snapshot!(error(Board::with(Vec::new(), crate::session::Settings::default()).start("x")), @"invalid: /kind: a team run needs a manager: give one agent the role manager");
+    assert_snapshot!(error(Board::with(Vec::new(), crate::session::Settings::default()).start("x")), @"no_manager: the team has no manager: give one agent the role manager");
     assert_snapshot!(error(Board::team("lead").start(" \n")), @"invalid: /input: say what the team is to do");
     let mut board = Board::team("lead writer");
     board.user(Command::PutThread("main".parse().unwrap(), Audience::of(["writer".parse().unwrap()]))).unwrap();

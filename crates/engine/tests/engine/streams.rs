@@ -162,7 +162,7 @@ async fn after_the_head_there_is_nothing_to_read_on_from() {
     assert_eq!(code(session.subscribe(Viewer::User, Some(Seq(4)), Filter::default()).await), "ok");
     let beyond = session.subscribe(Viewer::User, Some(Seq(5)), Filter::default()).await;
     assert!(matches!(&beyond, Err(Error::Refused(_))));
-    assert_eq!(beyond.err().unwrap().to_string(), "/after: there is no entry 5 yet: the head is 4");
+    assert!(beyond.err().unwrap().to_string().starts_with("/after: there is no entry 5 yet: the head is 4"));
     assert_eq!(code(session.subscribe(agent("nobody"), None, Filter::default()).await), "not_found");
 }
 

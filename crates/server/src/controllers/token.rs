@@ -36,7 +36,7 @@ pub(crate) struct TokenBody {
 }
 
 /// A role for which a token can stand.
-#[derive(ToSchema)]
+#[derive(Serialize, ToSchema)]
 #[schema(as = TokenRole, rename_all = "snake_case")]
 #[allow(dead_code, reason = "it is read by the document alone")]
 pub(crate) enum RoleShape {

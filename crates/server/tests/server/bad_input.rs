@@ -40,7 +40,7 @@ async fn what_is_wrong_with_a_body_is_named_with_its_place() {
         assert_eq!(answer.body["errors"][0]["pointer"], pointer);
     }
     server.get(&format!("{team}/journal?depth=3")).await.problem(422, "invalid");
-    server.get(&format!("{team}/journal?after=99")).await.problem(422, "invalid");
+    server.get(&format!("{team}/journal?after=99")).await.problem(409, "beyond_head");
     server.get(&format!("{team}/threads?cursor=zz")).await.problem(422, "invalid");
 }
 

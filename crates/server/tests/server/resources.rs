@@ -184,7 +184,7 @@ async fn a_fork_has_the_beginning_of_the_journal() {
     let fork = server.send("POST", &format!("{team}/fork"), json!({"at": 4, "id": "f"})).await.is(201);
     assert_eq!((fork.head(), fork.text("id")), (4, "f"));
     server.get("/v1/sessions/f/context-sets/late").await.problem(404, "not_found");
-    server.send("POST", &format!("{team}/fork"), json!({"at": 99})).await.problem(422, "invalid");
+    server.send("POST", &format!("{team}/fork"), json!({"at": 99})).await.problem(404, "not_found");
     server.send("POST", &format!("{team}/fork"), json!({"id": "f"})).await.problem(409, "session_exists");
     assert_eq!(server.call("POST", &format!("{team}/fork")).send().await.unwrap().status(), 201);
 }

@@ -80,7 +80,8 @@ async fn a_stream_begins_at_the_head_and_is_filtered() {
         heads.push(next(&mut events).await.unwrap().id);
     }
     assert_eq!(heads, ["5", "8", "7", "6"]);
-    for wrong in ["after=99", "after=x", "roles=boss", "roles=user&types=context_set.updated"] {
+    server.get(&format!("{team}/events?after=99")).await.problem(409, "beyond_head");
+    for wrong in ["after=x", "roles=boss", "roles=user&types=context_set.updated"] {
         server.get(&format!("{team}/events?{wrong}")).await.problem(422, "invalid");
     }
     let bad = server.call("GET", &format!("{team}/events")).header("Last-Event-ID", "x");

@@ -1,7 +1,6 @@
 //! `GET /v1/sessions/{session}/context-sets`
 
 use axum::response::Response;
-use callboard_core::id::SetName;
 use futures::{StreamExt, stream};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,7 +9,7 @@ use super::{Seen, SetBody};
 use crate::{
     answer::streamed,
     caller::On,
-    cursor,
+    cursor::{self, After},
     params::{PageQuery, Query},
     problem::Problem,
     rights::ReadSets,
@@ -30,13 +29,12 @@ pub(crate) struct ContextSetList {
     params(("session" = String, Path, description = "The session"), PageQuery),
     responses((status = OK, description = "The sets that the caller sees, by name", body = ContextSetList)))]
 pub(crate) async fn list(on: On<ReadSets>, Query(query): Query<PageQuery>) -> Result<Response, Problem> {
-    let after: Option<SetName> = cursor::after(query.cursor.as_deref())?;
+    let after = After::read(query.cursor.as_deref())?;
     let limit = query.limit.unwrap_or(usize::MAX);
     let mut sets = on
         .session
         .view(&on.viewer(), |view| {
-            let behind = |name: &SetName| after.as_ref().is_none_or(|after| name > after);
-            let sets = view.sets().filter(|set| behind(&set.held().set.name));
+            let sets = view.sets().filter(|set| after.is_before(set.held().set.name.as_str()));
             let sets = sets.take(limit.saturating_add(1));
             Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
         })

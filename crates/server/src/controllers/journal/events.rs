@@ -11,6 +11,7 @@ use axum::{
 };
 use callboard_core::id::Seq;
 use futures::stream;
+use utoipa::ToSchema;
 
 use crate::{
     caller::On,
@@ -20,6 +21,19 @@ use crate::{
     stream::{DELTA, Feed, FeedQuery, Item},
 };
 
+/// One of the events that the stream is made of.
+#[derive(ToSchema)]
+#[schema(as = Event)]
+#[allow(dead_code, reason = "it is read by the document alone")]
+struct EventShape {
+    /// The number of the entry; none where the event is not kept.
+    id: Option<String>,
+    /// The type of the entry.
+    event: Option<String>,
+    /// The entry, in JSON.
+    data: Option<String>,
+}
+
 /// Follow the journal as server-sent events
 ///
 /// `id` is the number of the entry, `event` its type, `data` the entry. Pieces of what models say come without an id, as
@@ -27,7 +41,7 @@ use crate::{
 #[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
     params(("session" = String, Path, description = "The session"), FeedQuery,
         ("Last-Event-ID" = Option<u64>, Header, description = "The last entry that the caller has")),
-    responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = String)))]
+    responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = EventShape)))]
 pub(crate) async fn events(
     on: On<ReadJournal>,
     Query(query): Query<FeedQuery>,

@@ -54,7 +54,7 @@ pub(crate) async fn read(on: On<ReadJournal>, Query(query): Query<JournalQuery>)
     let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
     let head = on.session.state().await?.head.seq;
     if after > head {
-        return Err(Problem::invalid("/after", format!("there is no entry {after} yet: the head is {head}")));
+        return Err(callboard_core::error::Error::beyond_head(after, head).into());
     }
     if let Some(limit) = query.limit {
         let (entries, head) = on.session.journal(&on.viewer(), after, limit, &types).await?;

@@ -12,19 +12,13 @@ use serde_json::json;
 use crate::{
     caller::On,
     params::Query,
-    problem::{Problem, ProblemBody},
+    problem::Problem,
     rights::ReadJournal,
     stream::{DELTA, Feed, FeedQuery, Item},
 };
 
-/// Follow the journal over a WebSocket
-///
-/// One entry a frame, in JSON. Pieces of what models say have no `seq`, and the type `turn.delta`.
-#[utoipa::path(get, path = "/v1/sessions/{session}/ws", tag = "journal", operation_id = "follow_journal_ws",
-    params(("session" = String, Path, description = "The session"), FeedQuery),
-    responses((status = SWITCHING_PROTOCOLS, description = "Entries as they come"),
-        (status = UPGRADE_REQUIRED, description = "The call is none for a WebSocket",
-            body = ProblemBody, content_type = "application/problem+json")))]
+/// Follows the journal over a WebSocket: one entry a frame, in JSON. Pieces of what models say have no `seq`, and the
+/// type `turn.delta`. OpenAPI has no words for WebSockets, so it is told of in the description of the whole.
 pub(crate) async fn ws(
     on: On<ReadJournal>,
     Query(query): Query<FeedQuery>,

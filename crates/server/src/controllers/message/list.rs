@@ -36,6 +36,7 @@ pub(crate) struct ListQuery {
     /// Only those in these roles, with commas between them.
     roles: Option<String>,
     /// The `next_cursor` of the page before, which was of more recent ones.
+    #[param(pattern = "^(2d)?(3[0-9]){1,15}2f(3[0-9]){1,19}$")]
     cursor: Option<String>,
 }
 

@@ -26,7 +26,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromptBody {
     /// Whose; the caller's, the manager's or the only agent's where it is left out.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<shape::NameShape>)]
     agent: Option<AgentName>,
     /// In which thread; `main`, or the agent's own, where it is left out.
     #[schema(value_type = Option<String>)]

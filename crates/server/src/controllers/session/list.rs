@@ -1,6 +1,5 @@
 //! `GET /v1/sessions`
 
-use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -26,6 +25,7 @@ pub(crate) struct ListQuery {
     #[param(minimum = 0)]
     limit: Option<usize>,
     /// The `next_cursor` of the page before.
+    #[param(pattern = "^(3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]){1,128}$")]
     cursor: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<SessionList>, Problem> {
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
-    let after: Option<SessionId> = cursor::after(query.cursor.as_deref())?;
+    let after = query.cursor.as_deref().map(cursor::session).transpose()?;
     let mut infos = here.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
     let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
     let sessions = infos.into_iter().map(SessionBody::of).collect();

@@ -1,6 +1,5 @@
 //! `GET /v1/sessions/{session}/threads`
 
-use callboard_core::id::ThreadId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -8,7 +7,7 @@ use super::ThreadBody;
 use crate::{
     answer::Answer,
     caller::On,
-    cursor,
+    cursor::{self, After},
     params::{PageQuery, Query},
     problem::Problem,
     rights::ReadThreads,
@@ -27,13 +26,12 @@ pub(crate) struct ThreadList {
     params(("session" = String, Path, description = "The session"), PageQuery),
     responses((status = OK, description = "The threads that the caller sees, by name", body = ThreadList)))]
 pub(crate) async fn list(on: On<ReadThreads>, Query(query): Query<PageQuery>) -> Result<Answer<ThreadList>, Problem> {
-    let after: Option<ThreadId> = cursor::after(query.cursor.as_deref())?;
+    let after = After::read(query.cursor.as_deref())?;
     let limit = query.limit.unwrap_or(usize::MAX);
     let mut threads = on
         .session
         .view(&on.viewer(), |view| {
-            let behind = |name: &ThreadId| after.as_ref().is_none_or(|after| name > after);
-            let threads = view.threads().filter(|(name, _)| behind(name));
+            let threads = view.threads().filter(|(name, _)| after.is_before(name.as_str()));
             let threads = threads.take(limit.saturating_add(1));
             Ok(threads.map(|(name, thread)| ThreadBody::seen(&view, name, thread)).collect::<Vec<_>>())
         })

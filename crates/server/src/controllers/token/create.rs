@@ -7,27 +7,34 @@ use callboard_core::{
     id::AgentName,
     token::{Holder, NewToken, Role},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{RoleShape, TokenBody};
-use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret};
+use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret, shape::NameShape};
 
 /// For whom a token is to stand: an agent, or a role.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[schema(as = NewToken)]
 pub(crate) struct NewTokenBody {
-    #[schema(value_type = Option<String>)]
     agent: Option<AgentName>,
-    #[schema(value_type = Option<RoleShape>)]
     role: Option<Role>,
+}
+
+/// For whom a token is to stand: an agent, or a role.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = NewToken)]
+#[allow(dead_code, reason = "it is read by the document alone")]
+pub(crate) enum NewTokenShape {
+    Agent(NameShape),
+    Role(RoleShape),
 }
 
 /// Make a token
 #[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
     params(("session" = String, Path, description = "The session")),
-    request_body = NewTokenBody,
+    request_body = NewTokenShape,
     responses((status = CREATED, description = "The token", body = TokenBody)))]
 pub(crate) async fn create(on: On<KeepTokens>, asked: Asked<NewTokenBody>) -> Result<Answer<TokenBody>, Problem> {
     let holder = match (asked.body.agent, asked.body.role) {
