@@ -56,7 +56,7 @@ async fn a_fork_under_an_id_in_use_or_at_an_entry_that_is_not_there_is_refused()
     assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "session_exists");
     assert_eq!(code(board.fork(&session, None, Some(id("s"))).await), "session_exists");
     for seq in [0, 5] {
-        assert_eq!(code(board.fork(&session, Some(Seq(seq)), Some(id("u"))).await), "invalid");
+        assert_eq!(code(board.fork(&session, Some(Seq(seq)), Some(id("u"))).await), "not_found");
     }
     assert_eq!(code(board.session(&id("u")).await), "not_found");
 }

@@ -182,7 +182,7 @@ async fn the_state_as_of_an_entry_is_what_it_was_then() {
         assert_eq!(session.state_at(state.head.seq).await.unwrap(), state);
     }
     for seq in [0, 25, u64::MAX] {
-        assert_eq!(code(session.state_at(Seq(seq)).await), "invalid");
+        assert_eq!(code(session.state_at(Seq(seq)).await), "not_found");
     }
     assert_sound(&session).await;
 }

@@ -96,8 +96,8 @@ async fn a_prompt_as_of_an_entry_does_not_change_with_what_comes_later() {
     run(&session, put("Brief", "another one")).await;
     assert_eq!(session.prompt(&query(Some(head))).await.unwrap(), now);
     assert_ne!(session.prompt(&query(None)).await.unwrap().sha256(), now.sha256());
-    assert_eq!(code(session.prompt(&query(Some(head.next().next().next()))).await), "invalid");
-    assert_eq!(code(session.prompt(&query(Some(Seq::ZERO))).await), "invalid");
+    assert_eq!(code(session.prompt(&query(Some(head.next().next().next()))).await), "not_found");
+    assert_eq!(code(session.prompt(&query(Some(Seq::ZERO))).await), "not_found");
 }
 
 #[tokio::test]
