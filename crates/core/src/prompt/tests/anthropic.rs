@@ -141,7 +141,7 @@ fn every_call_has_its_result_in_the_next_message_and_results_without_calls_are_t
     "#);
     assert_snapshot!(talk(&said("lead", "main", messages)), @"
     user: writer: [calls look] ⏎ [calls look]
-    user*: [result of a tool] ⏎  
+    user*: [result of a tool]
     user: writer: I wait.
     user: [result of a tool] ⏎ nobody asked
     user*: [result of a tool] ⏎ two again
