@@ -65,14 +65,12 @@ enum Block {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum Delta {
-    TextDelta {
-        text: String,
-    },
-    InputJsonDelta {
-        partial_json: String,
-    },
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
     #[serde(other)]
     Other,
 }
@@ -156,8 +154,8 @@ impl Assembly {
         match event {
             Event::MessageStart { message } | Event::Message(message) => self.message(message, on_delta),
             Event::ContentBlockStart { index, content_block } => self.begin(index, content_block, on_delta),
-            Event::ContentBlockDelta { delta: Delta::TextDelta { text }, .. } => self.say(&text, on_delta),
-            Event::ContentBlockDelta { index, delta: Delta::InputJsonDelta { partial_json } } => {
+            Event::ContentBlockDelta { delta: Delta::Text { text }, .. } => self.say(&text, on_delta),
+            Event::ContentBlockDelta { index, delta: Delta::InputJson { partial_json } } => {
                 self.call_with(index, &partial_json, on_delta);
             }
             Event::MessageDelta { delta, usage } => self.end(delta.stop_reason, usage),

@@ -12,7 +12,7 @@ use crate::{
 
 /// What is said, one line a block; `*` stands behind the role where a prefix ends that is worth keeping.
 pub(super) fn items(system: &[Value], messages: &[Value]) -> Vec<String> {
-    let mut items: Vec<_> = system.iter().flat_map(|block| system_items(block)).collect();
+    let mut items: Vec<_> = system.iter().flat_map(system_items).collect();
     for message in messages {
         let role = message["role"].as_str().unwrap();
         items.extend(message["content"].as_array().unwrap().iter().map(|block| item(role, block)));
