@@ -329,6 +329,9 @@ pub struct PromptRecord {
     pub layout: String,
     /// The version of its layout.
     pub layout_version: u32,
+    /// Its format: `openai` where none is noted, for there was no other.
+    #[serde(default = "openai", skip_serializing_if = "is_openai")]
+    pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
     /// How far the count can be trusted.
@@ -341,6 +344,14 @@ pub struct PromptRecord {
     pub sha256: Hash,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
+}
+
+fn openai() -> String {
+    "openai".to_owned()
+}
+
+fn is_openai(format: &str) -> bool {
+    format == "openai"
 }
 
 /// What a model answered.

@@ -21,6 +21,7 @@ pub(super) async fn prompt(context: &Context, args: cli::Prompt) -> Result<(), F
     let format = match args.format {
         PromptFormat::Text => Format::Text,
         PromptFormat::Openai => Format::OpenAi,
+        PromptFormat::Anthropic => Format::Anthropic,
     };
     let query = PromptQuery {
         agent: args.agent,
@@ -41,6 +42,7 @@ fn show(prompt: &PromptInfo, output: Output) {
     match &prompt.body {
         Body::Text(text) => output.write(text),
         Body::Messages(messages) => output.json(messages),
+        body @ Body::Anthropic { .. } => output.json(body),
     }
     let row = |part: &callboard_engine::core::prompt::PartReport| {
         let omitted = match (part.omitted.as_slice(), part.shortened) {

@@ -54,7 +54,9 @@ impl Home {
         command.args(words).current_dir(self.folder.path()).env_clear();
         command.env("HOME", self.folder.path()).env("CALLBOARD_STORE", "sqlite:team.db").env("RUST_LOG", "error");
         if let Some((url, name)) = &self.model {
-            command.env("OPENAI_BASE_URL", url).env("CALLBOARD_MODEL", name);
+            let anthropic = name.starts_with("anthropic:");
+            let base_url = if anthropic { "ANTHROPIC_BASE_URL" } else { "OPENAI_BASE_URL" };
+            command.env(base_url, url).env("CALLBOARD_MODEL", name);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -205,6 +205,17 @@ fn a_healthy_store_is_told_of() {
 }
 
 #[test]
+fn the_endpoint_of_the_default_model_is_told_of_whatever_it_speaks() {
+    let endpoint = callboard_model::scripted::Scripted::start(|_, _| callboard_model::scripted::Reply::silence());
+    for model in ["openai:scripted", "anthropic:scripted"] {
+        let doctor = Home::at(endpoint.base_url(), model).run("doctor");
+        assert!(doctor.status == 0 && doctor.stdout.contains(&format!("{model} is there")), "{}", doctor.stdout);
+    }
+    let doctor = Home::at(endpoint.base_url(), "anthropic:other").run("doctor");
+    assert!(doctor.status == 1 && doctor.stdout.contains("does not list anthropic:other"), "{}", doctor.stdout);
+}
+
+#[test]
 fn a_store_in_memory_lasts_as_long_as_the_command() {
     let home = team();
     insta::assert_snapshot!(home.transcript(&["session list --store memory:", "session show --session demo --store memory:"]), @"

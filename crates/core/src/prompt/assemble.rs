@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Body, Format, openai,
+    Body, Format, anthropic, openai,
     written::{Form, Frame, Written},
 };
 use crate::count::Tokens;
@@ -13,12 +13,14 @@ pub(super) struct Assembly {
     format: Format,
     text: String,
     messages: Vec<Value>,
+    /// Up to where the next prompt of the same reader may well begin with the same: bytes of text, and messages.
+    marks: Vec<(usize, usize)>,
 }
 
 impl Assembly {
     /// A prompt with nothing in it.
     pub(super) fn new(format: Format) -> Self {
-        Self { format, text: String::new(), messages: Vec::new() }
+        Self { format, text: String::new(), messages: Vec::new(), marks: Vec::new() }
     }
 
     /// Adds to what every format has as text.
@@ -46,6 +48,14 @@ impl Assembly {
         tokens
     }
 
+    /// Says that what was added so far changes less often than what follows.
+    pub(super) fn mark(&mut self) {
+        let here = (self.text.len(), self.messages.len());
+        if here != (0, 0) && self.marks.last() != Some(&here) {
+            self.marks.push(here);
+        }
+    }
+
     /// What the model gets.
     pub(super) fn finish(self) -> Body {
         match self.format {
@@ -54,6 +64,7 @@ impl Assembly {
                 let system = openai::message("system", &self.text);
                 Body::Messages(std::iter::once(system).chain(self.messages).collect())
             }
+            Format::Anthropic => anthropic::body(&self.text, self.messages, &self.marks),
         }
     }
 }

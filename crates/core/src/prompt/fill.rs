@@ -1,10 +1,9 @@
 //! Filling a budget: what must be in a prompt comes first, what is left is shared, and all of it is put together.
 
 use super::{
-    Body, Format, Lacking, PartReport, Request,
+    Body, Lacking, PartReport, Request,
     assemble::Assembly,
     history::{Excerpt, History},
-    openai,
     profile::Elastic,
     sets::Sets,
     share::{Claim, Claims},
@@ -60,10 +59,8 @@ pub(super) fn fill(
 /// The parts that are there in full in every prompt.
 fn always(writer: &Writer<'_>, fixed: &[Fixed]) -> Vec<PartReport> {
     let mut parts: Vec<_> = fixed.iter().map(|part| report(part.name, writer.count.count(&part.text))).collect();
-    if writer.format == Format::OpenAi {
-        parts.push(report("format", writer.envelope()));
-        parts.push(report("tools", openai::tools(&writer.agent.tools, writer.count)));
-    }
+    parts.push(report("format", writer.envelope()));
+    parts.push(report("tools", writer.tools()));
     parts.retain(|part| part.tokens.0 > 0);
     parts
 }
@@ -97,7 +94,9 @@ impl Parts<'_> {
 
         let mut body = Assembly::new(request.format);
         fixed.iter().for_each(|part| body.text(&part.text));
+        body.mark();
         sets.pieces.iter().for_each(|(piece, _)| body.text(piece));
+        body.mark();
         let mut parts = self.always.clone();
         let tokens = sets.pieces.iter().map(|(_, tokens)| *tokens).sum();
         parts.push(PartReport {
@@ -109,7 +108,12 @@ impl Parts<'_> {
         let omitted: Vec<_> =
             history.left_out.map(|before| format!("what was said before entry {before}")).into_iter().collect();
         parts.push(PartReport { shortened: !omitted.is_empty(), omitted, ..report("history", tokens) });
+        body.mark();
         let tokens = body.section(TASK, task_frame, self.task.write());
+        // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
+        if request.task.is_none() && !self.task.shortened {
+            body.mark();
+        }
         parts.push(PartReport { shortened: self.task.shortened, ..report("task", tokens) });
 
         parts.retain(|part| part.tokens.0 > 0);

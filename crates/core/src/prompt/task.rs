@@ -92,7 +92,7 @@ fn spoken(text: &str, format: Format) -> Speech {
     // Chat templates want the last word to be the user's.
     let from = match format {
         Format::Text => From::System,
-        Format::OpenAi => From::User,
+        Format::OpenAi | Format::Anthropic => From::User,
     };
     let place = "raise the budget to see it whole".to_owned();
     let text = Arc::from(text);

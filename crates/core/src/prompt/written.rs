@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Format, openai, speech::Speech, text, told::Group};
+use super::{Format, anthropic, openai, speech::Speech, text, told::Group};
 use crate::{
     agent::Agent,
     count::{TokenCounter, Tokens},
@@ -45,6 +45,11 @@ impl Writer<'_> {
                 let tokens = messages.iter().map(|message| openai::tokens(message, self.count)).sum();
                 Written { form: Form::Messages(messages), tokens }
             }
+            Format::Anthropic => {
+                let messages = anthropic::messages(group, self.agent);
+                let tokens = messages.iter().map(|message| anthropic::tokens(message, self.count)).sum();
+                Written { form: Form::Messages(messages), tokens }
+            }
         }
     }
 
@@ -62,12 +67,25 @@ impl Writer<'_> {
     pub(super) fn frame(&self, (open, close): Frame) -> Tokens {
         match self.format {
             Format::Text => self.count.count(open) + self.count.count(close),
-            Format::OpenAi => Tokens(0),
+            Format::OpenAi | Format::Anthropic => Tokens(0),
         }
     }
 
-    /// What the messages around the content cost: that of the system, and the start of the answer.
+    /// What the messages around the content cost: that of the system, and the start of the answer. A text has none.
     pub(super) fn envelope(&self) -> Tokens {
-        openai::tokens(&openai::message("system", ""), self.count) + openai::ANSWER
+        match self.format {
+            Format::Text => Tokens(0),
+            Format::OpenAi => openai::tokens(&openai::message("system", ""), self.count) + openai::ANSWER,
+            Format::Anthropic => anthropic::envelope(self.count),
+        }
+    }
+
+    /// What the reader's tools cost where they stand beside the prompt. A text has none.
+    pub(super) fn tools(&self) -> Tokens {
+        match self.format {
+            Format::Text => Tokens(0),
+            Format::OpenAi => openai::tools(&self.agent.tools, self.count),
+            Format::Anthropic => anthropic::tools(&self.agent.tools, self.count),
+        }
     }
 }

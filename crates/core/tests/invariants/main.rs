@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "in tests a surprise is a failure")]
 
+mod anthropic;
 mod budget;
 mod cut;
 mod directive;

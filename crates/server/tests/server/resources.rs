@@ -167,6 +167,10 @@ async fn threads_prompts_and_sizes_are_given() {
     let openai = json!({"agent": "writer", "format": "openai", "budget": 4000, "at": 4});
     let prompt = server.send("POST", &format!("{team}/prompt"), openai).await.is(200);
     assert!(prompt.body["messages"].is_array() && prompt.body["seq"] == 4);
+    let anthropic = json!({"agent": "writer", "format": "anthropic", "budget": 4000});
+    let prompt = server.send("POST", &format!("{team}/prompt"), anthropic).await.is(200).body;
+    assert_eq!((&prompt["system"][0]["type"], &prompt["messages"][0]["role"]), (&json!("text"), &json!("user")));
+    assert_eq!((prompt.get("text"), &prompt["counting"]), (None, &json!("upper_bound")));
     server.send("POST", &format!("{team}/prompt"), json!({"budget": 3})).await.problem(422, "budget_exceeded");
     let size = server.get(&format!("{team}/threads/main/context")).await.is(200);
     assert!(size.body["tokens"].as_u64().unwrap() > 3 && size.body["parts"].is_array());

@@ -60,6 +60,7 @@ enum LayoutShape {
 enum FormatShape {
     Text,
     OpenAi,
+    Anthropic,
 }
 
 /// A prompt.
@@ -80,10 +81,15 @@ pub(crate) struct PromptAnswer {
     vocabulary: String,
     #[schema(value_type = Vec<shape::PromptPartShape>)]
     parts: Vec<PartReport>,
+    /// In the format `text`: what the model gets.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// In the formats `openai` and `anthropic`: what was said, as their APIs take it.
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<Vec<Value>>,
+    /// In the format `anthropic`: the blocks of text before the messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<Vec<Value>>,
 }
 
 /// Build the prompt of an agent
@@ -99,9 +105,10 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
     let agent = whose(&on, agent).await?;
     let query = PromptQuery { agent, thread, layout, model, budget, at, format, ..PromptQuery::default() };
     let prompt = on.session.prompt(&query).await?;
-    let (text, messages) = match prompt.body {
-        Body::Text(text) => (Some(text), None),
-        Body::Messages(messages) => (None, Some(messages)),
+    let (text, messages, system) = match prompt.body {
+        Body::Text(text) => (Some(text), None, None),
+        Body::Messages(messages) => (None, Some(messages), None),
+        Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
     };
     Ok(Answer::ok(PromptAnswer {
         seq: prompt.seq,
@@ -112,6 +119,7 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
         parts: prompt.parts,
         text,
         messages,
+        system,
     }))
 }
 
