@@ -5,9 +5,11 @@
 
 mod assemble;
 pub mod escape;
+mod eyes;
 mod fill;
 mod history;
 mod openai;
+mod pieces;
 pub mod profile;
 mod sets;
 mod share;
@@ -22,6 +24,7 @@ mod written;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::{pieces::Pieces, told::Told};
 use self::{
     fill::{Filled, fill},
     profile::Profile,
@@ -196,14 +199,30 @@ pub fn prompt(
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Prompt, Lacking> {
+    let mut told = Told::new(view, request, count)?;
+    told.read(view, tail, values)?;
+    prompt_of(view, request, &mut told, values, count).map(|(prompt, _)| prompt)
+}
+
+/// Builds the prompt of the agent that looks from what it was told, and says of which pieces it is made.
+///
+/// `told` [is that](Told::is_of) of the request, and was read up to the entry that `view` is as of. It remembers what
+/// was written of it: with it or without, the prompt is the same.
+pub fn prompt_of(
+    view: &View<'_>,
+    request: &Request<'_>,
+    told: &mut Told,
+    values: &Values,
+    count: &dyn TokenCounter,
+) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, request.thread)?;
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, tokens, shows } = fill(view, agent, request, &fixed, tail, values, count)?;
+    let Filled { parts, body, pieces, tokens, shows } = fill(view, agent, request, &fixed, told, values, count)?;
     let calls = matches!(&body, Body::Messages(messages) if messages.iter().any(|one| one.get("tool_calls").is_some()));
     let bounded = calls || (request.format == Format::OpenAi && !agent.tools.is_empty());
-    Ok(Prompt {
+    let prompt = Prompt {
         seq: view.state.head.seq,
         layout: request.layout,
         budget: request.budget,
@@ -214,7 +233,8 @@ pub fn prompt(
         parts,
         body,
         shows,
-    })
+    };
+    Ok((prompt, pieces))
 }
 
 /// The agent that looks, if it may speak in `thread`.
