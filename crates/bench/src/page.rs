@@ -41,12 +41,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
         let longer = read(&long, &in_long, many).await?;
         let measured = format!("{} ms ÷ {} ms", millis(longer), millis(shorter));
         let ratio = longer.as_secs_f64() / shorter.as_secs_f64();
-        report.promised(
-            format!("page of {PAGE}, {name}: {many} messages ÷ {few}"),
-            ratio,
-            Goal::AtMost(1.3),
-            measured,
-        );
+        report.promised(format!("page of {PAGE}, {name}: {many} messages ÷ {few}"), ratio, Goal::AtMost(1.3), measured);
     }
     board.close().await;
     Ok(())

@@ -24,11 +24,11 @@ mod written;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::{pieces::Pieces, told::Told};
 use self::{
     fill::{Filled, fill},
     profile::Profile,
 };
+pub use self::{pieces::Pieces, told::Told};
 use crate::{
     agent::Agent,
     count::{Counting, TokenCounter, Tokens},
@@ -84,7 +84,7 @@ impl Layout {
 }
 
 /// In which form a prompt is given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One text.
@@ -101,10 +101,15 @@ pub struct Prompt {
     pub seq: Seq,
     /// How it is laid out.
     pub layout: Layout,
+    /// In which form it is.
+    pub format: Format,
     /// What it had to fit in.
     pub budget: Tokens,
     /// Its size.
     pub tokens: Tokens,
+    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: so much a provider may have
+    /// in its cache.
+    pub reusable_prefix_tokens: Tokens,
     /// How far the size can be trusted.
     pub counting: Counting,
     /// The vocabulary that it was counted in.
@@ -176,6 +181,7 @@ impl Prompt {
     pub fn record(&self) -> PromptRecord {
         PromptRecord {
             at: self.seq,
+            format: self.format,
             layout: self.layout.name().to_owned(),
             layout_version: self.layout.version(),
             vocabulary: self.vocabulary.clone(),
@@ -225,8 +231,11 @@ pub fn prompt_of(
     let prompt = Prompt {
         seq: view.state.head.seq,
         layout: request.layout,
+        format: request.format,
         budget: request.budget,
         tokens,
+        // Which prompt was the last one is for whoever reads the journal to say.
+        reusable_prefix_tokens: Tokens(0),
         // What a provider makes of tools is its own affair: what is allowed for them here is generous.
         counting: if bounded { Counting::UpperBound } else { count.counting() },
         vocabulary: count.vocabulary().to_owned(),

@@ -27,6 +27,11 @@ impl Pieces {
         self.pieces.push((hash, tokens));
     }
 
+    /// About how many bytes of memory they take.
+    pub fn bytes(&self) -> usize {
+        self.pieces.len() * size_of::<(Hash, Tokens)>()
+    }
+
     /// The size of the whole pieces with which this prompt and another one begin. Those of another format are others.
     pub fn common(&self, other: &Self) -> Tokens {
         let both = self.pieces.iter().zip(&other.pieces).filter(|_| self.format == other.format);

@@ -91,7 +91,9 @@ fn message_bytes(message: &Value) -> usize {
     match message {
         Value::String(text) => 32 + text.len(),
         Value::Array(values) => values.iter().map(message_bytes).sum(),
-        Value::Object(fields) => 96 + fields.iter().map(|(name, value)| 64 + name.len() + message_bytes(value)).sum::<usize>(),
+        Value::Object(fields) => {
+            96 + fields.iter().map(|(name, value)| 64 + name.len() + message_bytes(value)).sum::<usize>()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => 32,
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     entry::Hash,
     error::Error,
     id::RunId,
+    prompt::Format,
     run::{
         Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
         next::{Next, next},
@@ -85,6 +86,7 @@ impl Board {
     fn no_prompt(&self) -> PromptRecord {
         PromptRecord {
             at: self.state.head.seq,
+            format: Format::OpenAi,
             layout: "team".to_owned(),
             layout_version: 1,
             vocabulary: self.count.vocabulary().to_owned(),

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use callboard_core::id::Seq;
 use callboard_core::{
     count::Tokens,
     prompt::{Format, Layout, Request, Told as Kept, profile::Profile},
     testing::{Pieces, Words},
 };
-use callboard_core::id::Seq;
 use proptest::{collection::vec, prelude::*};
 
 use crate::story::{Step, THREADS, Told, story, talk};
