@@ -74,7 +74,7 @@ pub use job::{Ephemeral, Receipt};
 pub use once::{Claim, Once};
 pub use pages::Place;
 pub use problem::Problem;
-pub use prompt::{PromptQuery, counter_of};
+pub use prompt::{DEFAULT_WINDOW, PromptQuery, counter_of};
 pub use remembered::PromptMemory;
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};

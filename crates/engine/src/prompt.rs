@@ -46,7 +46,7 @@ pub struct PromptQuery {
 }
 
 /// The window of a model of which none is known, in tokens.
-const DEFAULT_WINDOW: u64 = 128_000;
+pub const DEFAULT_WINDOW: Tokens = Tokens(128_000);
 
 impl Session {
     /// The prompt of an agent, now or as of an entry: the same bytes on every store, at any time.
@@ -98,7 +98,7 @@ impl Wanted {
         };
         let viewer = Viewer::Agent(agent.name.clone());
         let model = query.model.as_ref().or(agent.model.as_ref());
-        let window = model.and_then(|model| context_window(model)).unwrap_or(DEFAULT_WINDOW);
+        let window = model.and_then(|model| context_window(model)).map_or(DEFAULT_WINDOW, Tokens);
         let count = model.map_or_else(sizes, |model| counter_for(model));
         let thread = match &query.thread {
             Some(thread) => thread.clone(),
@@ -110,7 +110,7 @@ impl Wanted {
             thread,
             layout: query.layout,
             format: query.format,
-            budget: query.budget.or(profile.budget).unwrap_or(Tokens(window)),
+            budget: query.budget.or(profile.budget).unwrap_or(window),
             task: query.task.clone(),
             vocabulary: count.vocabulary().to_owned(),
         };

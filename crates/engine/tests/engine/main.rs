@@ -12,6 +12,8 @@ mod forks;
 mod history;
 mod message_ids;
 mod prompts;
+mod remembered;
+mod reusable;
 mod sessions;
 mod sight;
 mod sizes;
