@@ -12,6 +12,7 @@ mod forks;
 mod history;
 mod message_ids;
 mod prompts;
+mod reading;
 mod remembered;
 mod reusable;
 mod sessions;
