@@ -94,6 +94,16 @@ pub enum Format {
     OpenAi,
 }
 
+impl Format {
+    /// The name of the form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::OpenAi => "openai",
+        }
+    }
+}
+
 /// A prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
@@ -181,7 +191,7 @@ impl Prompt {
     pub fn record(&self) -> PromptRecord {
         PromptRecord {
             at: self.seq,
-            format: self.format,
+            format: self.format.name().to_owned(),
             layout: self.layout.name().to_owned(),
             layout_version: self.layout.version(),
             vocabulary: self.vocabulary.clone(),

@@ -21,7 +21,6 @@ use crate::{
     entry::{Actor, Hash, Header},
     error::{Error, Fault},
     id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
-    prompt::Format,
     time::Timestamp,
 };
 
@@ -346,7 +345,7 @@ pub struct PromptRecord {
     pub at: Seq,
     /// Its form.
     #[serde(default = "of_runs", skip_serializing_if = "is_of_runs")]
-    pub format: Format,
+    pub format: String,
     /// Its layout.
     pub layout: String,
     /// The version of its layout.
@@ -366,12 +365,12 @@ pub struct PromptRecord {
 }
 
 /// The form of the prompts of runs, as long as records did not say it.
-fn of_runs() -> Format {
-    Format::OpenAi
+fn of_runs() -> String {
+    "openai".to_owned()
 }
 
-fn is_of_runs(format: &Format) -> bool {
-    *format == of_runs()
+fn is_of_runs(format: &str) -> bool {
+    format == of_runs()
 }
 
 /// What a model answered.

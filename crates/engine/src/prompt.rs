@@ -18,7 +18,7 @@ use callboard_tokens::context_window;
 
 use crate::{
     Error, Session,
-    remembered::Lane,
+    remembered::Asked,
     sizes::{counter_for, sizes},
 };
 
@@ -65,18 +65,6 @@ impl Session {
         };
         Ok(Arc::new(Wanted::new(state, query)?))
     }
-}
-
-/// What is asked of a state by the session's own profile, with all that was left out filled in.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    reader: AgentName,
-    thread: ThreadId,
-    layout: Layout,
-    format: Format,
-    budget: Tokens,
-    task: Option<String>,
-    vocabulary: String,
 }
 
 /// A prompt that is wanted, and of what.
@@ -131,13 +119,6 @@ impl Wanted {
             budget: *budget,
             task: task.as_deref(),
         }
-    }
-}
-
-impl Asked {
-    fn lane(&self) -> Lane {
-        let Self { reader, thread, format, vocabulary, .. } = self.clone();
-        Lane { reader, thread, format, vocabulary }
     }
 }
 

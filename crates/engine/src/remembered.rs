@@ -8,12 +8,11 @@ use std::{
 };
 
 use callboard_core::{
+    count::Tokens,
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, Pieces, Told},
+    prompt::{Format, Layout, Pieces, Told},
     text::Values,
 };
-
-use crate::prompt::Asked;
 
 /// The pieces of so many prompts are remembered of each lane.
 const MADE: usize = 4;
@@ -41,13 +40,25 @@ struct Slot {
     used: u64,
 }
 
+/// What is asked for, with all that was left out filled in, but for the profile, which is the session's.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) reader: AgentName,
+    pub(crate) thread: ThreadId,
+    pub(crate) layout: Layout,
+    pub(crate) format: Format,
+    pub(crate) budget: Tokens,
+    pub(crate) task: Option<String>,
+    pub(crate) vocabulary: String,
+}
+
 /// What of a prompt has to be the same for the next one to be made of what is remembered of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Lane {
-    pub(crate) reader: AgentName,
-    pub(crate) thread: ThreadId,
-    pub(crate) format: Format,
-    pub(crate) vocabulary: String,
+    reader: AgentName,
+    thread: ThreadId,
+    format: Format,
+    vocabulary: String,
 }
 
 /// What is remembered of prompts of one lane.
@@ -74,6 +85,13 @@ pub(crate) struct Past {
 pub(crate) struct SessionMemory {
     memory: PromptMemory,
     session: u64,
+}
+
+impl Asked {
+    pub(crate) fn lane(&self) -> Lane {
+        let Self { reader, thread, format, vocabulary, .. } = self.clone();
+        Lane { reader, thread, format, vocabulary }
+    }
 }
 
 impl Past {

@@ -6,7 +6,6 @@ use crate::{
     entry::Hash,
     error::Error,
     id::RunId,
-    prompt::Format,
     run::{
         Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
         next::{Next, next},
@@ -86,7 +85,7 @@ impl Board {
     fn no_prompt(&self) -> PromptRecord {
         PromptRecord {
             at: self.state.head.seq,
-            format: Format::OpenAi,
+            format: "openai".to_owned(),
             layout: "team".to_owned(),
             layout_version: 1,
             vocabulary: self.count.vocabulary().to_owned(),

@@ -58,7 +58,7 @@ fn check(steps: &[Step], asked: &[u64], budgets: [u64; 3]) -> Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(crate::cases(32))]
+    #![proptest_config(crate::cases(16))]
 
     #[test]
     fn i5_a_prompt_made_of_what_was_kept_is_the_one_made_of_nothing_whatever_happens_in_between(

@@ -11,8 +11,11 @@ use callboard_core::{
     run::{facts::TurnRequested, task::task},
 };
 
-use super::{Asked, PromptQuery, Wanted};
-use crate::{Error, Session, remembered::Past};
+use super::{PromptQuery, Wanted};
+use crate::{
+    Error, Session,
+    remembered::{Asked, Past},
+};
 
 impl Session {
     /// How much of a prompt, from its beginning, is the same as in the prompt of the agent's last turn.
@@ -40,14 +43,14 @@ impl Session {
         let turn: TurnRequested = fact::read(&entry)?;
         let (prompt, layout) = (&turn.prompt, Layout::default());
         let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
-        if !is_alike || prompt.format != now.format {
+        if !is_alike || prompt.format != now.format.name() {
             return Ok(None);
         }
         let asked = Asked {
             reader: turn.agent.clone(),
             thread: turn.due.thread(),
             layout,
-            format: prompt.format,
+            format: now.format,
             budget: prompt.budget,
             task: task(&turn.due),
             vocabulary: prompt.vocabulary.clone(),
