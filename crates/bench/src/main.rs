@@ -7,8 +7,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
 
 mod board;
+mod page;
+mod prompt;
 mod report;
 mod size;
+mod timing;
 
 use std::process::ExitCode;
 
@@ -34,6 +37,10 @@ struct Arguments {
 enum Measure {
     /// How large the file of a store is.
     Size,
+    /// How long a prompt takes.
+    Prompt,
+    /// How long a page of messages takes.
+    Page,
 }
 
 /// On how much is measured.
@@ -76,5 +83,7 @@ fn main() -> anyhow::Result<ExitCode> {
 async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     match measure {
         Measure::Size => size::measure(scale, report).await,
+        Measure::Prompt => prompt::measure(scale, report).await,
+        Measure::Page => page::measure(scale, report).await,
     }
 }

@@ -94,6 +94,7 @@ pub mod token;
 pub mod view;
 pub mod viewer;
 
+pub mod compression;
 pub mod count;
 pub mod prompt;
 pub mod tail;

@@ -6,9 +6,11 @@
 mod anthropic;
 mod assemble;
 pub mod escape;
+mod eyes;
 mod fill;
 mod history;
 mod openai;
+mod pieces;
 pub mod profile;
 mod sets;
 mod share;
@@ -28,6 +30,7 @@ use self::{
     fill::{Filled, fill},
     profile::Profile,
 };
+pub use self::{pieces::Pieces, told::Told};
 use crate::{
     agent::Agent,
     count::{Counting, TokenCounter, Tokens},
@@ -83,7 +86,7 @@ impl Layout {
 }
 
 /// In which form a prompt is given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One text.
@@ -128,6 +131,9 @@ pub struct Prompt {
     pub budget: Tokens,
     /// Its size.
     pub tokens: Tokens,
+    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: so much a provider may have
+    /// in its cache.
+    pub reusable_prefix_tokens: Tokens,
     /// How far the size can be trusted.
     pub counting: Counting,
     /// The vocabulary that it was counted in.
@@ -248,11 +254,27 @@ pub fn prompt(
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Prompt, Lacking> {
+    let mut told = Told::new(view, request, count)?;
+    told.read(view, tail, values)?;
+    prompt_of(view, request, &mut told, values, count).map(|(prompt, _)| prompt)
+}
+
+/// Builds the prompt of the agent that looks from what it was told, and says of which pieces it is made.
+///
+/// `told` [is that](Told::is_of) of the request, and was read up to the entry that `view` is as of. It remembers what
+/// was written of it: with it or without, the prompt is the same.
+pub fn prompt_of(
+    view: &View<'_>,
+    request: &Request<'_>,
+    told: &mut Told,
+    values: &Values,
+    count: &dyn TokenCounter,
+) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, request.thread)?;
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, tokens, shows } = fill(view, agent, request, &fixed, tail, values, count)?;
+    let Filled { parts, body, pieces, tokens, shows } = fill(view, agent, request, &fixed, told, values, count)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => {
@@ -260,12 +282,14 @@ pub fn prompt(
         }
         Body::Anthropic { .. } => true,
     };
-    Ok(Prompt {
+    let prompt = Prompt {
         seq: view.state.head.seq,
         layout: request.layout,
         format: request.format,
         budget: request.budget,
         tokens,
+        // Which prompt was the last one is for whoever reads the journal to say.
+        reusable_prefix_tokens: Tokens(0),
         // What a provider makes of tools, and Anthropic of any message, is its own affair: what is allowed for them here
         // is generous.
         counting: if bounded { Counting::UpperBound } else { count.counting() },
@@ -273,7 +297,8 @@ pub fn prompt(
         parts,
         body,
         shows,
-    })
+    };
+    Ok((prompt, pieces))
 }
 
 /// The agent that looks, if it may speak in `thread`.

@@ -17,6 +17,7 @@ use crate::{
     job::{End, Ephemeral, Job, Published},
     journal::{PAGE, follows, read},
     recent::Recent,
+    remembered::SessionMemory,
     snapshot::Loaded,
     writer::Writer,
 };
@@ -32,6 +33,7 @@ pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) ephemeral: broadcast::Sender<Ephemeral>,
+    pub(crate) prompts: SessionMemory,
     settings: Settings,
     published: watch::Sender<Published>,
     recent: Arc<Recent>,
@@ -53,6 +55,7 @@ impl Live {
             id,
             store,
             ephemeral: broadcast::Sender::new(EPHEMERAL),
+            prompts: settings.prompt_memory.of_session(),
             settings,
             published: watch::Sender::new(Ok(Arc::new(loaded.state))),
             recent: Arc::default(),
@@ -145,6 +148,17 @@ impl Live {
         let entries = read(&*self.store, &self.id, after.seq, through, PAGE).await?;
         let goes_on = entries.first().is_some_and(|first| follows(after, first));
         Ok(if goes_on { entries.into_iter().map(Arc::new).collect() } else { Vec::new() })
+    }
+
+    /// All entries after `after` up to `through`, where they are in memory.
+    pub(crate) fn newer(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut last = after;
+        while last < through {
+            entries.extend(self.recent.after(last, through)?);
+            last = entries.last().map(|entry| entry.header.seq).filter(|seq| *seq > last)?;
+        }
+        Some(entries)
     }
 
     /// Makes sure that what was read after `state` was taken is of the same journal.

@@ -9,6 +9,7 @@ mod cut;
 mod directive;
 mod folding;
 mod hiding;
+mod kept;
 mod sight;
 mod story;
 

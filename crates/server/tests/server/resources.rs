@@ -164,6 +164,7 @@ async fn threads_prompts_and_sizes_are_given() {
     );
     let prompt = server.send("POST", &format!("{team}/prompt"), json!({"agent": "writer"})).await.is(200);
     assert!(prompt.text("text").contains("Begin, please.") && prompt.body["counting"] == "exact", "{}", prompt.raw);
+    assert_eq!(prompt.body["reusable_prefix_tokens"], 0);
     let openai = json!({"agent": "writer", "format": "openai", "budget": 4000, "at": 4});
     let prompt = server.send("POST", &format!("{team}/prompt"), openai).await.is(200);
     assert!(prompt.body["messages"].is_array() && prompt.body["seq"] == 4);
@@ -174,6 +175,7 @@ async fn threads_prompts_and_sizes_are_given() {
     server.send("POST", &format!("{team}/prompt"), json!({"budget": 3})).await.problem(422, "budget_exceeded");
     let size = server.get(&format!("{team}/threads/main/context")).await.is(200);
     assert!(size.body["tokens"].as_u64().unwrap() > 3 && size.body["parts"].is_array());
+    assert_eq!((&size.body["warn_at"], &size.body["compress_at"]), (&json!(102_400), &json!(115_200)));
     assert_eq!(
         server.get(&format!("{team}/threads/side/context")).await.is(200).body["parts"][0]["name"],
         "instructions"

@@ -74,6 +74,10 @@ pub(crate) struct PromptAnswer {
     budget: Tokens,
     #[schema(value_type = u64)]
     tokens: Tokens,
+    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: a provider may have so much in
+    /// its cache.
+    #[schema(value_type = u64)]
+    reusable_prefix_tokens: Tokens,
     /// How far the size can be trusted: `exact` or `upper_bound`.
     #[schema(value_type = String)]
     counting: Counting,
@@ -114,6 +118,7 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
         seq: prompt.seq,
         budget: prompt.budget,
         tokens: prompt.tokens,
+        reusable_prefix_tokens: prompt.reusable_prefix_tokens,
         counting: prompt.counting,
         vocabulary: prompt.vocabulary,
         parts: prompt.parts,
