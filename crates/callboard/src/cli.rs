@@ -4,6 +4,7 @@ mod conversation;
 mod directive;
 mod run;
 mod runs;
+mod serve;
 mod session;
 mod set;
 
@@ -16,6 +17,7 @@ pub(crate) use self::{
     directive::{Directive, Form},
     run::Run,
     runs::{Runs, WhichRun},
+    serve::Serve,
     session::{Journal, Session, SessionNew, SessionUpdate},
     set::{Set, SetPut},
 };
@@ -105,6 +107,8 @@ pub(crate) enum Command {
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(Runs),
+    /// Serve sessions over HTTP
+    Serve(Serve),
     /// Check the store and the model, and say what is wrong
     Doctor(Doctor),
     /// Print what a shell needs to complete commands

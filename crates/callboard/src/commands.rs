@@ -9,6 +9,7 @@ mod prompt;
 mod run;
 mod runs;
 mod say;
+mod serve;
 mod session;
 mod set;
 mod thread;
@@ -19,6 +20,7 @@ use std::{process::ExitCode, sync::Arc};
 use callboard_engine::{
     Board, Session,
     core::{id::SessionId, viewer::Viewer},
+    store::Durability,
 };
 
 use crate::{
@@ -44,6 +46,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
     match command {
         Command::Completion { shell } => completion::print(shell, output),
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
+        Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Run(args) => return run::run(&Context::open(global, output).await?, args).await,
         command => Context::open(global, output).await?.execute(command).await?,
     }
@@ -69,7 +72,7 @@ impl Context {
             Command::Prompt(args) => prompt::prompt(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
-            Command::Run(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
+            Command::Run(_) | Command::Serve(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
         }
     }
 
@@ -107,6 +110,15 @@ impl Context {
             Some(store) => format!("callboard {command} --store {store}"),
             None => format!("callboard {command}"),
         }
+    }
+}
+
+/// What a change has survived once it is answered, for people.
+fn durability(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Process => "keeps nothing beyond this process",
+        Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
+        Durability::Full => "what is answered survives a loss of power",
     }
 }
 

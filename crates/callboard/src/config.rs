@@ -1,6 +1,6 @@
 //! What the environment says. It is read here and nowhere else.
 
-use std::{env, io};
+use std::{env, io, time::Duration};
 
 use callboard_engine::core::session::Ttl;
 use callboard_model::{ApiKey, Endpoints, Proxy};
@@ -12,6 +12,9 @@ use crate::{
     cli::{DurabilityChoice, Global},
     failure::Failure,
 };
+
+/// How long a model may take for one answer.
+const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// The model of agents that name none.
 pub(crate) fn default_model() -> Option<String> {
@@ -59,6 +62,30 @@ pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
         DurabilityChoice::Full => Durability::Full,
     };
     callboard_store::Settings { durability, ..callboard_store::Settings::default() }
+}
+
+/// How runs are driven by this process.
+pub(crate) fn runs() -> callboard_run::Settings {
+    callboard_run::Settings {
+        node: format!("{}-{:08x}", std::process::id(), getrandom::u32().unwrap_or_default()).into(),
+        model: default_model(),
+        turn_timeout: TURN_TIMEOUT,
+    }
+}
+
+/// Tokens with which one may all on a server that is started here, with blanks between them.
+pub(crate) fn user_tokens() -> Vec<String> {
+    let tokens = variable("CALLBOARD_USER_TOKENS").unwrap_or_default();
+    tokens.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The URL of a store as it can be shown: without a password.
+pub(crate) fn shown(store_url: &str) -> String {
+    let hidden = store_url.split_once("://").and_then(|(scheme, rest)| {
+        let (_, place) = rest.rsplit_once('@')?;
+        Some(format!("{scheme}://…@{place}"))
+    });
+    hidden.filter(|_| !store_url.starts_with("sqlite:")).unwrap_or_else(|| store_url.to_owned())
 }
 
 /// Whether whoever uses this wants no colours.

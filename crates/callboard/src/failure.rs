@@ -68,6 +68,24 @@ impl From<callboard_run::Error> for Failure {
     }
 }
 
+impl From<callboard_server::Error> for Failure {
+    fn from(error: callboard_server::Error) -> Self {
+        let code = match &error {
+            callboard_server::Error::NoTokens { .. } => "no_tokens",
+            callboard_server::Error::Tls { .. } => "bad_tls",
+            callboard_server::Error::NoRandomness(_) => "no_randomness",
+            callboard_server::Error::Listen(_) => "cannot_listen",
+        };
+        let failure = Self::failed(code, error.to_string());
+        match error {
+            callboard_server::Error::NoTokens { .. } => {
+                failure.hint("--user-token-file FILE, or CALLBOARD_USER_TOKENS")
+            }
+            _ => failure,
+        }
+    }
+}
+
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         Self::failed(error.code(), error.to_string())

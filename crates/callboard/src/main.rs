@@ -7,6 +7,7 @@ mod failure;
 mod journal;
 mod output;
 mod parse;
+mod signals;
 mod team_file;
 mod terminal;
 

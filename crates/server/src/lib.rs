@@ -36,5 +36,5 @@ mod stream;
 
 pub use error::Error;
 pub use openapi::openapi;
-pub use serve::serve;
+pub use serve::{Server, serve};
 pub use settings::{Limits, Settings, Tls};

@@ -4,11 +4,10 @@ use std::process::ExitCode;
 
 use callboard_engine::Board;
 use callboard_model::Provider;
-use callboard_store::Durability;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Context, PAGE};
+use super::{Context, PAGE, durability};
 use crate::{
     cli::{self, Global},
     config,
@@ -40,11 +39,7 @@ pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) 
     let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
     match Context::open(global, output).await {
         Ok(context) => {
-            let durability = match context.board.store().durability() {
-                Durability::Process => "keeps nothing beyond this process",
-                Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
-                Durability::Full => "what is answered survives a loss of power",
-            };
+            let durability = durability(context.board.store().durability());
             findings.push(Finding::good("store", format!("{}; {durability}", config::store_url(global)?)));
             sessions(&context.board, &mut findings).await;
         }

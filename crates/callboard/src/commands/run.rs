@@ -5,7 +5,7 @@ mod reply;
 mod show;
 mod watch;
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
 use callboard_engine::{
     Session,
@@ -28,9 +28,6 @@ use self::{
 };
 use super::Context;
 use crate::{cli, config, failure::Failure, output::Style, team_file, terminal};
-
-/// How long a model may take for one answer.
-const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// A run that is being watched.
 struct Work<'a> {
@@ -138,12 +135,7 @@ impl<'a> Work<'a> {
         if !output.json {
             self.introduce(&state);
         }
-        let settings = callboard_run::Settings {
-            node: format!("{}-{:08x}", std::process::id(), getrandom::u32().unwrap_or_default()).into(),
-            model: config::default_model(),
-            turn_timeout: TURN_TIMEOUT,
-        };
-        let driver = Driver::new(self.session.clone(), Arc::new(endpoints), settings);
+        let driver = Driver::new(self.session.clone(), Arc::new(endpoints), config::runs());
         let mut watch = Watch::start(&self.session, &state, self.after, output).await?;
         let mut replies = Replies::new(args.yes, output);
         loop {

@@ -34,6 +34,7 @@ const COMMANDS: &[&str] = &[
     "runs resume",
     "runs cancel",
     "runs tool-result",
+    "serve",
     "doctor",
     "completion",
 ];
