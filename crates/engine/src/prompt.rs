@@ -29,6 +29,8 @@ pub struct PromptQuery {
     pub layout: Layout,
     /// The model that reads it, whose vocabulary counts; the agent's where it is absent.
     pub model: Option<String>,
+    /// The model of an agent that names none.
+    pub default_model: Option<String>,
     /// What it has to fit in; the model's window where it is absent.
     pub budget: Option<Tokens>,
     /// As of which entry; the head where it is absent.
@@ -109,7 +111,7 @@ impl Wanted {
             None => prompt::default_agent(&state.team)?,
         };
         let viewer = Viewer::Agent(agent.name.clone());
-        let model = query.model.as_ref().or(agent.model.as_ref());
+        let model = query.model.as_ref().or(agent.model.as_ref()).or(query.default_model.as_ref());
         let window = model.and_then(|model| context_window(model)).unwrap_or(DEFAULT_WINDOW);
         let thread = match &query.thread {
             Some(thread) => thread.clone(),

@@ -32,6 +32,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(journal::read::read))
         .routes(routes!(journal::events::events))
         .routes(routes!(journal::ws::ws))
+        .routes(routes!(journal::why::why))
         .routes(routes!(context_set::list::list))
         .routes(routes!(context_set::read::read, context_set::put::put, context_set::delete::delete))
         .routes(routes!(directive::give::give))

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Error, Settings, app::App, openapi, router::router, tls};
+use crate::{Error, Settings, app::App, drivers::Driving, router::guarded, tls};
 
 /// Serves `board` on `listener` until `shutdown` comes: [`Server::ready`] and [`Server::serve`] at once.
 pub async fn serve(
@@ -55,9 +55,9 @@ impl Server {
             return Err(Error::NoTokens { address });
         }
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-        let app = App::new(board, settings, is_loopback, openapi().to_string())?;
+        let app = App::new(board, settings, is_loopback, Driving::All)?;
         let (tasks, cut) = (TaskTracker::new(), CancellationToken::new());
-        Ok(Self { routes: router(&app), listener, address, tls, tasks, cut, app })
+        Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app })
     }
 
     /// Where it can be called, as `http://ADDRESS` or `https://ADDRESS`.
