@@ -11,6 +11,7 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     cli::{DurabilityChoice, Global},
     failure::Failure,
+    terminal,
 };
 
 /// How long a model may take for one answer.
@@ -43,10 +44,39 @@ pub(crate) fn ttl() -> Result<Ttl, Failure> {
     crate::parse::ttl(&text).map_err(|wrong| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
 }
 
+/// Where sessions are.
+pub(crate) enum Place {
+    /// In the store with this URL.
+    Store(String),
+    /// At the server with this URL.
+    Server(String),
+}
+
+/// Where sessions are: what the command line says goes before the environment.
+pub(crate) fn place(global: &Global) -> Result<Place, Failure> {
+    if let Some(url) = &global.url {
+        return Ok(Place::Server(url.clone()));
+    }
+    match variable("CALLBOARD_URL").filter(|_| global.store.is_none()) {
+        Some(url) => Ok(Place::Server(url)),
+        None => store_url(global).map(Place::Store),
+    }
+}
+
+/// The token that a server is shown.
+pub(crate) fn token(global: &Global) -> Result<Option<String>, Failure> {
+    let Some(path) = &global.token_file else { return Ok(variable("CALLBOARD_TOKEN").map(|it| it.trim().to_owned())) };
+    let token = terminal::file(path)?.trim().to_owned();
+    if token.is_empty() {
+        return Err(Failure::failed("no_token", format!("there is no token in {}", path.display())));
+    }
+    Ok(Some(token))
+}
+
 /// The URL of the store: the one that is named, else a file in the user's data folder.
 pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
-    if let Some(url) = &global.store {
-        return Ok(url.clone());
+    if let Some(url) = global.store.clone().or_else(|| variable("CALLBOARD_STORE")) {
+        return Ok(url);
     }
     let folders = etcetera::choose_base_strategy().map_err(|error| {
         Failure::failed("no_data_folder", format!("there is no folder for the user's data: {error}"))

@@ -39,7 +39,7 @@ pub(crate) struct Serve {
     /// A name by which it may be called, besides those of this machine; can be given again
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
-    /// An origin whose pages may call it, such as https://board.example; can be given again
+    /// An origin whose pages may call it: its scheme and host; can be given again
     #[arg(long = "origin", value_name = "URL", value_parser = parse::origin)]
     pub(crate) origins: Vec<String>,
 }

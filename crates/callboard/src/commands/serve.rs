@@ -27,6 +27,9 @@ use crate::{
 pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Result<ExitCode, Failure> {
     // Whoever ends it while it starts is heard, too.
     let signals = Signals::listen()?;
+    if global.url.is_some() {
+        return Err(Failure::usage("usage", "a server serves a store, not another server: leave --url out"));
+    }
     let url = config::store_url(global)?;
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
     let ttl = config::ttl()?;
