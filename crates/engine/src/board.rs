@@ -129,8 +129,8 @@ impl Board {
         Ok(infos)
     }
 
-    /// What is known of a session, without keeping it in memory for that.
-    async fn info(&self, id: &SessionId) -> Result<SessionInfo, Error> {
+    /// What is known of a session, without keeping it in memory for that: to ask is no use of it.
+    pub async fn info(&self, id: &SessionId) -> Result<SessionInfo, Error> {
         let (loaded, row) = self.load(id).await?;
         Ok(SessionInfo::of(id.clone(), &loaded.state, row))
     }

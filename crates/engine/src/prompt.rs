@@ -33,6 +33,8 @@ pub struct PromptQuery {
     pub layout: Layout,
     /// The model that reads it, whose vocabulary counts; the agent's where it is absent.
     pub model: Option<String>,
+    /// The model of an agent that names none.
+    pub default_model: Option<String>,
     /// What it has to fit in; the model's window where it is absent.
     pub budget: Option<Tokens>,
     /// As of which entry; the head where it is absent.
@@ -85,7 +87,7 @@ impl Wanted {
             None => prompt::default_agent(&state.team)?,
         };
         let viewer = Viewer::Agent(agent.name.clone());
-        let model = query.model.as_ref().or(agent.model.as_ref());
+        let model = query.model.as_ref().or(agent.model.as_ref()).or(query.default_model.as_ref());
         let window = model.and_then(|model| context_window(model)).map_or(DEFAULT_WINDOW, Tokens);
         let count = model.map_or_else(sizes, |model| counter_for(model));
         let thread = match &query.thread {

@@ -1,20 +1,25 @@
 //! `callboard doctor`.
 
+mod server;
+
 use std::process::ExitCode;
 
 use callboard_engine::Board;
 use callboard_model::{ModelName, Provider};
-use callboard_store::Durability;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Context, PAGE};
+use super::{board, durability};
 use crate::{
     cli::{self, Global},
-    config,
+    client::{Client, Remote},
+    config::{self, Place},
     failure::Failure,
     output::{Output, Style},
 };
+
+/// How many sessions are looked at at once.
+const PAGE: usize = 256;
 
 /// What came of one check.
 #[derive(Serialize)]
@@ -38,26 +43,34 @@ impl Finding {
 
 pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) -> Result<ExitCode, Failure> {
     let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
-    match Context::open(global, output).await {
-        Ok(context) => {
-            let durability = match context.board.store().durability() {
-                Durability::Process => "keeps nothing beyond this process",
-                Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
-                Durability::Full => "what is answered survives a loss of power",
-            };
-            findings.push(Finding::good("store", format!("{}; {durability}", config::store_url(global)?)));
-            sessions(&context.board, &mut findings).await;
+    match config::place(global)? {
+        Place::Server(url) => {
+            let server = Client::There(Remote::new(&url, config::token(global)?.as_deref())?);
+            server::look(&server, &url, &mut findings).await;
         }
-        Err(failure) => findings.push(Finding::bad("store", failure.problem.detail)),
-    }
-    if !args.no_model {
-        models(&mut findings).await;
+        Place::Store(url) => {
+            store(global, &url, &mut findings).await;
+            if !args.no_model {
+                models(&mut findings).await;
+            }
+        }
     }
     let ok = findings.iter().all(|finding| finding.ok);
     output.answer(&json!({"ok": ok, "findings": findings}), |output| {
         findings.iter().for_each(|finding| show(finding, output));
     });
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Checks a store and all that is in it.
+async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
+    let board = match board(global, url).await {
+        Ok(board) => board,
+        Err(failure) => return findings.push(Finding::bad("store", failure.problem.detail)),
+    };
+    let promise = durability(board.store().durability());
+    findings.push(Finding::good("store", format!("{}; {promise}", config::shown(url))));
+    sessions(&board, findings).await;
 }
 
 /// Checks the journal of every session. Sound ones are counted, others are named.

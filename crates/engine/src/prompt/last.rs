@@ -73,7 +73,7 @@ impl Session {
             at: Some(turn.prompt.at),
             format: asked.format,
             task: asked.task,
-            profile: None,
+            ..PromptQuery::default()
         };
         let made = match self.wanted(&query).await {
             Ok(wanted) => self.make(&wanted).await,

@@ -88,6 +88,8 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("GET", on("/journal"), None),
         ("GET", on("/journal?limit=5&types=message.added,thread.updated"), None),
         ("GET", on("/ws"), None),
+        ("GET", on("/why?text=T"), None),
+        ("GET", on("/why?text=hello"), None),
         ("GET", on("/context-sets"), None),
         ("POST", on("/directives"), Some(json!({"contextSetUpdate": {"contextSets": []}}))),
         ("GET", on("/directives/schema"), None),

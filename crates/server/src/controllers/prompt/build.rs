@@ -34,7 +34,7 @@ pub(crate) struct PromptBody {
     #[serde(default)]
     #[schema(value_type = LayoutShape, required = false)]
     layout: Layout,
-    /// The model that reads it; the agent's where it is left out.
+    /// The model that reads it; the agent's, or that of agents that name none, where it is left out.
     model: Option<String>,
     /// What it has to fit in, in tokens; the model's window where it is left out.
     #[schema(value_type = Option<u64>, minimum = 0)]
@@ -107,7 +107,9 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
         return Err(on.forbidden("build prompts as of an earlier entry"));
     }
     let agent = whose(&on, agent).await?;
-    let query = PromptQuery { agent, thread, layout, model, budget, at, format, ..PromptQuery::default() };
+    let default_model = on.app.settings.runs.model.clone();
+    let query =
+        PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
     let prompt = on.session.prompt(&query).await?;
     let (text, messages, system) = match prompt.body {
         Body::Text(text) => (Some(text), None, None),

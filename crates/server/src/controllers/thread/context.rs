@@ -53,7 +53,8 @@ pub(crate) async fn context(on: On<ReadThreads>, Name(thread): Name<ThreadId>) -
             PartReport { name: "history".to_owned(), tokens: size.tokens, shortened: false, omitted: Vec::new() };
         return Ok(Answer::ok(ContextSize::new(size.tokens, vec![history], DEFAULT_WINDOW)));
     };
-    let query = PromptQuery { agent: Some(agent), thread: Some(thread), ..PromptQuery::default() };
+    let default_model = on.app.settings.runs.model.clone();
+    let query = PromptQuery { agent: Some(agent), thread: Some(thread), default_model, ..PromptQuery::default() };
     let prompt = on.session.prompt(&query).await?;
     Ok(Answer::ok(ContextSize::new(prompt.tokens, prompt.parts, prompt.budget)))
 }
