@@ -87,7 +87,7 @@ impl Session {
             return Ok(now);
         }
         if seq == Seq::ZERO || seq > now.head.seq {
-            return Err(Refusal::not_found("entry", seq).into());
+            return Err(Refusal::NoEntry { seq, head: now.head.seq }.into());
         }
         let loaded = crate::snapshot::load(&*self.live.store, self.id(), seq).await?;
         self.live.confirm(&now).await?;

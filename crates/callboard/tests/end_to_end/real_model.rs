@@ -35,10 +35,14 @@ role = "worker"
 instructions = "You name one colour, in one word."
 "#;
 
-fn home(model: &'static str) -> Home {
+/// Where the small model is.
+pub fn model_url() -> String {
     let url = std::env::var("CALLBOARD_TEST_MODEL_URL");
-    let url = url.expect("CALLBOARD_TEST_MODEL_URL is not set: run `cargo xtask test`, which brings a small model");
-    let home = Home::at(url, model);
+    url.expect("CALLBOARD_TEST_MODEL_URL is not set: run `cargo xtask test`, which brings a small model")
+}
+
+fn home(model: &'static str) -> Home {
+    let home = Home::at(model_url(), model);
     home.write("team.toml", TEAM);
     home
 }
