@@ -6,8 +6,11 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
 
+mod append;
+mod bare;
 mod board;
 mod report;
+mod rounds;
 mod size;
 
 use std::process::ExitCode;
@@ -32,6 +35,8 @@ struct Arguments {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Measure {
+    /// How fast sessions take messages.
+    Append,
     /// How large the file of a store is.
     Size,
 }
@@ -75,6 +80,7 @@ fn main() -> anyhow::Result<ExitCode> {
 
 async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     match measure {
+        Measure::Append => append::measure(scale, report).await,
         Measure::Size => size::measure(scale, report).await,
     }
 }
