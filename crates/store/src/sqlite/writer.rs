@@ -59,7 +59,8 @@ impl Writer {
 
     /// Does `work` in a transaction, maybe together with others, and answers when that is committed.
     ///
-    /// It may be tried again from the start, so it must leave no traces but in the file.
+    /// It may be tried again from the start, so it must leave no traces but in the file. Where it refuses, it must not have
+    /// written anything.
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
