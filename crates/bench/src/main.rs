@@ -9,8 +9,14 @@
 mod append;
 mod bare;
 mod board;
+mod fanout;
+mod growth;
+mod http;
+mod idle;
+mod open;
 mod report;
 mod rounds;
+mod served;
 mod size;
 
 use std::process::ExitCode;
@@ -37,6 +43,16 @@ struct Arguments {
 enum Measure {
     /// How fast sessions take messages.
     Append,
+    /// How fast messages are taken over HTTP.
+    Http,
+    /// Whether an append costs more the longer the history is.
+    Growth,
+    /// How long it takes to open a long session.
+    Open,
+    /// How much memory idle sessions take.
+    Idle,
+    /// How long it takes until all who listen have heard.
+    Fanout,
     /// How large the file of a store is.
     Size,
 }
@@ -81,6 +97,11 @@ fn main() -> anyhow::Result<ExitCode> {
 async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     match measure {
         Measure::Append => append::measure(scale, report).await,
+        Measure::Http => http::measure(scale, report).await,
+        Measure::Growth => growth::measure(scale, report).await,
+        Measure::Open => open::measure(scale, report).await,
+        Measure::Idle => idle::measure(scale, report).await,
+        Measure::Fanout => fanout::measure(scale, report).await,
         Measure::Size => size::measure(scale, report).await,
     }
 }
