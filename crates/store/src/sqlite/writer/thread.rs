@@ -6,7 +6,7 @@ use std::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, TryRecvError},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use callboard_core::id::SessionId;
@@ -25,6 +25,10 @@ const GROUP: usize = 256;
 
 /// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
 const SLICE: usize = 128;
+
+/// For how long the thread stays awake for the next call. Whoever asks again once it is answered is there by then, and to
+/// wake a thread takes as long as an append.
+pub(super) const AWAKE: Duration = Duration::from_micros(50);
 
 /// How often it is looked for changes by others, as long as somebody watches.
 const POLL: Duration = Duration::from_millis(100);
@@ -98,6 +102,14 @@ impl Thread {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
+        }
+        let began = Instant::now();
+        while began.elapsed() < AWAKE {
+            match self.messages.try_recv() {
+                Ok(message) => return Ok(message),
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+            }
         }
         if self.watchers.receiver_count() > 0 {
             return self.messages.recv_timeout(POLL);
