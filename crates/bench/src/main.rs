@@ -36,6 +36,9 @@ struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Only open so many sessions and print by how many kilobytes that makes the process grow
+    #[arg(long, hide = true)]
+    idle_sessions: Option<usize>,
 }
 
 /// What can be measured.
@@ -79,6 +82,11 @@ fn main() -> anyhow::Result<ExitCode> {
     let scale = Scale { quick: arguments.quick };
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if let Some(sessions) = arguments.idle_sessions {
+        let grown = runtime.block_on(idle::growth(sessions))?;
+        println!("{}", grown.map_or_else(|| "unknown".to_owned(), |kilobytes| kilobytes.to_string()));
+        return Ok(ExitCode::SUCCESS);
+    }
     for measure in measures {
         eprintln!(
             "measuring {}",

@@ -58,12 +58,13 @@ impl Writer {
             tokio::select! {
                 biased;
                 () = &mut noting => {
-                    self.note_use().await;
+                    Box::pin(self.note_use()).await;
                     noting.as_mut().reset(Instant::now() + interval);
                 }
                 taken = waiting.recv_many(&mut jobs, BATCH) => match taken {
                     0 => break,
-                    _ => self.take(&mut jobs).await,
+                    // Boxed, since most sessions are idle: so the task takes no room for what it does not do.
+                    _ => Box::pin(self.take(&mut jobs)).await,
                 },
             }
             if interval != self.interval() {
