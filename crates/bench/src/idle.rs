@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use anyhow::ensure;
-use callboard_store::Durability;
+use callboard_core::id::Seq;
+use callboard_store::{Durability, Order, Query};
 
 use crate::{
     Scale, board,
@@ -40,7 +41,9 @@ pub(crate) async fn growth(sessions: usize) -> anyhow::Result<Option<u64>> {
     let board = board::sqlite(&path, Durability::Normal)?;
     // What is there once, however many are open: connections and their pages.
     for id in &ids {
-        board.store().row(&id.parse()?).await?;
+        let (types, subjects) = (Vec::new(), Vec::new());
+        let query = Query { seqs: Seq(1)..Seq(u64::MAX), types, subjects, order: Order::Forward, limit: 512 };
+        board.store().read(&id.parse()?, query).await?;
     }
     let before = resident_kilobytes();
     for id in &ids {

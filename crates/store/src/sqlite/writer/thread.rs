@@ -26,8 +26,8 @@ const GROUP: usize = 256;
 /// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
 const SLICE: usize = 128;
 
-/// For how long the thread stays awake for the next call. Whoever asks again once it is answered is there by then, and to
-/// wake a thread takes as long as an append.
+/// For how long the thread stays awake for the next call, where one caller asks again once it is answered: to wake a
+/// thread takes longer than an append.
 pub(super) const AWAKE: Duration = Duration::from_micros(50);
 
 /// How often it is looked for changes by others, as long as somebody watches.
@@ -48,6 +48,8 @@ pub(super) struct Thread {
     /// The change through which entries are filed, as far as is known.
     filed: i64,
     numbers: Numbers,
+    /// Whether the last call had its transaction to itself.
+    alone: bool,
 }
 
 impl Thread {
@@ -60,7 +62,7 @@ impl Thread {
     ) -> Result<Self, Fault> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
         let (filed, numbers) = (filing::through(&db)?, Numbers::default());
-        Ok(Self { db, messages, watchers, clock, path, seen, data_version, dead: true, filed, numbers })
+        Ok(Self { db, messages, watchers, clock, path, seen, data_version, dead: true, filed, numbers, alone: false })
     }
 
     /// Works until every handle is gone and the queue is empty.
@@ -92,6 +94,7 @@ impl Thread {
                 Err(_) => break,
             }
         }
+        self.alone = group.len() == 1;
         Some(group)
     }
 
@@ -104,7 +107,7 @@ impl Thread {
             });
         }
         let began = Instant::now();
-        while began.elapsed() < AWAKE {
+        while self.alone && began.elapsed() < AWAKE {
             match self.messages.try_recv() {
                 Ok(message) => return Ok(message),
                 Err(TryRecvError::Empty) => std::thread::yield_now(),
