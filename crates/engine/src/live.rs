@@ -1,6 +1,6 @@
 //! Live sessions: what is durable, published for all who read, and the queue of those who write.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use callboard_core::{
     entry::{Entry, Head},
@@ -32,8 +32,9 @@ const EPHEMERAL: usize = 1024;
 pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) ephemeral: broadcast::Sender<Ephemeral>,
     pub(crate) prompts: SessionMemory,
+    /// There once somebody listens: it takes more room than all the rest.
+    ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     settings: Settings,
     published: watch::Sender<Published>,
     recent: Arc<Recent>,
@@ -54,8 +55,8 @@ impl Live {
         let live = Self {
             id,
             store,
-            ephemeral: broadcast::Sender::new(EPHEMERAL),
             prompts: settings.prompt_memory.of_session(),
+            ephemeral: OnceLock::new(),
             settings,
             published: watch::Sender::new(Ok(Arc::new(loaded.state))),
             recent: Arc::default(),
@@ -132,6 +133,19 @@ impl Live {
     /// The states that are published from now on.
     pub(crate) fn published(&self) -> watch::Receiver<Published> {
         self.published.subscribe()
+    }
+
+    /// Lets those who listen hear something that is not kept.
+    pub(crate) fn tell(&self, event: Ephemeral) {
+        if let Some(ephemeral) = self.ephemeral.get() {
+            // Nobody may be listening any more.
+            let _ = ephemeral.send(event);
+        }
+    }
+
+    /// Hears what is not kept.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
+        self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
     }
 
     /// Whether somebody waits for what happens.

@@ -9,6 +9,7 @@ mod close;
 mod expiry;
 mod faults;
 mod forks;
+mod growth;
 mod history;
 mod message_ids;
 mod prompts;
