@@ -13,7 +13,6 @@ mod growth;
 mod history;
 mod message_ids;
 mod prompts;
-mod reading;
 mod remembered;
 mod reusable;
 mod sessions;
