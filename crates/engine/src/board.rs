@@ -90,7 +90,7 @@ impl Board {
                 }
                 let Some(live) = sessions.alive(&id) else {
                     let Open { store, settings, .. } = &*self.inner;
-                    let live = Live::start(id.clone(), store.clone(), settings.clone(), loaded, used);
+                    let live = Live::new(id.clone(), store.clone(), settings.clone(), loaded, used);
                     sessions.kept.insert(id, Kept { live: live.clone(), used: Instant::now() });
                     return Ok(self.give(live));
                 };

@@ -37,12 +37,14 @@ pub enum Ephemeral {
     },
 }
 
-/// What is asked of the task of a live session.
+/// What is asked of the writer of a live session.
 pub(crate) enum Job {
     /// Decide a command and append what it leads to.
     Execute(Box<Execute>),
     /// Read what others appended.
     CatchUp(oneshot::Sender<Result<(), Error>>),
+    /// Note that the session is in use, where somebody waits for what happens in it.
+    NoteUse,
     /// End, once what was asked before is answered.
     Close(oneshot::Sender<Result<(), Error>>),
 }

@@ -1,6 +1,9 @@
 //! Live sessions: what is durable, published for all who read, and the queue of those who write.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+};
 
 use callboard_core::{
     entry::{Entry, Head},
@@ -9,7 +12,10 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{Row, Store};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::{
+    sync::{Semaphore, broadcast, oneshot, watch},
+    task::JoinHandle,
+};
 
 use crate::{
     Error, Settings,
@@ -35,61 +41,101 @@ pub(crate) struct Live {
     pub(crate) prompts: SessionMemory,
     /// There once somebody listens: it takes more room than all the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
-    settings: Settings,
-    published: watch::Sender<Published>,
-    recent: Arc<Recent>,
-    activity: Arc<Activity>,
-    jobs: mpsc::Sender<Job>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) published: watch::Sender<Published>,
+    pub(crate) recent: Recent,
+    pub(crate) activity: Activity,
+    /// Room in the queue.
+    room: Semaphore,
+    work: Mutex<Work>,
+}
+
+/// What is to be done in a session, and who does it. A session in which nothing happens has no task.
+pub(crate) struct Work {
+    pub(crate) waiting: VecDeque<Job>,
+    /// Whether there is a task that does it.
+    pub(crate) is_under_way: bool,
+    /// The task that sees to it that the use by those who listen is noted; each one has another number.
+    noting: Option<u64>,
+    /// The entry that the newest snapshot is of, as far as is known here.
+    pub(crate) snapshot: Seq,
+    /// The snapshot that is being written.
+    pub(crate) writing: Option<JoinHandle<()>>,
 }
 
 impl Live {
-    /// Starts the task of a session whose durable state was just read. Its last use was noted at `used`.
-    pub(crate) fn start(
+    /// A session whose durable state was just read. Its last use was noted at `used`.
+    pub(crate) fn new(
         id: SessionId,
         store: Arc<dyn Store>,
-        settings: Settings,
+        settings: Arc<Settings>,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
-        let (jobs, waiting) = mpsc::channel(QUEUE);
-        let live = Self {
+        let Loaded { state, snapshot } = loaded;
+        let (waiting, is_under_way, noting, writing) = Default::default();
+        Arc::new(Self {
             id,
             store,
             prompts: settings.prompt_memory.of_session(),
             ephemeral: OnceLock::new(),
             settings,
-            published: watch::Sender::new(Ok(Arc::new(loaded.state))),
-            recent: Arc::default(),
-            activity: Arc::new(Activity::at(used)),
-            jobs,
-        };
-        tokio::spawn(live.writer(loaded.snapshot).run(waiting));
-        Arc::new(live)
-    }
-
-    fn writer(&self, snapshot: Seq) -> Writer {
-        Writer {
-            id: self.id.clone(),
-            store: self.store.clone(),
-            settings: self.settings.clone(),
-            published: self.published.clone(),
-            recent: self.recent.clone(),
-            activity: self.activity.clone(),
-            snapshot,
-            writing: None,
-        }
+            published: watch::Sender::new(Ok(Arc::new(state))),
+            recent: Recent::default(),
+            activity: Activity::at(used),
+            room: Semaphore::new(QUEUE),
+            work: Mutex::new(Work { waiting, is_under_way, noting, snapshot, writing }),
+        })
     }
 
     /// Waits for its turn in the queue of the session.
-    pub(crate) async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Job) -> Result<T, Error> {
+    pub(crate) async fn ask<T>(
+        self: &Arc<Self>,
+        job: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Job,
+    ) -> Result<T, Error> {
         let (answer, answered) = oneshot::channel();
-        let ended = || self.known().err().unwrap_or(Error::Closed);
-        self.jobs.send(job(answer)).await.map_err(|_| ended())?;
-        answered.await.map_err(|_| ended())?
+        // The semaphore is never closed.
+        self.room.acquire().await.map_err(|_| Error::Closed)?.forget();
+        self.put(job(answer));
+        answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
+    }
+
+    /// Puts something into the queue, and has it done where nobody does so already.
+    fn put(self: &Arc<Self>, job: Job) {
+        let is_idle = {
+            let mut work = self.work();
+            work.waiting.push_back(job);
+            !std::mem::replace(&mut work.is_under_way, true)
+        };
+        if is_idle {
+            tokio::spawn(Writer(self.clone()).run());
+        }
+    }
+
+    pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes from the queue what can be done together; nothing where there is nothing left to do.
+    pub(crate) fn take(&self, most: usize) -> Vec<Job> {
+        let mut work = self.work();
+        let jobs: Vec<_> = {
+            let many = work.waiting.len().min(most);
+            work.waiting.drain(..many).collect()
+        };
+        work.is_under_way = !jobs.is_empty();
+        drop(work);
+        self.free(&jobs);
+        jobs
+    }
+
+    /// Frees the room that `jobs` had in the queue; what nobody asked for had none.
+    pub(crate) fn free(&self, jobs: &[Job]) {
+        self.room.add_permits(jobs.iter().filter(|job| !matches!(job, Job::NoteUse)).count());
     }
 
     /// The state as it is in the store now, also where somebody else wrote it. It counts as a use of the session.
-    pub(crate) async fn current(&self) -> Result<Arc<State>, Error> {
+    pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<State>, Error> {
         let before = self.known()?;
         let interval = expiry::interval(before.session.settings.ttl_seconds);
         if self.activity.is_due(self.settings.clock.now(), interval) {
@@ -105,14 +151,14 @@ impl Live {
     }
 
     /// The state as it is in the store now, for Callboard's own ends: it counts as no use.
-    pub(crate) async fn refresh(&self) -> Result<Arc<State>, Error> {
+    pub(crate) async fn refresh(self: &Arc<Self>) -> Result<Arc<State>, Error> {
         let before = self.known()?;
         let row = self.store.row(&self.id).await?;
         self.caught_up(&before, row).await
     }
 
     /// The state as of `row` or later, where `before` was published before the row was read.
-    async fn caught_up(&self, before: &State, row: Option<Row>) -> Result<Arc<State>, Error> {
+    async fn caught_up(self: &Arc<Self>, before: &State, row: Option<Row>) -> Result<Arc<State>, Error> {
         let now = self.known()?;
         let is_known = row.is_some_and(|Row { head, .. }| {
             let between = before.head.seq < head.seq && head.seq < now.head.seq;
@@ -130,9 +176,44 @@ impl Live {
         self.published.borrow().clone().map_err(|end| self.error(end))
     }
 
-    /// The states that are published from now on.
-    pub(crate) fn published(&self) -> watch::Receiver<Published> {
-        self.published.subscribe()
+    /// The states that are published from now on. Whoever has them uses the session.
+    pub(crate) fn published(self: &Arc<Self>) -> watch::Receiver<Published> {
+        let published = self.published.subscribe();
+        let mut work = self.work();
+        if work.noting.is_none() {
+            self.note_uses(&mut work, 0);
+        }
+        drop(work);
+        published
+    }
+
+    /// Has the use by those who listen noted in another rhythm, now that the session lives for another time.
+    pub(crate) fn note_uses_anew(self: &Arc<Self>) {
+        let mut work = self.work();
+        if let Some(number) = work.noting {
+            self.note_uses(&mut work, number.wrapping_add(1));
+        }
+    }
+
+    fn note_uses(self: &Arc<Self>, work: &mut Work, number: u64) {
+        work.noting = Some(number);
+        let ttl = self.known().map(|state| state.session.settings.ttl_seconds).unwrap_or_default();
+        tokio::spawn(note_uses(Arc::downgrade(self), number, expiry::interval(ttl)));
+    }
+
+    /// Has the use by those who listen noted, where `number` is still to see to it.
+    fn note_use(self: &Arc<Self>, number: u64) -> bool {
+        let mut work = self.work();
+        if work.noting != Some(number) {
+            return false;
+        }
+        if !self.has_listeners() || self.known().is_err() {
+            work.noting = None;
+            return false;
+        }
+        drop(work);
+        self.put(Job::NoteUse);
+        true
     }
 
     /// Lets those who listen hear something that is not kept.
@@ -198,6 +279,16 @@ impl Live {
         match end {
             End::Gone => Error::NoSession { session: self.id.clone() },
             End::Closed => Error::Closed,
+        }
+    }
+}
+
+/// Sees to it that the use by those who listen is noted now and then, as long as there are any.
+async fn note_uses(live: Weak<Live>, number: u64, interval: std::time::Duration) {
+    loop {
+        tokio::time::sleep(interval).await;
+        if !live.upgrade().is_some_and(|live| live.note_use(number)) {
+            return;
         }
     }
 }

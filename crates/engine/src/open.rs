@@ -14,7 +14,7 @@ use crate::{Settings, live::Live};
 /// The sessions of a store that are in memory, and what keeps them so.
 pub(crate) struct Open {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     sessions: Mutex<Sessions>,
     /// What goes on in the background as long as the board is there.
     tasks: Mutex<JoinSet<()>>,
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 impl Open {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let (sessions, tasks) = (Mutex::default(), Mutex::default());
-        Self { store, settings, sessions, tasks }
+        Self { store, settings: Arc::new(settings), sessions, tasks }
     }
 
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {

@@ -1,43 +1,34 @@
-//! The task of a live session: it takes what is asked in order, and alone changes what is published.
+//! The task of a live session, as long as there is something to do in it: it does what is asked in order, and alone
+//! changes what is published.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
-    id::{Seq, SessionId},
     state::State,
 };
-use callboard_store::Store;
-use tokio::{
-    sync::{mpsc, oneshot, watch},
-    task::JoinHandle,
-    time::Instant,
-};
+use tokio::sync::oneshot;
 
 use crate::{
-    Error, Settings,
-    expiry::{self, Activity},
-    job::{End, Execute, Job, Published},
+    Error, expiry,
+    job::{End, Execute, Job},
     journal::{PAGE, follows, read},
-    recent::Recent,
+    live::Live,
     snapshot,
 };
 
 /// How many commands are decided together at most.
 const BATCH: usize = 256;
 
-/// The task of a session.
-pub(crate) struct Writer {
-    pub(crate) id: SessionId,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) settings: Settings,
-    pub(crate) published: watch::Sender<Published>,
-    pub(crate) recent: Arc<Recent>,
-    pub(crate) activity: Arc<Activity>,
-    /// The entry that the newest snapshot is of, as far as this task knows.
-    pub(crate) snapshot: Seq,
-    /// The snapshot that is being written.
-    pub(crate) writing: Option<JoinHandle<()>>,
+/// The task of a session, as long as there is something to do in it.
+pub(crate) struct Writer(pub(crate) Arc<Live>);
+
+impl Deref for Writer {
+    type Target = Arc<Live>;
+
+    fn deref(&self) -> &Arc<Live> {
+        &self.0
+    }
 }
 
 /// Jobs that were taken from the queue together, by what they ask for.
@@ -45,42 +36,34 @@ pub(crate) struct Writer {
 struct Taken {
     commands: Vec<Execute>,
     catch_ups: Vec<oneshot::Sender<Result<(), Error>>>,
+    note_use: bool,
     closes: Vec<oneshot::Sender<Result<(), Error>>>,
 }
 
 impl Writer {
-    /// Takes what is asked in order, until nobody is left who could ask, or the session has ended.
-    pub(crate) async fn run(mut self, mut waiting: mpsc::Receiver<Job>) {
-        let mut jobs = Vec::new();
-        let mut interval = self.interval();
-        let mut noting = std::pin::pin!(tokio::time::sleep(interval));
-        while self.published.borrow().is_ok() {
-            tokio::select! {
-                biased;
-                () = &mut noting => {
-                    Box::pin(self.note_use()).await;
-                    noting.as_mut().reset(Instant::now() + interval);
-                }
-                taken = waiting.recv_many(&mut jobs, BATCH) => match taken {
-                    0 => break,
-                    // Boxed, since most sessions are idle: so the task takes no room for what it does not do.
-                    _ => Box::pin(self.take(&mut jobs)).await,
-                },
+    /// Does what is asked in order, until there is nothing left to do.
+    pub(crate) async fn run(mut self) {
+        let mut end = Ending(Some(self.0.clone()));
+        loop {
+            let jobs = self.0.take(BATCH);
+            if jobs.is_empty() {
+                end.is_in_order();
+                return;
             }
-            if interval != self.interval() {
-                interval = self.interval();
-                noting.as_mut().reset(Instant::now() + interval);
+            // Once the session has ended, whoever asks is told so by getting no answer.
+            if self.published.borrow().is_ok() {
+                self.take(jobs).await;
             }
         }
-        self.finish_snapshot().await;
     }
 
-    async fn take(&mut self, jobs: &mut Vec<Job>) {
+    async fn take(&mut self, jobs: Vec<Job>) {
         let mut taken = Taken::default();
-        for job in jobs.drain(..) {
+        for job in jobs {
             match job {
                 Job::Execute(job) => taken.commands.push(*job),
                 Job::CatchUp(answer) => taken.catch_ups.push(answer),
+                Job::NoteUse => taken.note_use = true,
                 Job::Close(answer) => taken.closes.push(answer),
             }
         }
@@ -92,6 +75,9 @@ impl Writer {
         if !taken.commands.is_empty() {
             self.execute(taken.commands).await;
         }
+        if taken.note_use {
+            self.note_use().await;
+        }
         if !taken.closes.is_empty() {
             self.end(End::Closed);
             self.finish_snapshot().await;
@@ -99,16 +85,11 @@ impl Writer {
         }
     }
 
-    /// How often the use by streams is noted.
-    fn interval(&self) -> std::time::Duration {
-        let ttl = self.state().map(|state| state.session.settings.ttl_seconds).unwrap_or_default();
-        expiry::interval(ttl)
-    }
-
     /// Notes that the session is in use where somebody waits for what happens in it: a stream, or the driver of a run.
     async fn note_use(&mut self) {
         let Ok(state) = self.state() else { return };
-        if self.published.receiver_count() == 0 || !self.activity.is_due(self.settings.clock.now(), self.interval()) {
+        let interval = expiry::interval(state.session.settings.ttl_seconds);
+        if !self.has_listeners() || !self.activity.is_due(self.settings.clock.now(), interval) {
             return;
         }
         let touched = match self.store.now().await {
@@ -124,27 +105,24 @@ impl Writer {
 
     /// The state that the next command is decided on.
     pub(crate) fn state(&self) -> Result<Arc<State>, Error> {
-        self.published.borrow().clone().map_err(|end| match end {
-            End::Gone => self.gone(),
-            End::Closed => Error::Closed,
-        })
-    }
-
-    pub(crate) fn gone(&self) -> Error {
-        Error::NoSession { session: self.id.clone() }
+        self.known()
     }
 
     /// Publishes what has become durable.
-    pub(crate) fn publish(&mut self, entries: Vec<Entry>, state: State) {
+    pub(crate) fn publish(&self, entries: Vec<Entry>, state: State) {
         // The entries first: who sees the state finds them.
         self.recent.push(entries);
         let state = Arc::new(state);
-        drop(self.published.send_replace(Ok(state.clone())));
+        let before = self.published.send_replace(Ok(state.clone()));
+        let ttl = |state: &State| state.session.settings.ttl_seconds;
+        if before.is_ok_and(|before| ttl(&before) != ttl(&state)) {
+            self.note_uses_anew();
+        }
         self.write_snapshot(&state);
     }
 
     /// Publishes that there is nothing more to come.
-    pub(crate) fn end(&mut self, end: End) {
+    pub(crate) fn end(&self, end: End) {
         drop(self.published.send_replace(Err(end)));
     }
 
@@ -179,33 +157,49 @@ impl Writer {
     }
 
     /// Writes a snapshot of `state` where the last one is long ago, without waiting for it. One is written at a time.
-    fn write_snapshot(&mut self, state: &Arc<State>) {
+    fn write_snapshot(&self, state: &Arc<State>) {
         let Head { seq, .. } = state.head;
-        let is_busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
-        if is_busy || seq.0.saturating_sub(self.snapshot.0) < self.settings.snapshot_every.max(1) {
+        let mut work = self.work();
+        let is_busy = work.writing.as_ref().is_some_and(|writing| !writing.is_finished());
+        if is_busy || seq.0.saturating_sub(work.snapshot.0) < self.settings.snapshot_every.max(1) {
             return;
         }
-        self.snapshot = seq;
-        self.writing = Some(tokio::spawn(snapshot::write(self.store.clone(), self.id.clone(), state.clone())));
+        work.snapshot = seq;
+        work.writing = Some(tokio::spawn(snapshot::write(self.store.clone(), self.id.clone(), state.clone())));
     }
 
-    async fn finish_snapshot(&mut self) {
-        if let Some(writing) = self.writing.take() {
+    async fn finish_snapshot(&self) {
+        let writing = self.work().writing.take();
+        if let Some(writing) = writing {
             // It only saves time: the journal has everything.
             let _ = writing.await;
         }
     }
 }
 
-impl Drop for Writer {
+/// Notices a task that ends in the middle of its work: nobody waits for what it will never publish.
+struct Ending(Option<Arc<Live>>);
+
+impl Ending {
+    fn is_in_order(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Ending {
     fn drop(&mut self) {
-        // However the task ends: nobody waits for what it will never publish.
-        self.published.send_if_modified(|published| {
+        let Some(live) = self.0.take() else { return };
+        live.published.send_if_modified(|published| {
             let lives = published.is_ok();
             if lives {
                 *published = Err(End::Closed);
             }
             lives
         });
+        let mut work = live.work();
+        work.is_under_way = false;
+        let waited: Vec<_> = work.waiting.drain(..).collect();
+        drop(work);
+        live.free(&waited);
     }
 }
