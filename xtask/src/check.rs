@@ -1,7 +1,7 @@
 //! What continuous integration runs.
 
 use crate::server::{Server, Share};
-use crate::{audit, command, weights};
+use crate::{audit, command, services, weights};
 
 /// Tells the tests where the small model is.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
@@ -22,6 +22,7 @@ pub(crate) fn lint() -> anyhow::Result<()> {
 
 /// All tests, or those that `arguments` for `cargo test` choose, with the small model that some of them need.
 pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
+    services::bring()?;
     let mut cargo = command::cargo();
     cargo.args(["test", "--all-features"]);
     if arguments.is_empty() {

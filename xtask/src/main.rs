@@ -13,6 +13,7 @@ mod lines;
 mod llama;
 mod progress;
 mod server;
+mod services;
 mod weights;
 
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ Usage: cargo xtask CHORE
   lint               formatting, clippy, documentation, licences, arrows between crates
   audit              licences, sources and arrows alone
   ci                 lint, then test
-  setup [MODEL]      bring a small model and build its server, nothing else
+  setup [MODEL]      bring a small model and build its server, and install databases for the tests, nothing else
   model [MODEL]      run a small model's server until Ctrl-C
 
 MODEL is 0.5b (what the tests use) or 1.5b (what the demo uses). Models and their server are kept in the user's cache
@@ -81,5 +82,5 @@ fn model(arguments: &[String]) -> anyhow::Result<Weights> {
 fn setup(weights: &Weights) -> anyhow::Result<()> {
     println!("{}", weights.bring()?.display());
     println!("{}", llama::bring()?.display());
-    Ok(())
+    services::bring()
 }

@@ -1,0 +1,68 @@
+//! Databases and other programs that the tests start themselves, on loopback and with data that is thrown away.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::bail;
+
+use crate::command;
+
+/// A program that tests need, and the package of Debian's that has it.
+struct Service {
+    program: &'static str,
+    package: &'static str,
+    /// Where the package puts it, where that is in no one's path: a folder, in which the folders of versions are.
+    beside: Option<&'static str>,
+}
+
+const SERVICES: &[Service] = &[
+    Service { program: "curl", package: "curl", beside: None },
+    Service { program: "redis-server", package: "redis-server", beside: None },
+    Service { program: "initdb", package: "postgresql", beside: Some("/usr/lib/postgresql") },
+];
+
+/// Installs what is missing where it may; otherwise says what to install.
+pub(crate) fn bring() -> anyhow::Result<()> {
+    let missing: Vec<_> =
+        SERVICES.iter().filter(|service| !service.is_there()).map(|service| service.package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names = missing.join(" ");
+    if !(is_root() && in_path("apt-get").is_some()) {
+        bail!("the tests need {names}: install it, for instance with `sudo apt-get install {names}`");
+    }
+    eprintln!("installing {names}, which the tests need");
+    let mut update = Command::new("apt-get");
+    command::run(update.args(["update", "--quiet"]))?;
+    let mut install = Command::new("apt-get");
+    command::run(
+        install
+            .args(["install", "--yes", "--quiet", "--no-install-recommends"])
+            .args(missing)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
+}
+
+impl Service {
+    fn is_there(&self) -> bool {
+        in_path(self.program).is_some() || self.beside.is_some_and(|folder| beside(Path::new(folder), self.program))
+    }
+}
+
+fn beside(folder: &Path, program: &str) -> bool {
+    let versions = folder.read_dir().into_iter().flatten().flatten();
+    versions.into_iter().any(|version| version.path().join("bin").join(program).is_file())
+}
+
+fn in_path(program: &str) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|id| String::from_utf8_lossy(&id.stdout).trim() == "0")
+}
