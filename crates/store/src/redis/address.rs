@@ -52,7 +52,8 @@ impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why: &str| Error::cannot_open(shown(url), why);
         let rest = url.strip_prefix("redis-rest+");
-        let mut place = Url::parse(rest.unwrap_or(url)).map_err(|_| wrong("it is not a URL: write redis://HOST:PORT"))?;
+        let mut place =
+            Url::parse(rest.unwrap_or(url)).map_err(|_| wrong("it is not a URL: write redis://HOST:PORT"))?;
         if place.host_str().is_none_or(str::is_empty) {
             return Err(wrong("the host is missing: write redis://HOST:PORT"));
         }

@@ -65,7 +65,9 @@ impl Rest {
         let words: Vec<_> = commands.iter().map(|command| &command.0).collect();
         match self.post("/pipeline", &json!(words)).await? {
             Value::Array(answers) if answers.len() == commands.len() => Ok(answers.into_iter().map(answer).collect()),
-            Value::Object(refusal) => Err(answer(Value::Object(refusal)).err().unwrap_or_else(|| nonsense("/pipeline"))),
+            Value::Object(refusal) => {
+                Err(answer(Value::Object(refusal)).err().unwrap_or_else(|| nonsense("/pipeline")))
+            }
             _ => Err(nonsense("/pipeline")),
         }
     }
@@ -106,7 +108,9 @@ async fn read(response: Response) -> Result<Value, Fault> {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             return Err(Fault::refused("WRONGPASS the token is refused: take the one that may read and write"));
         }
-        StatusCode::TOO_MANY_REQUESTS => return Err(Fault::refused("TOOMANY requests: it asks to wait, for longer than we did")),
+        StatusCode::TOO_MANY_REQUESTS => {
+            return Err(Fault::refused("TOOMANY requests: it asks to wait, for longer than we did"));
+        }
         status if status.is_redirection() => {
             return Err(Fault::Nonsense(format!("it answers {status}: write the URL that it redirects to")));
         }

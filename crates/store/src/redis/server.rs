@@ -21,13 +21,17 @@ pub(super) async fn check(link: &Link, address: &Address, asked: Durability) -> 
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
     if !link.is_native() {
         // A service says nothing of its settings. What a command answers shows whether it is one, and the token right.
-        link.now().await.and(link.call(Command::new(["EXISTS", &link.layout.sessions])).await).map_err(|fault| unusable(address, fault))?;
+        link.now()
+            .await
+            .and(link.call(Command::new(["EXISTS", &link.layout.sessions])).await)
+            .map_err(|fault| unusable(address, fault))?;
         let promised = address.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
             Ok(promised)
         } else {
             Err(refuse(
-                "over REST nobody can look how durable it is: say what the provider promises, ?durability=full".to_owned(),
+                "over REST nobody can look how durable it is: say what the provider promises, ?durability=full"
+                    .to_owned(),
             ))
         };
     }
@@ -71,7 +75,9 @@ impl Server {
         let version = self.says("redis_version").unwrap_or("0");
         let major = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
         if major < OLDEST {
-            return Some(format!("it has version {version}, and version {OLDEST} or newer is needed: update the server"));
+            return Some(format!(
+                "it has version {version}, and version {OLDEST} or newer is needed: update the server"
+            ));
         }
         if self.says("role") == Some("slave") {
             return Some("it is a replica, which takes no writes: name the primary".to_owned());

@@ -48,11 +48,7 @@ fn read_row([seq, tag, expires_at, last_activity]: [Reply; 4]) -> Result<Row, Fa
 }
 
 /// The sessions behind `after`. Only what the rows themselves say counts.
-pub(super) async fn list(
-    link: &Link,
-    after: Option<&SessionId>,
-    limit: usize,
-) -> Result<Vec<(SessionId, Row)>, Fault> {
+pub(super) async fn list(link: &Link, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
     let mut found = Vec::new();
     if limit == 0 {
         return Ok(found);
@@ -62,7 +58,8 @@ pub(super) async fn list(
     loop {
         let ids = ids_behind(link, after.as_ref()).await?;
         let fields = ["seq", "tag", "expires_at", "last_activity"];
-        let ask = |id| Command::new(["HMGET".to_owned(), link.layout.row(id)].into_iter().chain(fields.map(Into::into)));
+        let ask =
+            |id| Command::new(["HMGET".to_owned(), link.layout.row(id)].into_iter().chain(fields.map(Into::into)));
         let rows = link.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
         let complete = ids.len() < AT_ONCE;
         after = ids.last().cloned();
@@ -100,8 +97,7 @@ pub(super) async fn sweep(link: &Link, limit: usize) -> Result<Vec<SessionId>, F
     let now = link.now().await?.as_millis().to_string();
     while swept.len() < limit && in_vain < SLICES_IN_VAIN {
         let at_once = AT_ONCE.min(limit - swept.len()).to_string();
-        let expired =
-            Command::new(["ZRANGE", &link.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
+        let expired = Command::new(["ZRANGE", &link.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
         let expired = ids(link.call(expired).await?)?;
         if expired.is_empty() {
             break;

@@ -27,6 +27,35 @@ pub(crate) async fn open(url: &str, clock: &ManualClock) -> Arc<dyn Store> {
     Arc::new(RedisStore::open(url, settings).await.unwrap())
 }
 
+/// Whoever runs the server, who may give it any command.
+pub(crate) struct Admin(redis::aio::MultiplexedConnection);
+
+impl Admin {
+    pub(crate) async fn of(server: &RedisServer) -> Self {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
+        Self(client.get_multiplexed_async_connection().await.unwrap())
+    }
+
+    /// Gives a command whose words have no spaces.
+    pub(crate) async fn tell<T: redis::FromRedisValue>(&mut self, command: &str) -> T {
+        self.try_tell(command).await.unwrap()
+    }
+
+    /// Runs a script, for which it may take its time.
+    pub(crate) async fn eval(&mut self, code: &str) {
+        self.0.set_response_timeout(std::time::Duration::from_secs(60));
+        redis::cmd("EVAL").arg(code).arg(0).query_async::<()>(&mut self.0).await.unwrap();
+    }
+
+    async fn try_tell<T: redis::FromRedisValue>(&mut self, command: &str) -> redis::RedisResult<T> {
+        let mut words = redis::Cmd::new();
+        command.split_whitespace().for_each(|word| {
+            words.arg(word);
+        });
+        words.query_async(&mut self.0).await
+    }
+}
+
 /// A namespace in a server that is shared.
 pub(crate) struct Native {
     pub(crate) server: Arc<RedisServer>,
@@ -54,7 +83,7 @@ impl Fixture for Native {
 pub(crate) struct Rest {
     pub(crate) proxy: Proxy,
     pub(crate) url: String,
-    _server: Arc<RedisServer>,
+    pub(crate) server: Arc<RedisServer>,
     clock: ManualClock,
 }
 
@@ -63,7 +92,7 @@ impl Fixture for Rest {
     async fn fresh() -> Self {
         let server = RedisServer::shared();
         let proxy = Proxy::start(server.port()).await;
-        Self { url: proxy.url(&namespace()), proxy, _server: server, clock: clock() }
+        Self { url: proxy.url(&namespace()), proxy, server, clock: clock() }
     }
 
     async fn open(&self) -> Arc<dyn Store> {

@@ -138,7 +138,7 @@ async fn carry_out(redis: &MultiplexedConnection, command: Value) -> Value {
     for word in command.as_array().unwrap() {
         cmd.arg(word.as_str().unwrap());
     }
-    match redis.clone().send_packed_command(&cmd).await {
+    match redis.clone().send_packed_command(&cmd).await.and_then(Reply::extract_error) {
         Ok(reply) => json!({"result": json_of(reply)}),
         Err(error) => {
             let words = format!("{} {}", error.code().unwrap_or("ERR"), error.detail().unwrap_or_default());
