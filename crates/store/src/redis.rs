@@ -65,6 +65,7 @@ impl RedisStore {
         let unusable = |fault| server::unusable(&address, fault);
         let link = Arc::new(Link::open(&address, settings.clock).await.map_err(unusable)?);
         let durability = server::check(&link, &address, settings.durability).await?;
+        server::check_format(&link, &address).await?;
         let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
         Ok(Self { link, changes, durability, shown: address.shown() })
     }

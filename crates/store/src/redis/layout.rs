@@ -13,7 +13,7 @@
 //! | `{…}:snapshots` | hash | by number: the tag and the state |
 //!
 //! Behind the namespace alone there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
-//! expire, by when), `:changes` (a stream of what changed, the newest ten thousand or so) and `:count` (of changes).
+//! expire, by when), `:changes` (a stream of what changed, the newest ten thousand or so) and `:count` (of changes), and `:format` (of all of this).
 
 use callboard_core::id::SessionId;
 
@@ -34,13 +34,15 @@ pub(super) struct Layout {
     pub(super) expiry: String,
     pub(super) changes: String,
     pub(super) count: String,
+    pub(super) format: String,
 }
 
 impl Layout {
     pub(super) fn new(namespace: String) -> Self {
         let shared = |name| format!("{{{namespace}}}:{name}");
-        let [sessions, expiry, changes, count] = ["sessions", "expiry", "changes", "count"].map(shared);
-        Self { sessions, expiry, changes, count, namespace }
+        let [sessions, expiry, changes, count, format] =
+            ["sessions", "expiry", "changes", "count", "format"].map(shared);
+        Self { sessions, expiry, changes, count, format, namespace }
     }
 
     /// The row of a session.

@@ -31,16 +31,15 @@ pub(super) struct Link {
 }
 
 /// The ways that commands travel.
-#[derive(Clone)]
 enum Transport {
-    Native(Native),
+    Native(Box<Native>),
     Rest(Rest),
 }
 
 impl Link {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
         let transport = match &address.way {
-            Way::Native(url) => Transport::Native(Native::connect(url).await?),
+            Way::Native(url) => Transport::Native(Box::new(Native::connect(url).await?)),
             Way::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
         };
         Ok(Self { transport, layout: Layout::new(address.namespace.clone()), clock, name: random_name() })

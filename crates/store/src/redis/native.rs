@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::{
-    Client, Cmd, FromRedisValue as _, IntoConnectionInfo as _, Pipeline, RedisError, Value,
+    Client, Cmd, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, Pipeline, RedisError, Value,
     aio::{ConnectionLike as _, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
 };
 use reqwest::Url;
@@ -14,7 +14,7 @@ use super::{
 };
 
 /// How long connecting may take.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECTING: Duration = Duration::from_secs(3);
 
 /// How long an answer may take. A value of 16 MiB must get through.
 const ANSWERING: Duration = Duration::from_secs(30);
@@ -23,7 +23,6 @@ const ANSWERING: Duration = Duration::from_secs(30);
 const WAITING: Duration = Duration::from_secs(10);
 
 /// One server.
-#[derive(Clone)]
 pub(super) struct Native {
     client: Client,
     connection: ConnectionManager,
@@ -103,6 +102,9 @@ fn reply(value: Value) -> Result<Reply, Fault> {
 fn fault(error: RedisError) -> Fault {
     if error.is_connection_refusal() {
         return Fault::Unreached(error.to_string());
+    }
+    if error.kind() == ErrorKind::AuthenticationFailed {
+        return Fault::refused("WRONGPASS it lets nobody in who says so");
     }
     match error.code() {
         Some(code) => Fault::refused(&format!("{code} {}", error.detail().unwrap_or_default())),

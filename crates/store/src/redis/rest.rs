@@ -28,7 +28,6 @@ const TRIES: u32 = 4;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// A server over REST.
-#[derive(Clone)]
 pub(super) struct Rest {
     client: Client,
     base: String,

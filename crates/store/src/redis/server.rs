@@ -13,6 +13,9 @@ use crate::{Durability, Error};
 /// The oldest version whose scripts may ask for the time and then write.
 const OLDEST: u32 = 7;
 
+/// The newest format that this version reads, and the one it writes.
+const FORMAT: i64 = 1;
+
 /// The settings and facts that matter, as the server names them.
 struct Server(HashMap<String, String>);
 
@@ -20,11 +23,7 @@ struct Server(HashMap<String, String>);
 pub(super) async fn check(link: &Link, address: &Address, asked: Durability) -> Result<Durability, Error> {
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
     if !link.is_native() {
-        // A service says nothing of its settings. What a command answers shows whether it is one, and the token right.
-        link.now()
-            .await
-            .and(link.call(Command::new(["EXISTS", &link.layout.sessions])).await)
-            .map_err(|fault| unusable(address, fault))?;
+        // A service says nothing of its settings.
         let promised = address.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
             Ok(promised)
@@ -40,6 +39,20 @@ pub(super) async fn check(link: &Link, address: &Address, asked: Durability) -> 
     let given = server.durability();
     let asked = address.durability.unwrap_or(asked);
     if given < asked { Err(refuse(server.too_little(asked))) } else { Ok(given) }
+}
+
+/// Refuses a namespace that a newer version has written to. Notes the format in one that is new, which also shows that
+/// the server may be written to.
+pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), Error> {
+    let known = FORMAT.to_string();
+    let found = async {
+        link.call(Command::new(["SET", &link.layout.format, &known, "NX"])).await?;
+        link.call(Command::new(["GET", &link.layout.format])).await?.number()
+    };
+    match found.await.map_err(|fault| unusable(address, fault))? {
+        found if found > FORMAT => Err(Error::WrittenByNewer { what: address.shown(), found, known: FORMAT }),
+        _ => Ok(()),
+    }
 }
 
 /// The error of a server that cannot be used at all.

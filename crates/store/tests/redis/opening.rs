@@ -55,6 +55,7 @@ async fn a_wrong_password_is_told_without_repeating_it() {
     let why = refusal(&url(""), Durability::Normal).await;
     assert!(why.contains("it wants a password"), "{why}");
     let why = refusal(&url(":barley@"), Durability::Normal).await;
+    assert!(why.contains("password"), "{why}");
     assert!(!why.contains("barley"), "{why}");
     let store = RedisStore::open(&url(":sesame@"), Settings::default()).await.unwrap();
     assert!(!format!("{store:?}").contains("sesame"));
@@ -137,4 +138,23 @@ async fn a_damaged_journal_is_told_and_not_taken_for_a_shorter_one() {
     admin.tell::<()>(&format!("HDEL {{{namespace}:s}}:entries 2")).await;
     let error = pen.store.read(&pen.session, callboard_store::conformance::everything()).await.unwrap_err();
     assert_eq!(error.to_string(), "entry 2 is damaged: it is not in the journal; run `callboard doctor`");
+}
+
+#[tokio::test]
+async fn a_namespace_of_a_newer_format_is_refused() {
+    let fixture = Native::fresh().await;
+    fixture.open().await;
+    let namespace = fixture.url.split_once("namespace=").unwrap().1;
+    Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 7")).await;
+    let error = RedisStore::open(&fixture.url, Settings::default()).await.unwrap_err();
+    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 1, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_holds_nobody_up_for_ever() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("redis://127.0.0.1:{}", silent.local_addr().unwrap().port());
+    let opening = tokio::time::timeout(std::time::Duration::from_secs(45), refusal(&url, Durability::Normal));
+    let why = opening.await.expect("it gives up");
+    assert!(why.contains("timed out") || why.contains("timeout"), "{why}");
 }

@@ -91,7 +91,7 @@ impl Drop for Proxy {
 async fn one(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
     let trouble = match enter(&state, &headers) {
         Ok(trouble) => trouble,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let answer = carry_out(&state.redis, serde_json::from_slice(&body).unwrap()).await;
     if let Some(Trouble::AnswerLost) = trouble {
@@ -103,7 +103,7 @@ async fn one(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) 
 
 async fn several(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
     if let Err(response) = enter(&state, &headers) {
-        return response;
+        return *response;
     }
     let mut answers = vec![];
     for command in serde_json::from_slice::<Vec<Value>>(&body).unwrap() {
@@ -113,20 +113,21 @@ async fn several(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Byt
 }
 
 /// Lets in who has the token, and says what is to go wrong once it is in.
-fn enter(state: &Shared, headers: &HeaderMap) -> Result<Option<Trouble>, Response> {
+fn enter(state: &Shared, headers: &HeaderMap) -> Result<Option<Trouble>, Box<Response>> {
     state.requests.fetch_add(1, Ordering::SeqCst);
     let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     if token != Some(&format!("Bearer {TOKEN}")) {
-        return Err(respond(StatusCode::UNAUTHORIZED, &json!({"error": "Unauthorized"})));
+        return Err(respond(StatusCode::UNAUTHORIZED, &json!({"error": "Unauthorized"})).into());
     }
-    match state.trouble.lock().unwrap().take() {
-        Some(Trouble::TooMany) => Err((StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "0")]).into_response()),
+    let response = match state.trouble.lock().unwrap().take() {
+        Some(Trouble::TooMany) => (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "0")]).into_response(),
         Some(Trouble::Redirect) => {
-            Err((StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "http://127.0.0.1:1/")]).into_response())
+            (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "http://127.0.0.1:1/")]).into_response()
         }
-        Some(Trouble::Page) => Err("<html>welcome</html>".into_response()),
-        trouble => Ok(trouble),
-    }
+        Some(Trouble::Page) => "<html>welcome</html>".into_response(),
+        trouble => return Ok(trouble),
+    };
+    Err(response.into())
 }
 
 fn respond(status: StatusCode, answer: &Value) -> Response {

@@ -70,6 +70,8 @@ async fn nobody_asks_for_changes_while_nobody_watches() {
     let fixture = Rest::fresh().await;
     let store = fixture.open().await;
     Pen::with(&store, "s", "a").await;
+    // The server knows the script from then on.
+    store.row(&"s".parse().unwrap()).await.unwrap();
     let before = fixture.proxy.requests();
     for _ in 0..10 {
         store.row(&"s".parse().unwrap()).await.unwrap();
