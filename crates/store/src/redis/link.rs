@@ -79,14 +79,18 @@ impl Link {
     }
 
     /// Runs a script that takes no more arguments about each of `sessions`.
-    pub(super) async fn run_each(&self, script: &Script, sessions: &[SessionId]) -> Result<Vec<Reply>, Fault> {
+    pub(super) async fn run_each(
+        &self,
+        script: &Script,
+        sessions: &[SessionId],
+    ) -> Result<Vec<Result<Reply, Fault>>, Fault> {
         let commands: Vec<_> = sessions.iter().map(|session| self.command(script, session, vec![])).collect();
         let answers = self.all(&commands).await?;
         let mut replies = Vec::with_capacity(sessions.len());
         for (answer, session) in answers.into_iter().zip(sessions) {
             replies.push(match answer {
-                Err(fault) if fault.is("NOSCRIPT") => self.run(script, session, vec![]).await?,
-                answer => answer?,
+                Err(fault) if fault.is("NOSCRIPT") => self.run(script, session, vec![]).await,
+                answer => answer,
             });
         }
         Ok(replies)

@@ -65,7 +65,7 @@ pub(super) async fn list(link: &Link, after: Option<&SessionId>, limit: usize) -
         after = ids.last().cloned();
         for (id, row) in ids.into_iter().zip(rows) {
             let row: [Reply; 4] = row?.exactly()?;
-            if row.contains(&Reply::Nothing) {
+            if row.iter().all(|field| *field == Reply::Nothing) {
                 continue;
             }
             let row = read_row(row)?;
@@ -90,9 +90,17 @@ pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result
     ids(link.call(command).await?)
 }
 
-/// Deletes sessions that have expired: the first to expire first.
+/// Deletes sessions that have expired: the first to expire first. What was deleted is named, also where not everything
+/// could be; whoever sweeps on meets the fault again.
 pub(super) async fn sweep(link: &Link, limit: usize) -> Result<Vec<SessionId>, Fault> {
     let mut swept = Vec::new();
+    match sweep_into(&mut swept, link, limit).await {
+        Err(fault) if swept.is_empty() => Err(fault),
+        Ok(()) | Err(_) => Ok(swept),
+    }
+}
+
+async fn sweep_into(swept: &mut Vec<SessionId>, link: &Link, limit: usize) -> Result<(), Fault> {
     let mut in_vain = 0;
     let now = link.now().await?.as_millis().to_string();
     while swept.len() < limit && in_vain < SLICES_IN_VAIN {
@@ -105,14 +113,18 @@ pub(super) async fn sweep(link: &Link, limit: usize) -> Result<Vec<SessionId>, F
         // Each is gone from the list then, or stands elsewhere in it.
         let answers = link.run_each(&script::SWEEP, &expired).await?;
         let before = swept.len();
-        for (id, gone) in expired.into_iter().zip(answers) {
-            if gone.number()? == 1 {
-                swept.push(id);
+        let mut fault = None;
+        for (id, answer) in expired.into_iter().zip(answers) {
+            match answer.and_then(Reply::number) {
+                Ok(1) => swept.push(id),
+                Ok(_) => {}
+                Err(found) => fault = Some(found),
             }
         }
+        fault.map_or(Ok(()), Err)?;
         in_vain = if swept.len() == before { in_vain + 1 } else { 0 };
     }
-    Ok(swept)
+    Ok(())
 }
 
 fn ids(reply: Reply) -> Result<Vec<SessionId>, Fault> {
