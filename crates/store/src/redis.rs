@@ -31,7 +31,14 @@ use callboard_core::{
 use tokio::sync::broadcast;
 
 pub(crate) use self::address::FORMS;
-use self::{address::Address, changes::Changes, command::Reply, fault::Fault, link::Link, sessions::expiry};
+use self::{
+    address::Address,
+    changes::Changes,
+    command::Reply,
+    fault::Fault,
+    link::Link,
+    sessions::{Sweep, expiry},
+};
 use crate::{Append, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in Redis 7 or newer.
@@ -74,7 +81,7 @@ impl RedisStore {
     fn changed<T>(&self, session: &SessionId, outcome: Result<T, Error>, did: fn(&T) -> bool) -> Result<T, Error> {
         match &outcome {
             Ok(answer) if did(answer) => self.changes.announce(session),
-            Err(Error::Failed { .. } | Error::Damaged { .. }) => self.changes.doubt(),
+            Err(Error::Failed { .. } | Error::Damaged { .. }) => self.changes.doubt(session),
             Ok(_) | Err(_) => {}
         }
         outcome
@@ -142,12 +149,13 @@ impl Store for RedisStore {
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        let swept = sessions::sweep(&self.link, limit).await.map_err(|fault| fault.during("sweeping"));
-        match &swept {
-            Ok(swept) => swept.iter().for_each(|id| self.changes.announce(id)),
-            Err(_) => self.changes.doubt(),
+        let Sweep { gone, in_doubt, fault } = sessions::sweep(&self.link, limit).await;
+        gone.iter().for_each(|id| self.changes.announce(id));
+        in_doubt.iter().for_each(|id| self.changes.doubt(id));
+        match fault {
+            Some(fault) if gone.is_empty() => Err(fault.during("sweeping")),
+            Some(_) | None => Ok(gone),
         }
-        swept
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

@@ -71,9 +71,11 @@ impl Changes {
         let _ = self.sender.send(session.clone());
     }
 
-    /// Notes that nobody knows whether something was changed here: the stream will tell.
-    pub(super) fn doubt(&self) {
+    /// Notes that nobody knows whether a session was changed here. If it was by now, this names it; if it will be, the
+    /// stream does, where our own changes count like those of others for a while.
+    pub(super) fn doubt(&self, session: &SessionId) {
         *self.doubt.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.announce(session);
     }
 
     pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {

@@ -90,39 +90,56 @@ pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result
     ids(link.call(command).await?)
 }
 
-/// Deletes sessions that have expired: the first to expire first. What was deleted is named, also where not everything
-/// could be; whoever sweeps on meets the fault again.
-pub(super) async fn sweep(link: &Link, limit: usize) -> Result<Vec<SessionId>, Fault> {
-    let mut swept = Vec::new();
-    match sweep_into(&mut swept, link, limit).await {
-        Err(fault) if swept.is_empty() => Err(fault),
-        Ok(()) | Err(_) => Ok(swept),
-    }
+/// What became of a sweep.
+#[derive(Default)]
+pub(super) struct Sweep {
+    /// Those that it deleted.
+    pub(super) gone: Vec<SessionId>,
+    /// Those of which nobody knows whether it did, because the answer was lost.
+    pub(super) in_doubt: Vec<SessionId>,
+    /// Why it ended before it was done. What was deleted is named all the same; whoever sweeps on meets this again.
+    pub(super) fault: Option<Fault>,
 }
 
-async fn sweep_into(swept: &mut Vec<SessionId>, link: &Link, limit: usize) -> Result<(), Fault> {
+/// Deletes sessions that have expired: the first to expire first.
+pub(super) async fn sweep(link: &Link, limit: usize) -> Sweep {
+    let mut sweep = Sweep::default();
+    sweep.fault = sweep_into(&mut sweep, link, limit).await.err();
+    sweep
+}
+
+async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), Fault> {
     let mut in_vain = 0;
     let now = link.now().await?.as_millis().to_string();
-    while swept.len() < limit && in_vain < SLICES_IN_VAIN {
-        let at_once = AT_ONCE.min(limit - swept.len()).to_string();
+    while sweep.gone.len() < limit && in_vain < SLICES_IN_VAIN {
+        let at_once = AT_ONCE.min(limit - sweep.gone.len()).to_string();
         let expired = Command::new(["ZRANGE", &link.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
         let expired = ids(link.call(expired).await?)?;
         if expired.is_empty() {
             break;
         }
         // Each is gone from the list then, or stands elsewhere in it.
-        let answers = link.run_each(&script::SWEEP, &expired).await?;
-        let before = swept.len();
+        let answers = match link.run_each(&script::SWEEP, &expired).await {
+            Ok(answers) => answers,
+            Err(fault) => {
+                sweep.in_doubt = expired;
+                return Err(fault);
+            }
+        };
+        let before = sweep.gone.len();
         let mut fault = None;
         for (id, answer) in expired.into_iter().zip(answers) {
             match answer.and_then(Reply::number) {
-                Ok(1) => swept.push(id),
+                Ok(1) => sweep.gone.push(id),
                 Ok(_) => {}
-                Err(found) => fault = Some(found),
+                Err(found) => {
+                    sweep.in_doubt.push(id);
+                    fault = Some(found);
+                }
             }
         }
         fault.map_or(Ok(()), Err)?;
-        in_vain = if swept.len() == before { in_vain + 1 } else { 0 };
+        in_vain = if sweep.gone.len() == before { in_vain + 1 } else { 0 };
     }
     Ok(())
 }
