@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Clock, Durability, Error, MemoryStore, SqliteStore, Store, SystemClock};
+use crate::{Clock, Durability, Error, MemoryStore, RedisStore, SqliteStore, Store, SystemClock, redis};
 
 /// What a store is told when it is opened.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ impl Default for Settings {
     }
 }
 
-/// Opens the store that `url` names: `memory:` or `sqlite:PATH`.
+/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, or one in Redis, see [`RedisStore`].
 ///
 /// The path is taken as it is written, relative to the working directory where it does not begin with `/`.
 pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
@@ -32,6 +32,7 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
             let store = opened.map_err(|error| Error::failed("opening the store", error))??;
             Ok(Arc::new(store))
         }
+        Place::Redis(url) => Ok(Arc::new(RedisStore::open(url, settings).await?)),
     }
 }
 
@@ -40,6 +41,7 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
 enum Place<'a> {
     Memory,
     Sqlite(&'a str),
+    Redis(&'a str),
 }
 
 fn parse(url: &str) -> Result<Place<'_>, Error> {
@@ -53,8 +55,11 @@ fn parse(url: &str) -> Result<Place<'_>, Error> {
             refuse(url, "a path of SQLite takes no options behind `?`: use another file for another namespace")
         }
         Some(("sqlite", path)) => Ok(Place::Sqlite(path.strip_prefix("//").unwrap_or(path))),
-        Some((scheme, _)) => refuse(&format!("{scheme}:…"), "this version knows memory: and sqlite:PATH"),
-        None => refuse(url, "it has no scheme: write memory: or sqlite:PATH"),
+        Some(("redis" | "rediss" | "redis-rest+https" | "redis-rest+http", _)) => Ok(Place::Redis(url)),
+        Some((scheme, _)) => {
+            refuse(&format!("{scheme}:…"), &format!("this version knows memory:, sqlite:PATH, {}", redis::FORMS))
+        }
+        None => refuse(url, &format!("it has no scheme: write memory:, sqlite:PATH, {}", redis::FORMS)),
     }
 }
 
@@ -74,8 +79,9 @@ mod tests {
     fn what_is_wrong_with_a_url_is_said_without_its_password() {
         let why = |url: &str| parse(url).unwrap_err().to_string();
         assert_eq!(
-            why("postgres://me:secret@host/db"),
-            "cannot open the store \"postgres:…\": this version knows memory: and sqlite:PATH"
+            why("rediss+http://me:secret@host/db"),
+            "cannot open the store \"rediss+http:…\": this version knows memory:, sqlite:PATH, redis://HOST, \
+             rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…"
         );
         assert_eq!(
             why("sqlite:x.db?namespace=a"),

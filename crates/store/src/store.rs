@@ -154,10 +154,10 @@ pub struct TimeQuery {
     pub limit: usize,
 }
 
-/// What an acknowledged append has survived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an acknowledged append has survived, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// Nothing but the caller: it goes with the process.
+    /// Nothing but the caller: it goes with the process, or with the server that has it in memory.
     Process,
     /// The end of the process by any means, `kill -9` too. A loss of power may take the last moments with it.
     Normal,

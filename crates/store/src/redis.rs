@@ -1,0 +1,178 @@
+//! Journals in Redis, which several servers may share: over its own protocol, or over REST as Vercel KV and Upstash
+//! offer it.
+//!
+//! All that changes a session is one script that runs inside of the server, see [`script`]; what the keys are called
+//! and hold is told in [`layout`]. Both ways use the same scripts and the same keys.
+
+mod address;
+mod append;
+mod changes;
+mod command;
+mod entry;
+mod fault;
+mod layout;
+mod link;
+mod native;
+mod read;
+mod rest;
+mod script;
+mod server;
+mod sessions;
+mod snapshots;
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+use callboard_core::{
+    entry::{Entry, Hash, Head},
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+use tokio::sync::broadcast;
+
+pub(crate) use self::address::FORMS;
+use self::{
+    address::Address,
+    changes::Changes,
+    command::Reply,
+    fault::Fault,
+    link::Link,
+    sessions::{Sweep, expiry},
+};
+use crate::{Append, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
+
+/// Keeps journals in Redis 7 or newer.
+///
+/// What an acknowledged append survives is what the server's settings give: [`Durability::Full`] with `appendonly yes`
+/// and `appendfsync always`; [`Durability::Normal`] with `appendonly yes` otherwise, for the server hands what it is told
+/// to the system before it answers; [`Durability::Process`] without, for then it is gone with the server. A server that
+/// gives less than what is asked for is refused. Over REST nobody can look: it is taken for `Normal` unless the URL says
+/// what the provider promises. A replica that takes over after a failure may lack the last moments, whatever the
+/// settings say: that journals went back is then noticed by their tags.
+///
+/// Expiry goes by the clock of the server unless [`Settings::clock`] is one that a test moves. What nobody sweeps is
+/// removed by the server itself a day after it expired.
+///
+/// The URL is `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://…` with TLS, or
+/// `redis-rest+https://TOKEN@HOST`. Behind `?` there can be `namespace` (what keys begin with, `callboard` if it is left
+/// out), `durability` (`process`, `normal` or `full`: what is asked for; over REST what the provider promises),
+/// `allow_eviction=true` (for a server that drops data when its memory is full), `token_file` (a file with the token) and
+/// `poll_ms` (how often to ask over REST what others changed, as long as somebody watches).
+pub struct RedisStore {
+    link: Arc<Link>,
+    changes: Changes,
+    durability: Durability,
+    shown: String,
+}
+
+impl RedisStore {
+    /// Opens the namespace that `url` names.
+    pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
+        let address = Address::parse(url)?;
+        let unusable = |fault| server::unusable(&address, fault);
+        let link = Arc::new(Link::open(&address, settings.clock).await.map_err(unusable)?);
+        let durability = server::check(&link, &address, settings.durability).await?;
+        server::check_format(&link, &address).await?;
+        let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
+        Ok(Self { link, changes, durability, shown: address.shown() })
+    }
+
+    /// Names the session that was changed, or notes that nobody knows whether it was.
+    fn changed<T>(&self, session: &SessionId, outcome: Result<T, Error>, did: fn(&T) -> bool) -> Result<T, Error> {
+        match &outcome {
+            Ok(answer) if did(answer) => self.changes.announce(session),
+            Err(Error::Failed { .. } | Error::Damaged { .. }) => self.changes.doubt(session),
+            Ok(_) | Err(_) => {}
+        }
+        outcome
+    }
+
+    async fn field(&self, session: &SessionId, of: &str, field: &str) -> Result<Reply, Fault> {
+        self.link.run(&script::FIELD, session, vec![of.to_owned().into(), field.into()]).await
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    async fn now(&self) -> Result<Timestamp, Error> {
+        self.link.now().await.map_err(|fault| fault.during("asking for the time"))
+    }
+
+    async fn append(&self, batch: Append) -> Result<(), Error> {
+        let outcome = append::append(&self.link, &batch).await;
+        self.changed(&batch.session, outcome, |()| true)
+    }
+
+    async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
+        let row = self.link.run(&script::ROW, session, vec![]).await.and_then(sessions::row);
+        row.map_err(|fault| fault.during("looking for a session"))
+    }
+
+    async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
+        let row = self.link.run(&script::TOUCH, session, vec![expiry(expires_at).into()]).await.and_then(sessions::row);
+        self.changed(session, row.map_err(|fault| fault.during("touching a session")), Option::is_some)
+    }
+
+    async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
+        read::read(&self.link, session, &query).await.map_err(|fault| fault.during("reading entries"))
+    }
+
+    async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
+        read::read_by_time(&self.link, session, &query).await.map_err(|fault| fault.during("reading entries by time"))
+    }
+
+    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
+        let found = self.field(session, layout::CLAIMS, key).await.and_then(|seq| match seq {
+            Reply::Nothing => Ok(None),
+            seq => seq.number().map(|seq| Some(Seq(seq.unsigned_abs()))),
+        });
+        found.map_err(|fault| fault.during("looking for a key"))
+    }
+
+    async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
+        let found = self.field(session, layout::VALUES, &hash.to_string()).await.and_then(Reply::some_text);
+        found.map(|text| text.map(Into::into)).map_err(|fault| fault.during("reading a large value"))
+    }
+
+    async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        sessions::list(&self.link, after, limit).await.map_err(|fault| fault.during("listing sessions"))
+    }
+
+    async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
+        let gone = self.link.run(&script::DELETE, session, vec![]).await.and_then(Reply::number);
+        let gone = gone.map(|gone| gone == 1).map_err(|fault| fault.during("deleting a session"));
+        self.changed(session, gone, |gone| *gone)
+    }
+
+    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+        let Sweep { gone, in_doubt, fault } = sessions::sweep(&self.link, limit).await;
+        gone.iter().for_each(|id| self.changes.announce(id));
+        in_doubt.iter().for_each(|id| self.changes.doubt(id));
+        match fault {
+            Some(fault) if gone.is_empty() => Err(fault.during("sweeping")),
+            Some(_) | None => Ok(gone),
+        }
+    }
+
+    async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
+        snapshots::put(&self.link, session, at, &state).await.map_err(|fault| fault.during("keeping a snapshot"))
+    }
+
+    async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
+        snapshots::newest(&self.link, session, at).await.map_err(|fault| fault.during("reading a snapshot"))
+    }
+
+    fn watch(&self) -> broadcast::Receiver<SessionId> {
+        self.changes.watch()
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore").field("at", &self.shown).field("durability", &self.durability).finish()
+    }
+}

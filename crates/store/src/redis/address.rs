@@ -1,0 +1,236 @@
+//! Where a server is and what it is to be used for, as a URL says it.
+
+use std::{fmt, time::Duration};
+
+use reqwest::Url;
+
+use crate::{Durability, Error};
+
+/// What can be written, for those who wrote something else.
+pub(crate) const FORMS: &str = "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
+
+/// A URL, taken apart.
+pub(super) struct Address {
+    /// Which way commands travel.
+    pub(super) way: Way,
+    /// What all keys begin with.
+    pub(super) namespace: String,
+    /// What was said of durability: what is asked for, or for REST what the provider promises.
+    pub(super) durability: Option<Durability>,
+    /// Whether it may be a server that drops data when its memory is full.
+    pub(super) allow_eviction: bool,
+    /// How often to ask what others changed, where the server cannot be waited on.
+    pub(super) poll: Duration,
+}
+
+/// Which way commands travel.
+pub(super) enum Way {
+    /// Redis' own protocol. The URL may hold a password.
+    Native(Url),
+    /// JSON over HTTP.
+    Rest { base: Url, token: Token },
+}
+
+/// What a server over REST asks for. It is shown nowhere.
+#[derive(Clone)]
+pub(super) struct Token(String);
+
+impl Token {
+    pub(super) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[hidden]")
+    }
+}
+
+impl Address {
+    /// Takes `url` apart. Reads the token's file where one is named.
+    pub(super) fn parse(url: &str) -> Result<Self, Error> {
+        let wrong = |why: &str| Error::cannot_open(shown(url), why);
+        let rest = url.strip_prefix("redis-rest+");
+        let mut place =
+            Url::parse(rest.unwrap_or(url)).map_err(|_| wrong("it is not a URL: write redis://HOST:PORT"))?;
+        if place.host_str().is_none_or(str::is_empty) {
+            return Err(wrong("the host is missing: write redis://HOST:PORT"));
+        }
+        let mut options = Options::default();
+        for (name, value) in place.query_pairs() {
+            options.take(&name, &value).map_err(|why| wrong(&why))?;
+        }
+        place.set_query(None);
+        let way = match rest {
+            None if options.token_file.is_some() => return Err(wrong("`token_file` is for redis-rest+https://")),
+            None => Way::Native(place),
+            Some(_) => {
+                let token = token(&mut place, options.token_file.take()).map_err(|why| wrong(&why))?;
+                Way::Rest { base: place, token }
+            }
+        };
+        let Options { namespace, durability, allow_eviction, poll, .. } = options;
+        let default_poll = Duration::from_millis(if rest.is_some() { 500 } else { 100 });
+        let namespace = namespace.unwrap_or_else(|| "callboard".to_owned());
+        Ok(Self { way, namespace, durability, allow_eviction, poll: poll.unwrap_or(default_poll) })
+    }
+
+    /// What can be shown of it.
+    pub(super) fn shown(&self) -> String {
+        match &self.way {
+            Way::Native(url) => shown(url.as_str()),
+            Way::Rest { base, .. } => shown(&format!("redis-rest+{base}")),
+        }
+    }
+}
+
+/// What stands behind `?`.
+#[derive(Default)]
+struct Options {
+    namespace: Option<String>,
+    token_file: Option<String>,
+    durability: Option<Durability>,
+    allow_eviction: bool,
+    poll: Option<Duration>,
+}
+
+impl Options {
+    fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let yes = |value: &str| match value {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(format!("`{name}` is true or false")),
+        };
+        match name {
+            "namespace" => self.namespace = Some(namespace(value)?),
+            "token_file" => self.token_file = Some(value.to_owned()),
+            "allow_eviction" => self.allow_eviction = yes(value)?,
+            "durability" => {
+                self.durability = Some(match value {
+                    "process" => Durability::Process,
+                    "normal" => Durability::Normal,
+                    "full" => Durability::Full,
+                    _ => return Err("`durability` is process, normal or full".to_owned()),
+                });
+            }
+            "poll_ms" => {
+                let ms = value.parse().ok().filter(|ms| (10..=600_000).contains(ms));
+                self.poll = Some(Duration::from_millis(ms.ok_or("`poll_ms` is a number from 10 to 600000")?));
+            }
+            _ => {
+                return Err(format!(
+                    "it takes no option `{name}`: there are namespace, durability, allow_eviction, poll_ms, token_file"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A namespace has none of the signs that keys are put together with.
+fn namespace(name: &str) -> Result<String, String> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(fits) {
+        return Err("`namespace` is 1 to 64 letters, digits and ._-".to_owned());
+    }
+    Ok(name.to_owned())
+}
+
+/// The token out of the URL, or out of the file that it names.
+fn token(base: &mut Url, file: Option<String>) -> Result<Token, String> {
+    let encoded = base.password().unwrap_or(base.username());
+    let in_url = percent_decoded(encoded).filter(|token| !token.is_empty());
+    // These fail for URLs without a host only.
+    let _ = base.set_password(None);
+    let _ = base.set_username("");
+    let token = match (in_url, file) {
+        (Some(_), Some(_)) => return Err("a token stands in it and `token_file` names one too".to_owned()),
+        (Some(token), None) => token,
+        (None, Some(file)) => {
+            std::fs::read_to_string(&file).map_err(|error| format!("the file of its token cannot be read: {error}"))?
+        }
+        (None, None) => {
+            return Err("the token is missing: write redis-rest+https://TOKEN@HOST or ?token_file=PATH".to_owned());
+        }
+    };
+    Ok(Token(token.trim().to_owned()))
+}
+
+/// The text behind `%41` and the like; `None` where it is not text.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What can be shown of a URL: neither who it is opened as nor what its options say.
+fn shown(url: &str) -> String {
+    let scheme = url.split("://").next().unwrap_or_default();
+    let place = url.strip_prefix(scheme).unwrap_or_default();
+    let place = place.split(['?', '#']).next().unwrap_or_default().trim_start_matches("://");
+    let host = place.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(url: &str) -> String {
+        Address::parse(url).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_url_says_where_and_for_what() {
+        let address = Address::parse("redis://me:secret@host:7000/2?namespace=team&durability=full").unwrap();
+        assert_eq!((address.namespace.as_str(), address.durability), ("team", Some(Durability::Full)));
+        assert_eq!(address.shown(), "redis://host:7000/2");
+        let Way::Native(url) = address.way else { panic!("it is native") };
+        assert_eq!(url.as_str(), "redis://me:secret@host:7000/2");
+    }
+
+    #[test]
+    fn a_token_is_taken_out_of_the_url_and_never_shown() {
+        for url in ["redis-rest+https://to%2Fken@host/", "redis-rest+https://default:to%2Fken@host/"] {
+            let address = Address::parse(url).unwrap();
+            assert_eq!(address.shown(), "redis-rest+https://host/");
+            let Way::Rest { base, token } = address.way else { panic!("it is over REST") };
+            assert_eq!((base.as_str(), token.reveal()), ("https://host/", "to/ken"));
+            assert_eq!(format!("{token:?}"), "[hidden]");
+        }
+    }
+
+    #[test]
+    fn a_token_can_be_in_a_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "token\n").unwrap();
+        let url = format!("redis-rest+http://localhost:1?token_file={}", file.path().display());
+        let Way::Rest { token, .. } = Address::parse(&url).unwrap().way else { panic!("it is over REST") };
+        assert_eq!(token.reveal(), "token");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_secrets() {
+        for (url, expected) in [
+            ("redis://me:secret@", "it is not a URL: write redis://HOST:PORT"),
+            ("redis://:secret@host?namespce=x", "it takes no option `namespce`"),
+            ("redis://:secret@host?namespace=a:b", "`namespace` is 1 to 64 letters"),
+            ("redis://:secret@host?durability=much", "`durability` is process, normal or full"),
+            ("redis-rest+https://host", "the token is missing"),
+            ("redis-rest+https://secret@host?token_file=x", "`token_file` names one too"),
+        ] {
+            let why = why(url);
+            assert!(why.contains(expected), "{url}: {why}");
+            assert!(!why.contains("secret"), "{url}: {why}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Appending.
+
+use std::borrow::Cow;
+
+use callboard_core::{
+    entry::{Entry, Head},
+    id::Seq,
+};
+
+use super::{
+    command::Reply,
+    entry,
+    fault::Fault,
+    link::Link,
+    read, script,
+    sessions::{self, expiry},
+};
+use crate::{Append, Error};
+
+/// What the script says of a batch.
+enum Outcome {
+    Appended,
+    Refused(Error),
+}
+
+pub(super) async fn append(link: &Link, batch: &Append) -> Result<(), Error> {
+    batch.check_numbers()?;
+    let answer = link.run(&script::APPEND, &batch.session, arguments(batch)).await;
+    match answer.and_then(outcome).map_err(|fault| fault.during("appending"))? {
+        Outcome::Appended => Ok(()),
+        Outcome::Refused(error) => Err(error),
+    }
+}
+
+fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
+    let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
+    let mut words: Vec<Cow<'_, str>> = vec![
+        batch.expected.seq.to_string().into(),
+        batch.expected.tag.to_string().into(),
+        seq.to_string().into(),
+        tag.to_string().into(),
+        expiry(batch.expires_at).into(),
+        batch.entries.len().to_string().into(),
+    ];
+    for written in &batch.entries {
+        let header = &written.header;
+        words.push(entry::write(written).into());
+        words.push((&*header.kind).into());
+        words.push((&*header.subject).into());
+        words.push(header.time.map(read::time_digits).unwrap_or_default().into());
+        words.push(header.keys.len().to_string().into());
+        words.extend(header.keys.iter().map(|key| Cow::from(&**key)));
+    }
+    words.push(batch.values.len().to_string().into());
+    for (hash, text) in &batch.values {
+        words.push(hash.to_string().into());
+        words.push((&**text).into());
+    }
+    words
+}
+
+fn outcome(reply: Reply) -> Result<Outcome, Fault> {
+    let mut said = match reply {
+        Reply::Text(_) => return Ok(Outcome::Appended),
+        other => other.list()?.into_iter(),
+    };
+    let mut next = || said.next().unwrap_or(Reply::Nothing);
+    match next().text()?.as_str() {
+        "conflict" => Ok(Outcome::Refused(Error::Conflict { found: sessions::row(next())? })),
+        _ => {
+            let (key, seq) = (next().text()?.into(), Seq(next().number()?.unsigned_abs()));
+            Ok(Outcome::Refused(Error::KeyTaken { key, seq }))
+        }
+    }
+}

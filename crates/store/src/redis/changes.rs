@@ -1,0 +1,248 @@
+//! Which sessions changed: how those who share a server hear of each other.
+//!
+//! Every change stands in a stream with its number, counted on without a gap. So whoever was cut off reads on behind the
+//! last one, and whoever was away for too long sees that numbers are missing, and names every session.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use callboard_core::id::SessionId;
+use tokio::{
+    sync::{Notify, broadcast},
+    task::JoinHandle,
+};
+
+use super::{
+    command::{Command, Reply},
+    fault::Fault,
+    link::Link,
+    native::Patient,
+    sessions,
+};
+use crate::store::WATCH_CAPACITY;
+
+/// How long the server waits for a change before it answers that there is none.
+const WAIT_MILLIS: &str = "5000";
+
+/// How many changes are read at once.
+const AT_ONCE: &str = "512";
+
+/// How long to wait before a server that was lost is looked for again.
+const BEFORE_RECONNECTING: Duration = Duration::from_millis(200);
+
+/// How long after an answer was lost our own changes are named like those of others.
+const IN_DOUBT: Duration = Duration::from_secs(120);
+
+/// After how many looks in vain it is checked that the numbers still count on.
+const LOOKS: u32 = 20;
+
+/// Tells of changes.
+pub(super) struct Changes {
+    sender: broadcast::Sender<SessionId>,
+    doubt: Arc<Mutex<Option<Instant>>>,
+    watched: Arc<Notify>,
+    reader: JoinHandle<()>,
+}
+
+impl Changes {
+    /// Reads from now on what others change.
+    pub(super) async fn follow(link: &Arc<Link>, poll: Duration) -> Result<Self, Fault> {
+        let sender = broadcast::Sender::new(WATCH_CAPACITY);
+        let (doubt, watched) = (Arc::default(), Arc::new(Notify::new()));
+        let seen = Seen::newest(link).await?;
+        let reader = Reader {
+            link: link.clone(),
+            sender: sender.clone(),
+            doubt: Arc::clone(&doubt),
+            watched: watched.clone(),
+            poll,
+            seen,
+            all: false,
+            in_vain: 0,
+        };
+        Ok(Self { sender, doubt, watched, reader: tokio::spawn(reader.run()) })
+    }
+
+    /// Names a session that was changed here.
+    pub(super) fn announce(&self, session: &SessionId) {
+        // Nobody watching is no error.
+        let _ = self.sender.send(session.clone());
+    }
+
+    /// Notes that nobody knows whether a session was changed here. If it was by now, this names it; if it will be, the
+    /// stream does, where our own changes count like those of others for a while.
+    pub(super) fn doubt(&self, session: &SessionId) {
+        *self.doubt.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.announce(session);
+    }
+
+    pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
+        let receiver = self.sender.subscribe();
+        self.watched.notify_one();
+        receiver
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+/// The newest change that was seen: its place in the stream, and its number.
+#[derive(Debug)]
+struct Seen {
+    place: String,
+    count: i64,
+}
+
+impl Seen {
+    async fn newest(link: &Link) -> Result<Self, Fault> {
+        // In this order: a change in between is then seen twice and not missed.
+        let count = count(link).await?;
+        let newest = Command::new(["XREVRANGE", &link.layout.changes, "+", "-", "COUNT", "1"]);
+        match link.call(newest).await?.list()?.pop() {
+            Some(change) => Change::read(change).map(|change| Self { place: change.place, count: change.count }),
+            None => Ok(Self { place: "0-0".to_owned(), count }),
+        }
+    }
+}
+
+async fn count(link: &Link) -> Result<i64, Fault> {
+    match link.call(Command::new(["GET", &link.layout.count])).await? {
+        Reply::Nothing => Ok(0),
+        count => count.number(),
+    }
+}
+
+/// One change, as it stands in the stream.
+struct Change {
+    place: String,
+    count: i64,
+    session: SessionId,
+    by: String,
+}
+
+impl Change {
+    fn read(reply: Reply) -> Result<Self, Fault> {
+        let [place, fields] = reply.exactly()?;
+        let [_, count, _, session, _, by] = fields.exactly()?;
+        let session = session.text()?.parse().map_err(|_| Fault::Nonsense("a change has no session".to_owned()))?;
+        Ok(Self { place: place.text()?, count: count.number()?, session, by: by.text()? })
+    }
+}
+
+/// The task that reads on.
+struct Reader {
+    link: Arc<Link>,
+    sender: broadcast::Sender<SessionId>,
+    doubt: Arc<Mutex<Option<Instant>>>,
+    watched: Arc<Notify>,
+    poll: Duration,
+    seen: Seen,
+    /// Whether any session may have changed and has to be named.
+    all: bool,
+    in_vain: u32,
+}
+
+impl Reader {
+    async fn run(mut self) {
+        let mut connection = None;
+        loop {
+            if !self.link.is_native() && self.sender.receiver_count() == 0 {
+                // Every look costs, so nobody looks for nobody.
+                self.watched.notified().await;
+                continue;
+            }
+            if let Err(fault) = self.step(&mut connection).await {
+                tracing::debug!(%fault, "the changes of others cannot be read now");
+                connection = None;
+                tokio::time::sleep(BEFORE_RECONNECTING).await;
+            }
+        }
+    }
+
+    async fn step(&mut self, connection: &mut Option<Patient>) -> Result<(), Fault> {
+        if self.all {
+            self.name_all().await?;
+        }
+        if connection.is_none()
+            && let Some(made) = self.link.patient().await
+        {
+            *connection = Some(made?);
+            self.check_count().await?;
+        }
+        let place = self.seen.place.clone();
+        let stream = ["STREAMS", &self.link.layout.changes, &place];
+        let found = match connection {
+            Some(connection) => {
+                let words = ["XREAD", "COUNT", AT_ONCE, "BLOCK", WAIT_MILLIS].into_iter().chain(stream);
+                connection.call(&Command::new(words)).await?
+            }
+            None => self.link.call(Command::new(["XREAD", "COUNT", AT_ONCE].into_iter().chain(stream))).await?,
+        };
+        if found == Reply::Nothing || found == Reply::List(vec![]) {
+            return self.nothing(connection.is_some()).await;
+        }
+        self.in_vain = 0;
+        for stream in found.list()? {
+            let [_, changes] = stream.exactly()?;
+            for change in changes.list()? {
+                self.take(Change::read(change)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, change: Change) {
+        if change.count != self.seen.count.saturating_add(1) {
+            self.all = true;
+        }
+        self.seen = Seen { place: change.place, count: change.count };
+        let ours = change.by == self.link.name;
+        if !ours || self.in_doubt() {
+            let _ = self.sender.send(change.session);
+        }
+    }
+
+    fn in_doubt(&self) -> bool {
+        let doubt = *self.doubt.lock().unwrap_or_else(PoisonError::into_inner);
+        doubt.is_some_and(|since| since.elapsed() < IN_DOUBT)
+    }
+
+    async fn nothing(&mut self, waited: bool) -> Result<(), Fault> {
+        self.in_vain += 1;
+        if waited || self.in_vain.is_multiple_of(LOOKS) {
+            self.check_count().await?;
+        }
+        if !waited {
+            tokio::time::sleep(self.poll).await;
+        }
+        Ok(())
+    }
+
+    /// A server that lost its data counts from the beginning, or from an older state.
+    async fn check_count(&mut self) -> Result<(), Fault> {
+        if count(&self.link).await? < self.seen.count {
+            self.seen = Seen { place: "0-0".to_owned(), count: 0 };
+            self.all = true;
+        }
+        Ok(())
+    }
+
+    async fn name_all(&mut self) -> Result<(), Fault> {
+        let mut after = None;
+        loop {
+            let ids = sessions::ids_behind(&self.link, after.as_ref()).await?;
+            let Some(last) = ids.last().cloned() else { break };
+            after = Some(last);
+            for id in ids {
+                let _ = self.sender.send(id);
+            }
+        }
+        self.all = false;
+        Ok(())
+    }
+}

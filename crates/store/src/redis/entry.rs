@@ -1,0 +1,85 @@
+//! Entries as text: the tag in 32 hexadecimal digits, the canonical header, a line end, and the data as it was decided.
+//!
+//! A canonical header is JSON in one line, so the first line end is where it ends.
+
+use callboard_core::{
+    audience::Audience,
+    entry::{Actor, Entry, Header, Tag},
+    id::Seq,
+    time::Timestamp,
+};
+use serde_json::Value;
+
+use super::fault::Fault;
+
+/// How long a tag is in text.
+const TAG: usize = 32;
+
+pub(super) fn write(entry: &Entry) -> String {
+    let header = String::from_utf8_lossy(&entry.header.canonical()).into_owned();
+    format!("{}{header}\n{}", entry.tag, entry.data)
+}
+
+pub(super) fn read(text: &str) -> Result<Entry, Fault> {
+    let entry = || {
+        let (tag, rest) = text.split_at_checked(TAG)?;
+        let (header, data) = rest.split_once('\n')?;
+        Some(Entry { header: read_header(header)?, data: data.into(), tag: read_tag(tag)? })
+    };
+    let damaged = || Fault::Damaged { what: "an entry".to_owned(), detail: "its text does not read as one".to_owned() };
+    entry().ok_or_else(damaged)
+}
+
+/// The tag that 32 hexadecimal digits say.
+pub(super) fn read_tag(text: &str) -> Option<Tag> {
+    serde_json::from_value(Value::from(text)).ok()
+}
+
+fn read_header(text: &str) -> Option<Header> {
+    type Fields = (Seq, u16, i64, Actor, String, String, Audience, Option<i64>, Vec<String>);
+    let (seq, v, at, by, kind, subject, audience, time, keys): Fields = serde_json::from_str(text).ok()?;
+    let time = match time {
+        Some(time) => Some(Timestamp::from_millis(time).ok()?),
+        None => None,
+    };
+    Some(Header {
+        seq,
+        v,
+        at: Timestamp::from_millis(at).ok()?,
+        by,
+        kind: kind.into(),
+        subject: subject.into(),
+        audience,
+        time,
+        keys: keys.into_iter().map(Into::into).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use callboard_core::entry::{Draft, Head};
+
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_back_as_it_was_written() {
+        let draft = Draft {
+            v: 7,
+            kind: "note\nmade".into(),
+            subject: "thread:\0\u{2028}".into(),
+            audience: Audience::of(["b c".parse().unwrap()]),
+            time: Some(Timestamp::from_millis(-1).unwrap()),
+            keys: vec!["k\r\n".into()],
+            data: "{\"a\": 1.0,\n \"b\": 2}\n".into(),
+        };
+        let entry = Entry::seal(Head::default(), Timestamp::default(), Actor::System, draft);
+        assert_eq!(read(&write(&entry)).unwrap(), entry);
+    }
+
+    #[test]
+    fn what_is_no_entry_is_damaged() {
+        for text in ["", "0123", &"0".repeat(40), &format!("{}[1]\n{{}}", "0".repeat(32))] {
+            assert!(matches!(read(text), Err(Fault::Damaged { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What the keys are called.
+//!
+//! All there is of a session is in seven keys that share what stands in braces, so that a cluster has them in one place:
+//!
+//! | key | kind | what |
+//! | --- | --- | --- |
+//! | `{NAMESPACE:SESSION}:row` | hash | `seq`, `tag`, `expires_at` (empty is never), `last_activity`, `born`: the first tag |
+//! | `{…}:entries` | hash | by number: tag, header and data, see `entry.rs` |
+//! | `{…}:index` | sorted set | places of entries by type, subject, both, and both with time, in the order of their bytes |
+//! | `{…}:words` | hash | numbers for the types and subjects in the index |
+//! | `{…}:claims` | hash | by key: the number of the entry that claimed it |
+//! | `{…}:values` | hash | by hash: a large text |
+//! | `{…}:snapshots` | hash | by number: the tag and the state |
+//!
+//! Behind the namespace alone there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
+//! expire, by when), `:changes` (a stream of what changed, the newest ten thousand or so) and `:count` (of changes), and `:format` (of all of this).
+
+use callboard_core::id::SessionId;
+
+/// The keys of one session, in the order in which scripts take them.
+const OF_SESSION: [&str; 7] = ["row", "entries", "index", "words", "claims", "values", "snapshots"];
+
+/// Where values are among the keys of a session, counted from 1 as scripts do.
+pub(super) const VALUES: &str = "6";
+
+/// Where claims are.
+pub(super) const CLAIMS: &str = "5";
+
+/// The names of all keys in one namespace.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    namespace: String,
+    pub(super) sessions: String,
+    pub(super) expiry: String,
+    pub(super) changes: String,
+    pub(super) count: String,
+    pub(super) format: String,
+}
+
+impl Layout {
+    pub(super) fn new(namespace: String) -> Self {
+        let shared = |name| format!("{{{namespace}}}:{name}");
+        let [sessions, expiry, changes, count, format] =
+            ["sessions", "expiry", "changes", "count", "format"].map(shared);
+        Self { sessions, expiry, changes, count, format, namespace }
+    }
+
+    /// The row of a session.
+    pub(super) fn row(&self, session: &SessionId) -> String {
+        self.of(session, "row")
+    }
+
+    /// All keys that a script about `session` takes.
+    pub(super) fn keys(&self, session: &SessionId) -> Vec<String> {
+        let shared = [&self.sessions, &self.expiry, &self.changes, &self.count].map(Clone::clone);
+        OF_SESSION.iter().map(|name| self.of(session, name)).chain(shared).collect()
+    }
+
+    fn of(&self, session: &SessionId, name: &str) -> String {
+        format!("{{{}:{session}}}:{name}", self.namespace)
+    }
+}

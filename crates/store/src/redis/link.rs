@@ -1,0 +1,156 @@
+//! A server in use: commands and scripts, whichever way they travel.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use callboard_core::{id::SessionId, time::Timestamp};
+
+use super::{
+    address::{Address, Way},
+    command::{Command, Reply},
+    fault::Fault,
+    layout::Layout,
+    native::{Native, Patient},
+    rest::Rest,
+    script::Script,
+};
+use crate::Clock;
+
+/// How often something is tried again that a server refuses because it has only just started.
+const TRIES: u32 = 40;
+
+/// How long to wait in between.
+const BETWEEN_TRIES: Duration = Duration::from_millis(250);
+
+/// A server, what its keys are called, and whose clock counts.
+pub(super) struct Link {
+    transport: Transport,
+    pub(super) layout: Layout,
+    clock: Arc<dyn Clock>,
+    /// Who asks: another name for each handle, so that it knows what it did itself.
+    pub(super) name: String,
+}
+
+/// The ways that commands travel.
+enum Transport {
+    Native(Box<Native>),
+    Rest(Rest),
+}
+
+impl Link {
+    pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
+        let transport = match &address.way {
+            Way::Native(url) => Transport::Native(Box::new(Native::connect(url).await?)),
+            Way::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
+        };
+        Ok(Self { transport, layout: Layout::new(address.namespace.clone()), clock, name: random_name() })
+    }
+
+    /// Gives one command.
+    pub(super) async fn call(&self, command: Command<'_>) -> Result<Reply, Fault> {
+        self.patiently(&command).await
+    }
+
+    /// Gives several commands at once. They may be carried out one by one.
+    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        match &self.transport {
+            Transport::Native(native) => native.all(commands).await,
+            Transport::Rest(rest) => rest.all(commands).await,
+        }
+    }
+
+    /// Runs a script about `session`.
+    pub(super) async fn run(
+        &self,
+        script: &Script,
+        session: &SessionId,
+        arguments: Vec<Cow<'_, str>>,
+    ) -> Result<Reply, Fault> {
+        let mut command = self.command(script, session, arguments);
+        match self.patiently(&command).await {
+            Err(fault) if fault.is("NOSCRIPT") => {
+                command.0.splice(..2, ["EVAL".into(), script.code().into()]);
+                self.patiently(&command).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Runs a script that takes no more arguments about each of `sessions`.
+    pub(super) async fn run_each(
+        &self,
+        script: &Script,
+        sessions: &[SessionId],
+    ) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+        let commands: Vec<_> = sessions.iter().map(|session| self.command(script, session, vec![])).collect();
+        let answers = self.all(&commands).await?;
+        let mut replies = Vec::with_capacity(sessions.len());
+        for (answer, session) in answers.into_iter().zip(sessions) {
+            replies.push(match answer {
+                Err(fault) if fault.is("NOSCRIPT") => self.run(script, session, vec![]).await,
+                answer => answer,
+            });
+        }
+        Ok(replies)
+    }
+
+    /// What time it is by the clock that counts.
+    pub(super) async fn now(&self) -> Result<Timestamp, Fault> {
+        if !self.clock.is_system() {
+            return Ok(self.clock.now());
+        }
+        let [seconds, micros] = self.call(Command::new(["TIME"])).await?.exactly()?;
+        let ms = seconds.number()?.saturating_mul(1000).saturating_add(micros.number()? / 1000);
+        Ok(Timestamp::nearest(ms))
+    }
+
+    /// A connection that can wait for changes, where the server can be waited on.
+    pub(super) async fn patient(&self) -> Option<Result<Patient, Fault>> {
+        match &self.transport {
+            Transport::Native(native) => Some(native.patient().await),
+            Transport::Rest(_) => None,
+        }
+    }
+
+    /// Whether the server speaks of itself as a server does, and not as a service.
+    pub(super) fn is_native(&self) -> bool {
+        matches!(self.transport, Transport::Native(_))
+    }
+
+    fn command<'a>(&self, script: &'a Script, session: &SessionId, arguments: Vec<Cow<'a, str>>) -> Command<'a> {
+        let keys = self.layout.keys(session);
+        // With the clock of the system it is the server's clock that counts, for all who use it alike.
+        let now = if self.clock.is_system() { String::new() } else { self.clock.now().as_millis().to_string() };
+        let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
+        words.extend(keys.into_iter().map(Cow::from));
+        words.extend([now.into(), session.to_string().into(), self.name.clone().into()]);
+        words.extend(arguments);
+        Command(words)
+    }
+
+    /// Tries again while the server is not ready, which it says before it does anything.
+    async fn patiently(&self, command: &Command<'_>) -> Result<Reply, Fault> {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let answer = match &self.transport {
+                Transport::Native(native) => native.call(command).await,
+                Transport::Rest(rest) => rest.call(command).await,
+            };
+            match answer {
+                Err(fault) if fault.is_not_ready() && tried < TRIES => tokio::time::sleep(BETWEEN_TRIES).await,
+                answer => return answer,
+            }
+        }
+    }
+}
+
+/// A name that nobody else has.
+fn random_name() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    format!("{:016x}", hasher.finish())
+}

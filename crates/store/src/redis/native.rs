@@ -1,0 +1,117 @@
+//! Redis' own protocol, over a connection that is made again when it was lost.
+
+use std::time::Duration;
+
+use redis::{
+    Client, Cmd, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, Pipeline, RedisError, Value,
+    aio::{ConnectionLike as _, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
+};
+use reqwest::Url;
+
+use super::{
+    command::{Command, Reply},
+    fault::Fault,
+};
+
+/// How long connecting may take.
+const CONNECTING: Duration = Duration::from_secs(3);
+
+/// How long an answer may take. A value of 16 MiB must get through.
+const ANSWERING: Duration = Duration::from_secs(30);
+
+/// How long the server may take to tell of changes: longer than it is asked to wait for one.
+const WAITING: Duration = Duration::from_secs(10);
+
+/// One server.
+pub(super) struct Native {
+    client: Client,
+    connection: ConnectionManager,
+}
+
+impl Native {
+    /// Connects to the server at `url`.
+    pub(super) async fn connect(url: &Url) -> Result<Self, Fault> {
+        // A program that has chosen its own cryptography for TLS keeps it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let info = url.as_str().into_connection_info().map_err(fault)?;
+        let client = Client::open(info).map_err(fault)?;
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(CONNECTING))
+            .set_response_timeout(Some(ANSWERING))
+            .set_number_of_retries(2)
+            .set_min_delay(Duration::from_millis(50))
+            .set_max_delay(Duration::from_millis(500));
+        let connection = ConnectionManager::new_with_config(client.clone(), config).await.map_err(fault)?;
+        Ok(Self { client, connection })
+    }
+
+    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, Fault> {
+        let answer = self.connection.clone().send_packed_command(&packed(command)).await;
+        reply(answer.map_err(fault)?)
+    }
+
+    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+        let mut pipeline = Pipeline::with_capacity(commands.len());
+        pipeline.ignore_errors();
+        for command in commands {
+            pipeline.add_command(packed(command));
+        }
+        let answers = self.connection.clone().send_packed_commands(&pipeline, 0, commands.len()).await;
+        Ok(answers.map_err(fault)?.into_iter().map(reply).collect())
+    }
+
+    /// A connection of its own, on which the server may take its time.
+    pub(super) async fn patient(&self) -> Result<Patient, Fault> {
+        let config = redis::AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECTING))
+            .set_response_timeout(Some(WAITING));
+        self.client.get_multiplexed_async_connection_with_config(&config).await.map(Patient).map_err(fault)
+    }
+}
+
+/// A connection on which nothing else waits.
+pub(super) struct Patient(MultiplexedConnection);
+
+impl Patient {
+    pub(super) async fn call(&mut self, command: &Command<'_>) -> Result<Reply, Fault> {
+        reply(self.0.req_packed_command(&packed(command)).await.map_err(fault)?)
+    }
+}
+
+fn packed(command: &Command<'_>) -> Cmd {
+    let mut packed = Cmd::new();
+    for word in &command.0 {
+        packed.arg(word.as_bytes());
+    }
+    packed
+}
+
+fn reply(value: Value) -> Result<Reply, Fault> {
+    match value {
+        Value::Nil => Ok(Reply::Nothing),
+        Value::Int(number) => Ok(Reply::Number(number)),
+        Value::Okay => Ok(Reply::Text("OK".to_owned())),
+        Value::Array(list) => list.into_iter().map(reply).collect::<Result<_, _>>().map(Reply::List),
+        Value::ServerError(error) => Err(fault(error.into())),
+        other => String::from_redis_value(other)
+            .map(Reply::Text)
+            .map_err(|error| Fault::Nonsense(format!("it answered what is not text: {error}"))),
+    }
+}
+
+fn fault(error: RedisError) -> Fault {
+    if error.is_connection_refusal() {
+        return Fault::Unreached(error.to_string());
+    }
+    if error.kind() == ErrorKind::AuthenticationFailed {
+        return Fault::refused("WRONGPASS it lets nobody in who says so");
+    }
+    match error.code() {
+        Some(code) => Fault::refused(&format!("{code} {}", error.detail().unwrap_or_default())),
+        None if error.is_io_error() => Fault::Lost(error.to_string()),
+        None => match error.detail() {
+            Some(detail) => Fault::refused(detail),
+            None => Fault::Lost(error.to_string()),
+        },
+    }
+}

@@ -1,0 +1,188 @@
+//! Reading entries, by their number and by their own time, some at once so that nobody waits long for the server.
+
+use std::{borrow::Cow, sync::Arc};
+
+use callboard_core::{
+    entry::Entry,
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+
+use super::{command::Reply, entry, fault::Fault, link::Link, script};
+use crate::{Order, Query, TimeQuery};
+
+/// How many entries are read at once.
+const AT_ONCE: usize = 512;
+
+/// How often it is begun anew because the session was made anew in between.
+const TRIES: u32 = 16;
+
+/// Places are numbers of 16 digits. No journal gets that far.
+const BEHIND_ALL: u64 = 9_999_999_999_999_999;
+
+/// Times are written as the milliseconds since long before the first that there can be.
+const LONG_AGO: i64 = -1_000_000_000_000_000;
+
+/// Comes behind every digit.
+const BEHIND_DIGITS: &str = ":";
+
+/// Entries that are wanted: those between two places in an index.
+struct Wanted<'a> {
+    which: &'static str,
+    types: Vec<&'a str>,
+    subjects: Vec<&'a str>,
+    order: Order,
+    lower: String,
+    upper: String,
+    limit: usize,
+}
+
+pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Result<Vec<Entry>, Fault> {
+    let which = match (query.types.is_empty(), query.subjects.is_empty()) {
+        (true, true) => "all",
+        (false, true) => "types",
+        (true, false) => "subjects",
+        (false, false) => "pairs",
+    };
+    let first = query.seqs.start.0.clamp(1, BEHIND_ALL);
+    let behind = query.seqs.end.0.min(BEHIND_ALL);
+    if first >= behind {
+        return Ok(Vec::new());
+    }
+    let wanted = Wanted {
+        which,
+        types: words(&query.types),
+        subjects: words(&query.subjects),
+        order: query.order,
+        lower: digits(first),
+        upper: digits(behind),
+        limit: query.limit,
+    };
+    all_pages(link, session, wanted, |entry| digits(entry.header.seq.0)).await
+}
+
+pub(super) async fn read_by_time(link: &Link, session: &SessionId, query: &TimeQuery) -> Result<Vec<Entry>, Fault> {
+    let mut lower = query.after.map(|after| time_digits(after) + BEHIND_DIGITS).unwrap_or_default();
+    let mut upper = query.before.map_or(BEHIND_DIGITS.to_owned(), time_digits);
+    if let Some((time, seq)) = query.from {
+        let place = place(time, seq);
+        match query.order {
+            Order::Forward => lower = lower.max(place + BEHIND_DIGITS),
+            Order::Backward => upper = upper.min(place),
+        }
+    }
+    let (types, subjects) = (vec![&*query.kind], vec![&*query.subject]);
+    let wanted = Wanted { which: "times", types, subjects, order: query.order, lower, upper, limit: query.limit };
+    let place = |entry: &Entry| place(entry.header.time.unwrap_or_default(), entry.header.seq);
+    all_pages(link, session, wanted, place).await
+}
+
+/// A time as it is written in places.
+pub(super) fn time_digits(time: Timestamp) -> String {
+    format!("{:016}", time.as_millis() - LONG_AGO)
+}
+
+fn place(time: Timestamp, seq: Seq) -> String {
+    time_digits(time) + &digits(seq.0.min(BEHIND_ALL))
+}
+
+fn digits(number: u64) -> String {
+    format!("{number:016}")
+}
+
+fn words(list: &[Arc<str>]) -> Vec<&str> {
+    list.iter().map(|word| &**word).collect()
+}
+
+/// Reads page by page. `place` says where an entry is in the index.
+async fn all_pages(
+    link: &Link,
+    session: &SessionId,
+    wanted: Wanted<'_>,
+    place: impl Fn(&Entry) -> String,
+) -> Result<Vec<Entry>, Fault> {
+    for _ in 0..TRIES {
+        if let Some(found) = try_all_pages(link, session, &wanted, &place).await? {
+            return Ok(found);
+        }
+    }
+    Err(Fault::Lost("the session was made anew again and again while it was read".to_owned()))
+}
+
+/// `None` where the session was made anew in between.
+async fn try_all_pages(
+    link: &Link,
+    session: &SessionId,
+    wanted: &Wanted<'_>,
+    place: impl Fn(&Entry) -> String,
+) -> Result<Option<Vec<Entry>>, Fault> {
+    let (mut lower, mut upper) = (wanted.lower.clone(), wanted.upper.clone());
+    let mut found: Vec<Entry> = Vec::new();
+    let mut born = None;
+    while found.len() < wanted.limit {
+        let at_once = AT_ONCE.min(wanted.limit - found.len());
+        let page = link.run(&script::READ, session, arguments(wanted, &lower, &upper, at_once)).await?;
+        let Some(page) = Page::read(page)? else { return Ok(Some(Vec::new())) };
+        if *born.get_or_insert_with(|| page.born.clone()) != page.born {
+            return Ok(None);
+        }
+        let Some(last) = page.entries.last() else { break };
+        match wanted.order {
+            Order::Forward => lower = next(&place(last), wanted.which),
+            Order::Backward => upper = place(last),
+        }
+        found.extend(page.entries);
+        if !page.more {
+            break;
+        }
+    }
+    Ok(Some(found))
+}
+
+/// The place behind `place`.
+fn next(place: &str, which: &str) -> String {
+    match place.parse::<u64>() {
+        Ok(seq) if which != "times" => digits(seq.saturating_add(1)),
+        _ => format!("{place}{BEHIND_DIGITS}"),
+    }
+}
+
+fn arguments<'a>(wanted: &Wanted<'a>, lower: &str, upper: &str, limit: usize) -> Vec<Cow<'a, str>> {
+    let order = match wanted.order {
+        Order::Forward => "forward",
+        Order::Backward => "backward",
+    };
+    let mut words: Vec<Cow<'a, str>> = vec![order.into(), lower.to_owned().into(), upper.to_owned().into()];
+    words.extend([limit.to_string().into(), wanted.which.into(), wanted.types.len().to_string().into()]);
+    words.extend(wanted.types.iter().chain(&wanted.subjects).map(|&word| Cow::from(word)));
+    words
+}
+
+/// What the script gives.
+struct Page {
+    born: String,
+    more: bool,
+    entries: Vec<Entry>,
+}
+
+impl Page {
+    fn read(reply: Reply) -> Result<Option<Self>, Fault> {
+        if reply == Reply::Nothing {
+            return Ok(None);
+        }
+        let mut list = reply.list()?.into_iter();
+        let mut next = || list.next().unwrap_or(Reply::Nothing);
+        let (born, more) = (next().text()?, next().number()? == 1);
+        let entries = list.map(read_entry).collect::<Result<_, _>>()?;
+        Ok(Some(Self { born, more, entries }))
+    }
+}
+
+fn read_entry(reply: Reply) -> Result<Entry, Fault> {
+    match reply {
+        Reply::Number(seq) => {
+            Err(Fault::Damaged { what: format!("entry {seq}"), detail: "it is not in the journal".to_owned() })
+        }
+        other => entry::read(&other.text()?),
+    }
+}

@@ -1,0 +1,160 @@
+//! Commands as JSON over HTTP, as Vercel KV and Upstash take them.
+
+use std::time::Duration;
+
+use reqwest::{
+    Client, RequestBuilder, Response, StatusCode, Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER},
+    redirect::Policy,
+};
+use serde_json::{Value, json};
+
+use super::{
+    address::Token,
+    command::{Command, Reply},
+    fault::Fault,
+};
+
+/// How long connecting may take.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// How long an answer may take. A value of 16 MiB must get through.
+const ANSWERING: Duration = Duration::from_secs(30);
+
+/// How often a request is sent that was not taken.
+const TRIES: u32 = 4;
+
+/// The longest wait before a request is sent again, whatever the server asks for.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// A server over REST.
+pub(super) struct Rest {
+    client: Client,
+    base: String,
+}
+
+impl Rest {
+    /// Makes the way ready; sends nothing.
+    pub(super) fn new(base: &Url, token: &Token) -> Result<Self, Fault> {
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+            .map_err(|_| Fault::Nonsense("the token has signs that no token has".to_owned()))?;
+        bearer.set_sensitive(true);
+        // A program that has chosen its own cryptography for TLS keeps it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+            .connect_timeout(CONNECTING)
+            .timeout(ANSWERING)
+            // The token is for this server and no other.
+            .redirect(Policy::none())
+            .no_proxy();
+        if base.scheme() == "http" {
+            // Machines without any root certificate can still talk to a server of their own.
+            builder = builder.tls_certs_only([]);
+        }
+        let client = builder.build().map_err(|error| Fault::Unreached(words(error)))?;
+        Ok(Self { client, base: base.as_str().trim_end_matches('/').to_owned() })
+    }
+
+    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, Fault> {
+        answer(self.post("", &json!(command.0)).await?)
+    }
+
+    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+        let words: Vec<_> = commands.iter().map(|command| &command.0).collect();
+        match self.post("/pipeline", &json!(words)).await? {
+            Value::Array(answers) if answers.len() == commands.len() => Ok(answers.into_iter().map(answer).collect()),
+            Value::Object(refusal) => {
+                Err(answer(Value::Object(refusal)).err().unwrap_or_else(|| nonsense("/pipeline")))
+            }
+            _ => Err(nonsense("/pipeline")),
+        }
+    }
+
+    /// Sends `body` to `path`, again where it was certainly not taken, and gives the JSON that comes.
+    async fn post(&self, path: &str, body: &Value) -> Result<Value, Fault> {
+        let url = format!("{}{}", self.base, if path.is_empty() { "/" } else { path });
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let response = send(self.client.post(&url).json(body)).await?;
+            if response.status() != StatusCode::TOO_MANY_REQUESTS || tried == TRIES {
+                return read(response).await;
+            }
+            tokio::time::sleep(wait(&response, tried)).await;
+        }
+    }
+}
+
+async fn send(request: RequestBuilder) -> Result<Response, Fault> {
+    request.send().await.map_err(|error| {
+        let unreached = error.is_connect() || error.is_builder();
+        let words = words(error);
+        if unreached { Fault::Unreached(words) } else { Fault::Lost(words) }
+    })
+}
+
+/// How long the server wants us to wait, within reason.
+fn wait(response: &Response, tried: u32) -> Duration {
+    let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    asked.map_or(Duration::from_millis(100) * 2_u32.saturating_pow(tried), Duration::from_secs).min(LONGEST_WAIT)
+}
+
+/// The JSON of a response, whatever its status says, or what the status means where it has none.
+async fn read(response: Response) -> Result<Value, Fault> {
+    let status = response.status();
+    let text = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            return Err(Fault::refused("WRONGPASS the token is refused: take the one that may read and write"));
+        }
+        StatusCode::TOO_MANY_REQUESTS => {
+            return Err(Fault::refused("TOOMANY requests: it asks to wait, for longer than we did"));
+        }
+        status if status.is_redirection() => {
+            return Err(Fault::Nonsense(format!("it answers {status}: write the URL that it redirects to")));
+        }
+        _ => response.text().await.map_err(|error| Fault::Lost(words(error)))?,
+    };
+    let json = serde_json::from_str(&text);
+    match json {
+        Ok(json) if status.is_success() || status == StatusCode::BAD_REQUEST => Ok(json),
+        // Something in between answers for it, and what it did before is unknown.
+        _ if status.is_server_error() => Err(Fault::Lost(format!("it answers {status}"))),
+        _ => Err(Fault::Nonsense(format!("it answers {status} and no JSON of the REST protocol: is the URL right?"))),
+    }
+}
+
+/// What an object of the protocol says.
+fn answer(json: Value) -> Result<Reply, Fault> {
+    let Value::Object(mut object) = json else { return Err(nonsense("/")) };
+    if let Some(error) = object.get("error").and_then(Value::as_str) {
+        return Err(Fault::refused(error));
+    }
+    object.remove("result").map_or_else(|| Err(nonsense("/")), reply)
+}
+
+fn reply(json: Value) -> Result<Reply, Fault> {
+    match json {
+        Value::Null => Ok(Reply::Nothing),
+        Value::String(text) => Ok(Reply::Text(text)),
+        Value::Array(list) => list.into_iter().map(reply).collect::<Result<_, _>>().map(Reply::List),
+        Value::Number(number) => number.as_i64().map(Reply::Number).ok_or_else(|| nonsense("a number")),
+        Value::Bool(_) | Value::Object(_) => Err(nonsense("a value")),
+    }
+}
+
+fn nonsense(what: &str) -> Fault {
+    Fault::Nonsense(format!("what it answered to {what} is not of the REST protocol"))
+}
+
+/// What went wrong, without the URL.
+fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(error) = source {
+        words = format!("{words}: {error}");
+        source = error.source();
+    }
+    words
+}

@@ -1,0 +1,2 @@
+-- Gives the row, or nothing.
+return (look())

@@ -1,0 +1,176 @@
+//! What a server says of itself, and whether that will do.
+
+use std::collections::HashMap;
+
+use super::{
+    address::Address,
+    command::{Command, Reply},
+    fault::Fault,
+    link::Link,
+};
+use crate::{Durability, Error};
+
+/// The oldest version whose scripts may ask for the time and then write.
+const OLDEST: u32 = 7;
+
+/// The newest format that this version reads, and the one it writes.
+const FORMAT: i64 = 1;
+
+/// The settings and facts that matter, as the server names them.
+struct Server(HashMap<String, String>);
+
+/// What an acknowledged append has survived, where that is at least what `asked` says and the server will do.
+pub(super) async fn check(link: &Link, address: &Address, asked: Durability) -> Result<Durability, Error> {
+    let refuse = |why: String| Error::cannot_open(address.shown(), why);
+    if !link.is_native() {
+        // A service says nothing of its settings.
+        let promised = address.durability.unwrap_or(Durability::Normal);
+        return if promised >= asked {
+            Ok(promised)
+        } else {
+            Err(refuse(
+                "over REST nobody can look how durable it is: say what the provider promises, ?durability=full"
+                    .to_owned(),
+            ))
+        };
+    }
+    let server = Server::ask(link).await.map_err(|fault| unusable(address, fault))?;
+    server.refusal(address).map_or(Ok(()), |why| Err(refuse(why)))?;
+    let given = server.durability();
+    let asked = address.durability.unwrap_or(asked);
+    if given < asked { Err(refuse(server.too_little(asked))) } else { Ok(given) }
+}
+
+/// Refuses a namespace that a newer version has written to. Notes the format in one that is new, which also shows that
+/// the server may be written to.
+pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), Error> {
+    let known = FORMAT.to_string();
+    let found = async {
+        link.call(Command::new(["SET", &link.layout.format, &known, "NX"])).await?;
+        link.call(Command::new(["GET", &link.layout.format])).await?.number()
+    };
+    match found.await.map_err(|fault| unusable(address, fault))? {
+        found if found > FORMAT => Err(Error::WrittenByNewer { what: address.shown(), found, known: FORMAT }),
+        _ => Ok(()),
+    }
+}
+
+/// The error of a server that cannot be used at all.
+pub(super) fn unusable(address: &Address, fault: Fault) -> Error {
+    Error::CannotOpen { what: address.shown(), why: fault.to_string(), source: None }
+}
+
+impl Server {
+    async fn ask(link: &Link) -> Result<Self, Fault> {
+        let mut facts = HashMap::new();
+        for section in ["server", "replication", "persistence", "memory"] {
+            let info = link.call(Command::new(["INFO", section])).await?.text()?;
+            let lines = info.lines().filter_map(|line| line.split_once(':'));
+            facts.extend(lines.map(|(name, value)| (name.to_owned(), value.trim().to_owned())));
+        }
+        for setting in ["appendonly", "appendfsync", "maxmemory-policy"] {
+            // Some services forbid to ask. What INFO says has to do then.
+            if let Ok(Reply::List(found)) = link.call(Command::new(["CONFIG", "GET", setting])).await
+                && let Ok([_, value]) = Reply::List(found).exactly()
+            {
+                facts.insert(setting.to_owned(), value.text()?);
+            }
+        }
+        Ok(Self(facts))
+    }
+
+    fn says(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Why it will not do, where it does not.
+    fn refusal(&self, address: &Address) -> Option<String> {
+        let version = self.says("redis_version").unwrap_or("0");
+        let major = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+        if major < OLDEST {
+            return Some(format!(
+                "it has version {version}, and version {OLDEST} or newer is needed: update the server"
+            ));
+        }
+        if self.says("role") == Some("slave") {
+            return Some("it is a replica, which takes no writes: name the primary".to_owned());
+        }
+        if self.says("redis_mode") == Some("cluster") {
+            return Some("it is a node of a cluster: name a server that stands alone, or one with replicas".to_owned());
+        }
+        let policy = self.says("maxmemory-policy").or(self.says("maxmemory_policy")).unwrap_or("noeviction");
+        if policy != "noeviction" && !address.allow_eviction {
+            return Some(format!(
+                "it drops data when its memory is full (maxmemory-policy {policy}), also what was acknowledged: set \
+                 `maxmemory-policy noeviction`, or add ?allow_eviction=true to the URL"
+            ));
+        }
+        None
+    }
+
+    /// What its settings give.
+    fn durability(&self) -> Durability {
+        match (self.appends(), self.says("appendfsync")) {
+            (false, _) => Durability::Process,
+            (true, Some("always")) => Durability::Full,
+            (true, _) => Durability::Normal,
+        }
+    }
+
+    /// Whether it writes down what it is told.
+    fn appends(&self) -> bool {
+        self.says("appendonly").map_or(self.says("aof_enabled") == Some("1"), |setting| setting == "yes")
+    }
+
+    /// What to do where it gives less than `asked`.
+    fn too_little(&self, asked: Durability) -> String {
+        match asked {
+            Durability::Full => {
+                "to survive a loss of power it needs the settings `appendonly yes` and `appendfsync always`: set them, or \
+                 ask for normal durability"
+            }
+            Durability::Normal | Durability::Process => {
+                "it keeps what it is told in memory only: set `appendonly yes`, or add ?durability=process to the URL \
+                 where it may be lost with the server"
+            }
+        }
+        .to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(facts: &[(&str, &str)]) -> Server {
+        Server(facts.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    #[test]
+    fn durability_is_what_the_settings_give() {
+        for (facts, expected) in [
+            (&[("appendonly", "no")][..], Durability::Process),
+            (&[("appendonly", "yes"), ("appendfsync", "everysec")], Durability::Normal),
+            (&[("appendonly", "yes"), ("appendfsync", "always")], Durability::Full),
+            (&[("aof_enabled", "1")], Durability::Normal),
+            (&[], Durability::Process),
+        ] {
+            assert_eq!(server(facts).durability(), expected, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_will_not_do_is_refused_with_what_would() {
+        let address = Address::parse("redis://host").unwrap();
+        let why = |facts: &[(&str, &str)]| server(facts).refusal(&address).unwrap();
+        assert_eq!(
+            why(&[("redis_version", "6.2.14")]),
+            "it has version 6.2.14, and version 7 or newer is needed: update the server"
+        );
+        assert!(why(&[("redis_version", "7.0"), ("role", "slave")]).contains("name the primary"));
+        let evicts = [("redis_version", "8.0"), ("maxmemory-policy", "allkeys-lru")];
+        assert!(why(&evicts).contains("`maxmemory-policy noeviction`"));
+        let allowed = Address::parse("redis://host?allow_eviction=true").unwrap();
+        assert_eq!(server(&evicts).refusal(&allowed), None);
+    }
+}

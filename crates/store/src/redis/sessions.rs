@@ -1,0 +1,150 @@
+//! Rows of sessions: one, all in pages, and those that have expired.
+
+use callboard_core::{
+    entry::Head,
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
+
+use super::{
+    command::{Command, Reply},
+    entry::read_tag,
+    fault::Fault,
+    link::Link,
+    script,
+};
+use crate::Row;
+
+/// How many sessions are looked at at once.
+const AT_ONCE: usize = 256;
+
+/// After how many slices of the list a sweep ends in which nothing had expired after all: the clock was turned back.
+const SLICES_IN_VAIN: usize = 16;
+
+/// When a session expires, in the form in which rows hold it: nothing is never.
+pub(super) fn expiry(expires_at: Option<Timestamp>) -> String {
+    expires_at.map(|at| at.as_millis().to_string()).unwrap_or_default()
+}
+
+/// The row that a script gives, where it gives one.
+pub(super) fn row(reply: Reply) -> Result<Option<Row>, Fault> {
+    if reply == Reply::Nothing {
+        return Ok(None);
+    }
+    let [seq, tag, expires_at, last_activity, _born] = reply.exactly()?;
+    read_row([seq, tag, expires_at, last_activity]).map(Some)
+}
+
+fn read_row([seq, tag, expires_at, last_activity]: [Reply; 4]) -> Result<Row, Fault> {
+    let damaged = || Fault::Damaged { what: "the row of a session".to_owned(), detail: "a field is wrong".to_owned() };
+    let time = |reply: Reply| Timestamp::from_millis(reply.number()?).map_err(|_| damaged());
+    let seq = Seq(u64::try_from(seq.number()?).map_err(|_| damaged())?);
+    let tag = read_tag(&tag.text()?).ok_or_else(damaged)?;
+    let expires_at = match expires_at {
+        Reply::Text(text) if text.is_empty() => None,
+        other => Some(time(other)?),
+    };
+    Ok(Row { head: Head { seq, tag }, expires_at, last_activity: time(last_activity)? })
+}
+
+/// The sessions behind `after`. Only what the rows themselves say counts.
+pub(super) async fn list(link: &Link, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
+    let mut found = Vec::new();
+    if limit == 0 {
+        return Ok(found);
+    }
+    let now = link.now().await?;
+    let mut after = after.cloned();
+    loop {
+        let ids = ids_behind(link, after.as_ref()).await?;
+        let fields = ["seq", "tag", "expires_at", "last_activity"];
+        let ask =
+            |id| Command::new(["HMGET".to_owned(), link.layout.row(id)].into_iter().chain(fields.map(Into::into)));
+        let rows = link.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
+        let complete = ids.len() < AT_ONCE;
+        after = ids.last().cloned();
+        for (id, row) in ids.into_iter().zip(rows) {
+            let row: [Reply; 4] = row?.exactly()?;
+            if row.iter().all(|field| *field == Reply::Nothing) {
+                continue;
+            }
+            let row = read_row(row)?;
+            if row.lives(now) {
+                found.push((id, row));
+            }
+            if found.len() == limit {
+                return Ok(found);
+            }
+        }
+        if complete {
+            return Ok(found);
+        }
+    }
+}
+
+/// The next ids of the list, which may have some that are not there.
+pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result<Vec<SessionId>, Fault> {
+    let from = after.map_or("-".to_owned(), |after| format!("({after}"));
+    let limit = AT_ONCE.to_string();
+    let command = Command::new(["ZRANGE", &link.layout.sessions, &from, "+", "BYLEX", "LIMIT", "0", &limit]);
+    ids(link.call(command).await?)
+}
+
+/// What became of a sweep.
+#[derive(Default)]
+pub(super) struct Sweep {
+    /// Those that it deleted.
+    pub(super) gone: Vec<SessionId>,
+    /// Those of which nobody knows whether it did, because the answer was lost.
+    pub(super) in_doubt: Vec<SessionId>,
+    /// Why it ended before it was done. What was deleted is named all the same; whoever sweeps on meets this again.
+    pub(super) fault: Option<Fault>,
+}
+
+/// Deletes sessions that have expired: the first to expire first.
+pub(super) async fn sweep(link: &Link, limit: usize) -> Sweep {
+    let mut sweep = Sweep::default();
+    sweep.fault = sweep_into(&mut sweep, link, limit).await.err();
+    sweep
+}
+
+async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), Fault> {
+    let mut in_vain = 0;
+    let now = link.now().await?.as_millis().to_string();
+    while sweep.gone.len() < limit && in_vain < SLICES_IN_VAIN {
+        let at_once = AT_ONCE.min(limit - sweep.gone.len()).to_string();
+        let expired = Command::new(["ZRANGE", &link.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
+        let expired = ids(link.call(expired).await?)?;
+        if expired.is_empty() {
+            break;
+        }
+        // Each is gone from the list then, or stands elsewhere in it.
+        let answers = match link.run_each(&script::SWEEP, &expired).await {
+            Ok(answers) => answers,
+            Err(fault) => {
+                sweep.in_doubt = expired;
+                return Err(fault);
+            }
+        };
+        let before = sweep.gone.len();
+        let mut fault = None;
+        for (id, answer) in expired.into_iter().zip(answers) {
+            match answer.and_then(Reply::number) {
+                Ok(1) => sweep.gone.push(id),
+                Ok(_) => {}
+                Err(found) => {
+                    sweep.in_doubt.push(id);
+                    fault = Some(found);
+                }
+            }
+        }
+        fault.map_or(Ok(()), Err)?;
+        in_vain = if sweep.gone.len() == before { in_vain + 1 } else { 0 };
+    }
+    Ok(())
+}
+
+fn ids(reply: Reply) -> Result<Vec<SessionId>, Fault> {
+    let damaged = |_| Fault::Damaged { what: "the list of sessions".to_owned(), detail: "an id is wrong".to_owned() };
+    reply.list()?.into_iter().map(|id| id.text()?.parse().map_err(damaged)).collect()
+}

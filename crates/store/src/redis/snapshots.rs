@@ -1,0 +1,71 @@
+//! Snapshots of what journals fold to: the tag, and the state as text.
+
+use std::fmt::Write as _;
+
+use callboard_core::{
+    entry::Head,
+    id::{Seq, SessionId},
+};
+
+use super::{command::Reply, entry::read_tag, fault::Fault, link::Link, script};
+use crate::{Snapshot, store::SNAPSHOTS_KEPT};
+
+/// Stands before a state that is text.
+const TEXT: char = 't';
+
+/// Stands before one that is not, in hexadecimal digits.
+const DIGITS: char = 'x';
+
+pub(super) async fn put(link: &Link, session: &SessionId, at: Head, state: &[u8]) -> Result<(), Fault> {
+    let arguments = vec![
+        at.seq.to_string().into(),
+        at.tag.to_string().into(),
+        written(state).into(),
+        SNAPSHOTS_KEPT.to_string().into(),
+    ];
+    link.run(&script::PUT_SNAPSHOT, session, arguments).await.map(drop)
+}
+
+pub(super) async fn newest(link: &Link, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Fault> {
+    let found = link.run(&script::SNAPSHOT, session, vec![at.to_string().into()]).await?;
+    if found == Reply::Nothing {
+        return Ok(None);
+    }
+    let [seq, text] = found.exactly()?;
+    let (seq, text) = (Seq(seq.number()?.unsigned_abs()), text.text()?);
+    let parsed = text.split_at_checked(32).and_then(|(tag, state)| Some((read_tag(tag)?, read(state)?)));
+    let damaged = || Fault::Damaged { what: "a snapshot".to_owned(), detail: "it does not read as one".to_owned() };
+    let (tag, state) = parsed.ok_or_else(damaged)?;
+    Ok(Some((Head { seq, tag }, state.into())))
+}
+
+fn written(state: &[u8]) -> String {
+    match std::str::from_utf8(state) {
+        Ok(text) => format!("{TEXT}{text}"),
+        Err(_) => state.iter().fold(String::from(DIGITS), |mut digits, byte| {
+            // Writing into a string does not fail.
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        }),
+    }
+}
+
+fn read(text: &str) -> Option<Vec<u8>> {
+    if let Some(text) = text.strip_prefix(TEXT) {
+        return Some(text.as_bytes().to_owned());
+    }
+    let digits = text.strip_prefix(DIGITS)?.as_bytes();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_bytes_are_read_back() {
+        for state in [&b""[..], b"{\"state\": 1}", &[0, 0xff, 7], "\u{1f3ad}".as_bytes()] {
+            assert_eq!(read(&written(state)).unwrap(), state);
+        }
+    }
+}

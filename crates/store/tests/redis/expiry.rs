@@ -1,0 +1,110 @@
+//! Expiry by the clock of the server, with its own removal behind the sweep.
+
+use std::sync::Arc;
+
+use callboard_core::time::Timestamp;
+use callboard_store::{
+    Clock as _, Settings, Store, SystemClock,
+    conformance::{
+        Fixture as _,
+        pen::{Pen, claiming},
+        session,
+    },
+    open,
+    testing::RedisServer,
+};
+
+use super::fixtures::{self, Admin, Native, namespace};
+
+/// How long each key of the session `s` has, in milliseconds; -1 is for ever.
+async fn lives(admin: &mut Admin, namespace: &str) -> Vec<i64> {
+    let mut keys: Vec<String> = admin.tell(&format!("KEYS {{{namespace}:s}}:*")).await;
+    keys.sort();
+    let mut found = vec![];
+    for key in keys {
+        found.push(admin.tell(&format!("PTTL {key}")).await);
+    }
+    found
+}
+
+#[tokio::test]
+async fn every_key_of_a_session_goes_by_itself_a_day_after_it_expired() {
+    let (server, namespace) = (RedisServer::shared(), namespace());
+    let store = open(&server.url(&namespace), Settings::default()).await.unwrap();
+    let mut admin = Admin::of(&server).await;
+    let now = store.now().await.unwrap();
+    assert!((now.as_millis() - SystemClock.now().as_millis()).abs() < 60_000);
+    let mut pen = Pen::new(&store, "s");
+    pen.expires_at = Some(now.plus_seconds(3600));
+    pen.write([claiming(&["k"])]).await;
+    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+    let found = lives(&mut admin, &namespace).await;
+    assert_eq!(found.len(), 6, "row, entries, index, words, claims, snapshots");
+    let (hour, day) = (3_600_000, 86_400_000);
+    assert!(found.iter().all(|&left| left > day + hour / 2 && left <= day + hour), "{found:?}");
+    store.touch(&pen.session, None).await.unwrap();
+    assert_eq!(lives(&mut admin, &namespace).await, [-1; 6]);
+}
+
+#[tokio::test]
+async fn expiry_goes_by_the_time_of_the_server() {
+    let server = RedisServer::shared();
+    let store = open(&server.url(&namespace()), Settings::default()).await.unwrap();
+    let mut pen = Pen::new(&store, "s");
+    pen.expires_at = Some(store.now().await.unwrap().plus_seconds(-1));
+    pen.write([claiming(&["k"])]).await;
+    assert_eq!(store.row(&pen.session).await.unwrap(), None);
+    assert_eq!(store.sweep(9).await.unwrap(), [pen.session]);
+}
+
+#[tokio::test]
+async fn a_sweep_names_what_the_server_has_removed_by_itself() {
+    let fixture = Native::fresh().await;
+    let store = fixture.open().await;
+    let namespace = fixture.url.split_once("namespace=").unwrap().1;
+    let mut pen = Pen::new(&store, "s");
+    pen.expires_at = Some(fixture.clock().now().plus_seconds(60));
+    pen.write([claiming(&["k"])]).await;
+    let mut admin = Admin::of(&fixture.server).await;
+    for key in ["row", "entries", "index", "words", "claims"] {
+        admin.tell::<()>(&format!("UNLINK {{{namespace}:s}}:{key}")).await;
+    }
+    fixture.clock().advance_seconds(86_500);
+    assert_eq!(store.sessions(None, 9).await.unwrap(), [], "a list shows what is there");
+    assert_eq!(store.sweep(9).await.unwrap(), [session("s")]);
+    assert_eq!(store.sweep(9).await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_thousand_that_expired_hold_nobody_up() {
+    let server = RedisServer::start();
+    let clock = fixtures::clock();
+    let store: Arc<dyn Store> = fixtures::open(&server.url("x"), &clock).await;
+    let mut admin = Admin::of(&server).await;
+    // One that is really written shows what the others must look like.
+    let mut pen = Pen::new(&store, "model");
+    pen.expires_at = Some(clock.now().plus_seconds(1));
+    pen.write([claiming(&["k"])]).await;
+    let copy = "for\ti=1,100000\tdo\tlocal\tid='s'..i;redis.call('COPY','{x:model}:row','{x:'..id..'}:row');\
+                redis.call('ZADD','{x}:sessions',0,id);redis.call('ZADD','{x}:expiry',1,id);end";
+    admin.eval(copy).await;
+    clock.advance_seconds(10);
+    let sweeping = tokio::spawn({
+        let store = store.clone();
+        async move { store.sweep(usize::MAX).await.unwrap().len() }
+    });
+    let other = fixtures::open(&server.url("x"), &clock).await;
+    let mut slowest = std::time::Duration::ZERO;
+    let mut n = 0;
+    while !sweeping.is_finished() {
+        n += 1;
+        let began = std::time::Instant::now();
+        Pen::with(&other, &format!("new{n}"), "a").await;
+        slowest = slowest.max(began.elapsed());
+    }
+    assert_eq!(sweeping.await.unwrap(), 100_001);
+    assert!(slowest.as_secs() < 5, "an append waited for {slowest:?}");
+    let later = Timestamp::from_millis(1_700_000_100_000).unwrap();
+    clock.set(later);
+    assert_eq!(store.sweep(9).await.unwrap(), []);
+}

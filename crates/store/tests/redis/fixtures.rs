@@ -1,0 +1,105 @@
+//! What the suites need of Redis.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use async_trait::async_trait;
+use callboard_core::time::Timestamp;
+use callboard_store::{ManualClock, RedisStore, Settings, Store, conformance::Fixture, testing::RedisServer};
+
+use super::proxy::Proxy;
+
+/// A namespace that nobody else in this process has.
+pub(crate) fn namespace() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("test{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+pub(crate) fn clock() -> ManualClock {
+    ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap())
+}
+
+/// A handle that goes by `clock`.
+pub(crate) async fn open(url: &str, clock: &ManualClock) -> Arc<dyn Store> {
+    let settings = Settings { clock: Arc::new(clock.clone()), ..Settings::default() };
+    Arc::new(RedisStore::open(url, settings).await.unwrap())
+}
+
+/// Whoever runs the server, who may give it any command.
+pub(crate) struct Admin(redis::aio::MultiplexedConnection);
+
+impl Admin {
+    pub(crate) async fn of(server: &RedisServer) -> Self {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
+        Self(client.get_multiplexed_async_connection().await.unwrap())
+    }
+
+    /// Gives a command whose words have no spaces.
+    pub(crate) async fn tell<T: redis::FromRedisValue>(&mut self, command: &str) -> T {
+        self.try_tell(command).await.unwrap()
+    }
+
+    /// Runs a script, for which it may take its time.
+    pub(crate) async fn eval(&mut self, code: &str) {
+        self.0.set_response_timeout(std::time::Duration::from_secs(60));
+        redis::cmd("EVAL").arg(code).arg(0).query_async::<()>(&mut self.0).await.unwrap();
+    }
+
+    async fn try_tell<T: redis::FromRedisValue>(&mut self, command: &str) -> redis::RedisResult<T> {
+        let mut words = redis::Cmd::new();
+        command.split_whitespace().for_each(|word| {
+            words.arg(word);
+        });
+        words.query_async(&mut self.0).await
+    }
+}
+
+/// A namespace in a server that is shared.
+pub(crate) struct Native {
+    pub(crate) server: Arc<RedisServer>,
+    pub(crate) url: String,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl Fixture for Native {
+    async fn fresh() -> Self {
+        let server = RedisServer::shared();
+        Self { url: server.url(&namespace()), server, clock: clock() }
+    }
+
+    async fn open(&self) -> Arc<dyn Store> {
+        open(&self.url, &self.clock).await
+    }
+
+    fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+}
+
+/// The same, over REST.
+pub(crate) struct Rest {
+    pub(crate) proxy: Proxy,
+    pub(crate) url: String,
+    pub(crate) server: Arc<RedisServer>,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl Fixture for Rest {
+    async fn fresh() -> Self {
+        let server = RedisServer::shared();
+        let proxy = Proxy::start(server.port()).await;
+        Self { url: proxy.url(&namespace()), proxy, server, clock: clock() }
+    }
+
+    async fn open(&self) -> Arc<dyn Store> {
+        open(&self.url, &self.clock).await
+    }
+
+    fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+}

@@ -1,0 +1,62 @@
+//! Redis, real ones that the tests start: over its own protocol and over REST.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "these are tests, their helpers too"
+)]
+
+mod crash;
+mod expiry;
+mod fixtures;
+#[path = "../model_of/mod.rs"]
+mod model_of;
+mod opening;
+mod proxy;
+mod rest;
+mod watch;
+
+mod native {
+    use super::fixtures::Native;
+
+    callboard_store::conformance!(Native);
+    callboard_store::conformance_of_durable!(Native);
+}
+
+mod over_rest {
+    use super::fixtures::Rest;
+
+    callboard_store::conformance!(Rest);
+    callboard_store::conformance_of_durable!(Rest);
+}
+
+mod model {
+    use callboard_store::{conformance::Fixture, testing::RedisServer};
+    use proptest::{collection::vec, test_runner::TestRunner};
+
+    use super::{
+        fixtures::{Native, Rest},
+        model_of,
+    };
+
+    /// One server for all cases.
+    fn behaves_like_memory<F: Fixture>() {
+        let _server = RedisServer::shared();
+        let compare = |commands| {
+            model_of::compare::<F>(commands);
+            Ok(())
+        };
+        TestRunner::new(model_of::config()).run(&vec(model_of::command(), 1..60), compare).unwrap();
+    }
+
+    #[test]
+    fn redis_behaves_like_memory() {
+        behaves_like_memory::<Native>();
+    }
+
+    #[test]
+    fn redis_over_rest_behaves_like_memory() {
+        behaves_like_memory::<Rest>();
+    }
+}
