@@ -15,6 +15,12 @@ use callboard_core::time::Timestamp;
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// Whether this is the clock of the machine. A store that several machines share then goes by the time of its
+    /// server instead, which is the same for all.
+    fn is_system(&self) -> bool {
+        false
+    }
 }
 
 /// The clock of the machine.
@@ -25,6 +31,10 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).ok().and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or_default()
+    }
+
+    fn is_system(&self) -> bool {
+        true
     }
 }
 

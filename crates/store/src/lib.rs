@@ -18,13 +18,17 @@ mod clock;
 pub mod conformance;
 mod error;
 mod memory;
+mod postgres;
 mod settings;
 mod sqlite;
 mod store;
+#[cfg(feature = "conformance")]
+pub mod testing;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::Error;
 pub use memory::MemoryStore;
+pub use postgres::PostgresStore;
 pub use settings::{Settings, open};
 pub use sqlite::SqliteStore;
 pub use store::{Append, Durability, Order, Query, Row, Snapshot, Store, TimeQuery};

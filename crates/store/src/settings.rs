@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Clock, Durability, Error, MemoryStore, SqliteStore, Store, SystemClock};
+use crate::{Clock, Durability, Error, MemoryStore, PostgresStore, SqliteStore, Store, SystemClock};
 
 /// What a store is told when it is opened.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ impl Default for Settings {
     }
 }
 
-/// Opens the store that `url` names: `memory:` or `sqlite:PATH`.
+/// Opens the store that `url` names: `memory:`, `sqlite:PATH` or `postgres://HOST/DATABASE` (see [`PostgresStore`]).
 ///
 /// The path is taken as it is written, relative to the working directory where it does not begin with `/`.
 pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
@@ -32,6 +32,7 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
             let store = opened.map_err(|error| Error::failed("opening the store", error))??;
             Ok(Arc::new(store))
         }
+        Place::Postgres(url) => Ok(Arc::new(PostgresStore::open(url, settings).await?)),
     }
 }
 
@@ -40,7 +41,10 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
 enum Place<'a> {
     Memory,
     Sqlite(&'a str),
+    Postgres(&'a str),
 }
+
+const KNOWN: &str = "this version knows memory:, sqlite:PATH and postgres://HOST/DATABASE";
 
 fn parse(url: &str) -> Result<Place<'_>, Error> {
     // What follows the scheme may hold a password and is not repeated.
@@ -53,8 +57,9 @@ fn parse(url: &str) -> Result<Place<'_>, Error> {
             refuse(url, "a path of SQLite takes no options behind `?`: use another file for another namespace")
         }
         Some(("sqlite", path)) => Ok(Place::Sqlite(path.strip_prefix("//").unwrap_or(path))),
-        Some((scheme, _)) => refuse(&format!("{scheme}:…"), "this version knows memory: and sqlite:PATH"),
-        None => refuse(url, "it has no scheme: write memory: or sqlite:PATH"),
+        Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(Place::Postgres(url)),
+        Some((scheme, _)) => refuse(&format!("{scheme}:…"), KNOWN),
+        None => refuse(url, &format!("it has no scheme: {KNOWN}")),
     }
 }
 
@@ -63,8 +68,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_names_memory_or_a_file() {
+    fn a_url_names_memory_a_file_or_a_server() {
         assert_eq!(parse("memory:").unwrap(), Place::Memory);
+        for url in ["postgres://h/d", "postgresql://h"] {
+            assert_eq!(parse(url).unwrap(), Place::Postgres(url));
+        }
         for (url, path) in [("sqlite:a b.db", "a b.db"), ("sqlite:///tmp/x.db", "/tmp/x.db"), ("sqlite:/x", "/x")] {
             assert_eq!(parse(url).unwrap(), Place::Sqlite(path), "{url}");
         }
@@ -74,8 +82,8 @@ mod tests {
     fn what_is_wrong_with_a_url_is_said_without_its_password() {
         let why = |url: &str| parse(url).unwrap_err().to_string();
         assert_eq!(
-            why("postgres://me:secret@host/db"),
-            "cannot open the store \"postgres:…\": this version knows memory: and sqlite:PATH"
+            why("postgress://me:secret@host/db"),
+            "cannot open the store \"postgress:…\": this version knows memory:, sqlite:PATH and postgres://HOST/DATABASE"
         );
         assert_eq!(
             why("sqlite:x.db?namespace=a"),
@@ -84,6 +92,7 @@ mod tests {
         );
         assert!(why("sqlite:").contains("the path is missing"));
         assert!(why("callboard.db").contains("no scheme"));
+        assert!(why("postgres:me:secret@host").ends_with(KNOWN));
         assert!(why("memory:x").contains("nothing may follow"));
     }
 }
