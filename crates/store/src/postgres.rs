@@ -16,6 +16,8 @@ mod schema;
 mod server;
 mod sessions;
 mod snapshots;
+#[cfg(test)]
+mod tests;
 mod values;
 mod watch;
 

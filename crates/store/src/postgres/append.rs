@@ -12,6 +12,7 @@ use super::{
     column::{self, get, short_hash},
     database::Database,
     fault::Fault,
+    sessions::HERE,
 };
 use crate::{Append, Error};
 
@@ -94,9 +95,8 @@ pub(super) async fn find(
     key: &str,
 ) -> Result<Option<Seq>, Error> {
     let doing = "looking for a key";
-    let sql = "SELECT c.seq FROM session n JOIN claim c ON c.session = n.id AND c.key = $3
-        WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2))";
-    let rows = database.ask(doing, sql, &[&session.as_str(), &said, &&short_hash(key)[..]]).await?;
+    let sql = format!("SELECT c.seq FROM claim c WHERE c.session = {HERE} AND c.key = $3");
+    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &&short_hash(key)[..]]).await?;
     let found = rows.first().map(|row| column::seq(row, 0)).transpose();
     found.map_err(|fault| fault.during(doing, database.place()))
 }

@@ -7,12 +7,9 @@ use callboard_core::{entry::Entry, id::SessionId};
 use super::{
     column::{self, ENTRY, short_hash},
     database::{Database, Params},
+    sessions::HERE,
 };
 use crate::{Error, Order, Query};
-
-/// The number of the session $1 that lives at $2.
-pub(super) const HERE: &str =
-    "(SELECT n.id FROM session n WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)))";
 
 /// See [`Store::read`](crate::Store::read).
 pub(super) async fn read(
@@ -70,7 +67,7 @@ impl Filter {
 /// The statement for a query: of the session $1 that lives at $2, from $3 to before $4, at most $5.
 ///
 /// Several types or subjects are one ordered read of an index each, of which the first $5 are merged, so that the
-/// journal is not searched.
+/// journal is not searched. What has a limit stays as it is written: a join could be turned round.
 pub(super) fn sql(filter: Filter, order: Order) -> String {
     let order = direction(order);
     let (wanted, about) = match filter {
@@ -97,8 +94,10 @@ pub(super) fn sql(filter: Filter, order: Order) -> String {
              ) place
              ORDER BY place.seq {order} LIMIT $5
          )
-         SELECT {ENTRY} FROM here, chosen c JOIN entry e ON e.seq = c.seq
-         WHERE e.session = here.id ORDER BY e.seq {order}"
+         SELECT {ENTRY} FROM chosen c, LATERAL (
+             SELECT * FROM entry e WHERE e.session = (SELECT id FROM here) AND e.seq = c.seq LIMIT 1
+         ) e
+         ORDER BY e.seq {order}"
     )
 }
 

@@ -5,7 +5,8 @@ use callboard_core::{entry::Entry, id::SessionId};
 use super::{
     column::{self, ENTRY, short_hash},
     database::Database,
-    read::{self, HERE, direction},
+    read::{self, direction},
+    sessions::HERE,
 };
 use crate::{Error, Order, TimeQuery};
 

@@ -5,6 +5,10 @@ use callboard_core::{id::SessionId, time::Timestamp};
 use super::{column, column::get, database::Database, fault::Fault};
 use crate::{Error, Row};
 
+/// The number of the session $1 that lives at $2.
+pub(super) const HERE: &str =
+    "(SELECT n.id FROM session n WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)))";
+
 /// See [`Store::row`](crate::Store::row).
 pub(super) async fn row(database: &Database, said: Option<i64>, name: &SessionId) -> Result<Option<Row>, Error> {
     let doing = "looking for a session";

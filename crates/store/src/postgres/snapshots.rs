@@ -7,8 +7,9 @@ use callboard_core::{
 
 use super::{
     column::{self, get},
-    database::Database,
+    database::{Database, Params},
     fault::Fault,
+    sessions::HERE,
 };
 use crate::{Error, Snapshot, store::SNAPSHOTS_KEPT};
 
@@ -27,9 +28,9 @@ pub(super) async fn put(
             WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)) FOR KEY SHARE
         ), kept AS (
             INSERT INTO snapshot (session, seq, tag, state)
-            SELECT e.session, e.seq, e.tag, $5 FROM here JOIN entry e ON e.session = here.id
-            WHERE e.seq = $3 AND e.tag = $4
-                AND (SELECT count(*) FROM snapshot k WHERE k.session = here.id AND k.seq > $3) <= $6
+            SELECT e.session, e.seq, e.tag, $5 FROM entry e
+            WHERE e.session = (SELECT id FROM here) AND e.seq = $3 AND e.tag = $4
+                AND (SELECT count(*) FROM snapshot k WHERE k.session = e.session AND k.seq > $3) <= $6
             ON CONFLICT (session, seq) DO UPDATE SET tag = excluded.tag, state = excluded.state
             RETURNING session, seq
         )
@@ -38,8 +39,7 @@ pub(super) async fn put(
             SELECT k.seq FROM snapshot k WHERE k.session = kept.session AND k.seq <> kept.seq
             ORDER BY k.seq DESC LIMIT $6)";
     let others = column::limit(SNAPSHOTS_KEPT - 1);
-    let params: super::database::Params<'_> =
-        &[&session.as_str(), &said, &column::number(at.seq), &&at.tag.0[..], &state, &others];
+    let params: Params<'_> = &[&session.as_str(), &said, &column::number(at.seq), &&at.tag.0[..], &state, &others];
     database.ask(doing, sql, params).await.map(drop)
 }
 
@@ -51,10 +51,11 @@ pub(super) async fn newest(
     at: Seq,
 ) -> Result<Option<Snapshot>, Error> {
     let doing = "reading a snapshot";
-    let sql = "SELECT s.seq, s.tag, s.state FROM session n JOIN snapshot s ON s.session = n.id
-        WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)) AND s.seq <= $3
-        ORDER BY s.seq DESC LIMIT 1";
-    let rows = database.ask(doing, sql, &[&session.as_str(), &said, &column::number(at)]).await?;
+    let sql = format!(
+        "SELECT s.seq, s.tag, s.state FROM snapshot s WHERE s.session = {HERE} AND s.seq <= $3
+         ORDER BY s.seq DESC LIMIT 1"
+    );
+    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &column::number(at)]).await?;
     let newest = rows.first().map(|row| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()))).transpose();
     newest.map_err(|fault: Fault| fault.during(doing, database.place()))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{entry::Hash, id::SessionId};
 
-use super::{column, database::Database};
+use super::{column, database::Database, sessions::HERE};
 use crate::Error;
 
 /// See [`Store::value`](crate::Store::value).
@@ -15,9 +15,8 @@ pub(super) async fn find(
     hash: Hash,
 ) -> Result<Option<Arc<str>>, Error> {
     let doing = "reading a large value";
-    let sql = "SELECT v.text FROM session n JOIN value v ON v.session = n.id AND v.hash = $3
-        WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2))";
-    let rows = database.ask(doing, sql, &[&session.as_str(), &said, &&hash.0[..]]).await?;
+    let sql = format!("SELECT v.text FROM value v WHERE v.session = {HERE} AND v.hash = $3");
+    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &&hash.0[..]]).await?;
     let text = rows.first().map(|row| column::text(row, 0)).transpose();
     text.map_err(|fault| fault.during(doing, database.place()))
 }

@@ -10,7 +10,7 @@ use std::{
 
 use callboard_core::entry::Entry;
 use callboard_store::{
-    Clock as _, Error, PostgresStore, Store,
+    Clock as _, Error, PostgresStore,
     conformance::{
         Fixture as _,
         pen::{Pen, claiming, note},

@@ -135,10 +135,13 @@ BEGIN
             RETURN;
         END IF;
         IF lives AND cardinality(claim_keys) > 0 THEN
-            SELECT k.place, c.seq INTO place, found_seq
-            FROM unnest(claim_keys) WITH ORDINALITY AS k (key, place)
-            JOIN claim c ON c.session = here AND c.key = k.key
-            ORDER BY k.place LIMIT 1;
+            -- One look into the index for each: a join may be turned round, and then reads all keys of the session.
+            SELECT k.place, k.seq INTO place, found_seq
+            FROM (
+                SELECT key.place, (SELECT c.seq FROM claim c WHERE c.session = here AND c.key = key.key) AS seq
+                FROM unnest(claim_keys) WITH ORDINALITY AS key (key, place)
+            ) k
+            WHERE k.seq IS NOT NULL ORDER BY k.place LIMIT 1;
             IF FOUND THEN
                 outcome := 'taken';
                 RETURN;
@@ -169,14 +172,14 @@ BEGIN
     -- In the order of their hashes: two that name the same new types wait for each other in one direction only.
     INSERT INTO type (hash, name)
     SELECT new.hash, new.name FROM unnest(type_hashes, type_names) AS new (hash, name)
-    WHERE NOT EXISTS (SELECT FROM type t WHERE t.hash = new.hash)
+    WHERE (SELECT t.id FROM type t WHERE t.hash = new.hash) IS NULL
     ORDER BY new.hash ON CONFLICT DO NOTHING;
 
     INSERT INTO subject (session, id, hash, text)
     SELECT here, (SELECT coalesce(max(s.id), 0) FROM subject s WHERE s.session = here) + row_number() OVER (),
         new.hash, new.text
     FROM unnest(subject_hashes, subject_texts) AS new (hash, text)
-    WHERE NOT EXISTS (SELECT FROM subject s WHERE s.session = here AND s.hash = new.hash);
+    WHERE (SELECT s.id FROM subject s WHERE s.session = here AND s.hash = new.hash) IS NULL;
 
     INSERT INTO entry (session, seq, at, time, type, subject, v, tag, actor, audience, keys, data)
     SELECT here, expected_seq + e.n, e.at, e.time,
