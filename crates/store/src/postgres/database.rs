@@ -4,7 +4,7 @@ use std::{future::Future, time::Duration};
 
 use deadpool_postgres::{ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::time::{Instant, sleep, timeout};
-use tokio_postgres::{NoTls, Row, types::ToSql};
+use tokio_postgres::{Config, NoTls, Row, types::ToSql};
 
 use super::{fault::Fault, place::Place};
 use crate::Error;
@@ -37,8 +37,7 @@ impl Database {
         let pool = Pool::builder(manager)
             .max_size(place.connections)
             .wait_timeout(Some(WAIT))
-            // Longer than one attempt: there may be several hosts.
-            .create_timeout(Some(WAIT))
+            .create_timeout(Some(patience(&place.config)))
             .runtime(Runtime::Tokio1)
             .build()
             .map_err(|error| Error::cannot_open(place.to_string(), error.to_string()))?;
@@ -95,6 +94,12 @@ impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Database").field(&self.place).finish()
     }
+}
+
+/// How long a connection may take to make: each host may be silent before it is connected, and after.
+fn patience(config: &Config) -> Duration {
+    let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX);
+    config.get_connect_timeout().copied().unwrap_or(WAIT).saturating_mul(2).saturating_mul(hosts)
 }
 
 /// What Postgres answers, unless it does not.

@@ -13,6 +13,7 @@ mod model;
 #[path = "../model_of/mod.rs"]
 mod model_of;
 mod opening;
+mod rows;
 mod several;
 
 use fixture::Postgres;

@@ -255,10 +255,11 @@ BEGIN
         DELETE FROM snapshot WHERE ctid = ANY (ARRAY(SELECT s.ctid FROM snapshot s WHERE s.session = here LIMIT rest / 50));
         GET DIAGNOSTICS removed = ROW_COUNT;
         rest := rest - removed * 50;
+        -- Less than that is left where a limit was reached: then there may be more.
         IF rest >= 50 THEN
             UPDATE dead SET emptied = true WHERE session = here;
         END IF;
-        rest := rest - 50;
+        rest := rest - 10;
     END LOOP;
     RETURN true;
 END
