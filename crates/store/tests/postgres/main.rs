@@ -17,17 +17,22 @@ mod rows;
 mod several;
 
 use fixture::Postgres;
-use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 callboard_store::conformance!(Postgres);
 callboard_store::conformance_of_durable!(Postgres);
 
+/// How somebody else connects to the namespace of `url`.
+fn config(url: &str) -> Config {
+    let (base, namespace) = url.split_once("?namespace=").unwrap();
+    let mut config: Config = base.parse().unwrap();
+    config.options(format!("-c search_path={namespace}")).application_name("test");
+    config
+}
+
 /// A connection of somebody else to the namespace of `url`.
 async fn connect(url: &str) -> Client {
-    let (base, namespace) = url.split_once("?namespace=").unwrap();
-    let mut config: tokio_postgres::Config = base.parse().unwrap();
-    let (client, connection) =
-        config.options(format!("-c search_path={namespace}")).application_name("test").connect(NoTls).await.unwrap();
+    let (client, connection) = config(url).connect(NoTls).await.unwrap();
     tokio::spawn(connection);
     client
 }

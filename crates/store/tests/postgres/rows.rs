@@ -1,6 +1,6 @@
 //! What is in the tables: what others see there, and what is removed when.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future::poll_fn, sync::Arc, time::Duration};
 
 use callboard_core::entry::Hash;
 use callboard_store::{
@@ -11,9 +11,10 @@ use callboard_store::{
         session,
     },
 };
-use tokio::time::timeout;
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
+use tokio_postgres::{AsyncMessage, NoTls};
 
-use crate::{connect, fixture::Postgres, sql};
+use crate::{config, connect, fixture::Postgres, sql};
 
 #[tokio::test]
 async fn the_rows_of_a_deleted_session_are_removed() {
@@ -57,6 +58,42 @@ async fn a_damaged_row_is_said_to_be_damaged() {
     sql(fixture.url(), "UPDATE entry SET tag = '\\x00' WHERE seq = 2").await;
     let error = pen.store.read(&pen.session, everything()).await.unwrap_err();
     assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changes_together_is_told_together() {
+    let fixture = Postgres::fresh().await;
+    let store = fixture.open().await;
+    let (listener, mut connection) = config(fixture.url()).connect(NoTls).await.unwrap();
+    let (told, mut notifications) = mpsc::channel(1000);
+    let hearing = tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(notification) = message {
+                told.send(notification.payload().to_owned()).await.unwrap();
+            }
+        }
+    });
+    let namespace = fixture.url().split_once("namespace=").unwrap().1;
+    listener.batch_execute(&format!("LISTEN \"callboard:{namespace}\"")).await.unwrap();
+
+    let mut writers = JoinSet::new();
+    for n in 0..100 {
+        let mut pen = Pen::new(&store, &format!("s{n}"));
+        writers.spawn(async move { pen.write([note("a")]).await });
+    }
+    writers.join_all().await;
+    let (mut named, mut count) = (BTreeSet::new(), 0);
+    let all = async {
+        while named.len() < 100 {
+            let notification: String = notifications.recv().await.unwrap();
+            count += 1;
+            let names = notification.split(' ').filter_map(|word| word.split_once('/'));
+            named.extend(names.map(|(name, _)| name.to_owned()));
+        }
+    };
+    timeout(Duration::from_secs(60), all).await.expect("all are told");
+    assert!(count < 100, "{count} notifications");
+    hearing.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
