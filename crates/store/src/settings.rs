@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Clock, Durability, Error, MemoryStore, RedisStore, SqliteStore, Store, SystemClock, redis};
+use crate::{Clock, Durability, Error, MemoryStore, PostgresStore, RedisStore, SqliteStore, Store, SystemClock, redis};
 
 /// What a store is told when it is opened.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ impl Default for Settings {
     }
 }
 
-/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, or one in Redis, see [`RedisStore`].
+/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, one in Postgres, see [`PostgresStore`], or in Redis, see
+/// [`RedisStore`].
 ///
 /// The path is taken as it is written, relative to the working directory where it does not begin with `/`.
 pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
@@ -32,6 +33,7 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
             let store = opened.map_err(|error| Error::failed("opening the store", error))??;
             Ok(Arc::new(store))
         }
+        Place::Postgres(url) => Ok(Arc::new(PostgresStore::open(url, settings).await?)),
         Place::Redis(url) => Ok(Arc::new(RedisStore::open(url, settings).await?)),
     }
 }
@@ -41,8 +43,12 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
 enum Place<'a> {
     Memory,
     Sqlite(&'a str),
+    Postgres(&'a str),
     Redis(&'a str),
 }
+
+/// The forms of URLs, but for those of Redis.
+const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE";
 
 fn parse(url: &str) -> Result<Place<'_>, Error> {
     // What follows the scheme may hold a password and is not repeated.
@@ -55,11 +61,10 @@ fn parse(url: &str) -> Result<Place<'_>, Error> {
             refuse(url, "a path of SQLite takes no options behind `?`: use another file for another namespace")
         }
         Some(("sqlite", path)) => Ok(Place::Sqlite(path.strip_prefix("//").unwrap_or(path))),
+        Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(Place::Postgres(url)),
         Some(("redis" | "rediss" | "redis-rest+https" | "redis-rest+http", _)) => Ok(Place::Redis(url)),
-        Some((scheme, _)) => {
-            refuse(&format!("{scheme}:…"), &format!("this version knows memory:, sqlite:PATH, {}", redis::FORMS))
-        }
-        None => refuse(url, &format!("it has no scheme: write memory:, sqlite:PATH, {}", redis::FORMS)),
+        Some((scheme, _)) => refuse(&format!("{scheme}:…"), &format!("this version knows {KNOWN}, {}", redis::FORMS)),
+        None => refuse(url, &format!("it has no scheme: write {KNOWN}, {}", redis::FORMS)),
     }
 }
 
@@ -68,8 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_names_memory_or_a_file() {
+    fn a_url_names_memory_a_file_or_a_server() {
         assert_eq!(parse("memory:").unwrap(), Place::Memory);
+        for url in ["postgres://h/d", "postgresql://h"] {
+            assert_eq!(parse(url).unwrap(), Place::Postgres(url));
+        }
         for (url, path) in [("sqlite:a b.db", "a b.db"), ("sqlite:///tmp/x.db", "/tmp/x.db"), ("sqlite:/x", "/x")] {
             assert_eq!(parse(url).unwrap(), Place::Sqlite(path), "{url}");
         }
@@ -80,8 +88,8 @@ mod tests {
         let why = |url: &str| parse(url).unwrap_err().to_string();
         assert_eq!(
             why("rediss+http://me:secret@host/db"),
-            "cannot open the store \"rediss+http:…\": this version knows memory:, sqlite:PATH, redis://HOST, \
-             rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…"
+            "cannot open the store \"rediss+http:…\": this version knows memory:, sqlite:PATH, postgres://HOST/DATABASE, \
+             redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…"
         );
         assert_eq!(
             why("sqlite:x.db?namespace=a"),
@@ -90,6 +98,7 @@ mod tests {
         );
         assert!(why("sqlite:").contains("the path is missing"));
         assert!(why("callboard.db").contains("no scheme"));
+        assert!(why("postgres:me:secret@host").ends_with(KNOWN));
         assert!(why("memory:x").contains("nothing may follow"));
     }
 }

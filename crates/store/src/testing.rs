@@ -6,6 +6,8 @@
     reason = "these are tests, though they are compiled as a module"
 )]
 
+mod postgres;
 mod redis;
 
+pub use postgres::PostgresServer;
 pub use redis::RedisServer;

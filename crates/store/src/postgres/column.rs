@@ -1,0 +1,142 @@
+//! Columns of rows as the types that they were written from.
+
+use std::{fmt::Display, str::FromStr, sync::Arc};
+
+use callboard_core::{
+    audience::Audience,
+    entry::{Entry, Hash, Head, Header, Tag},
+    id::Seq,
+    time::Timestamp,
+};
+use tokio_postgres::{Row as Columns, types::FromSql};
+
+use super::fault::Fault;
+use crate::Row;
+
+/// The columns that [`entry`] reads, of the table `entry` as `e`.
+pub(super) const ENTRY: &str = "e.seq, e.v, e.at, e.actor, (SELECT t.name FROM type t WHERE t.id = e.type), \
+     (SELECT s.text FROM subject s WHERE s.session = e.session AND s.id = e.subject), \
+     e.audience, e.time, e.keys, e.tag, e.data";
+
+/// A number as Postgres keeps it; one beyond its range is beyond every entry.
+pub(super) fn number(seq: Seq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+/// A limit as Postgres takes it.
+pub(super) fn limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// What stands for a text that may be of any length: this is enough to tell them apart.
+pub(super) fn short_hash(text: &str) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.iter_mut().zip(Hash::of(text.as_bytes()).0).for_each(|(to, from)| *to = from);
+    short
+}
+
+/// A column as Postgres has it.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Columns, at: usize) -> Result<T, Fault> {
+    row.try_get(at).map_err(|error| unreadable(at, error))
+}
+
+pub(super) fn seq(row: &Columns, at: usize) -> Result<Seq, Fault> {
+    u64::try_from(get::<i64>(row, at)?).map(Seq).map_err(|error| unreadable(at, error))
+}
+
+pub(super) fn time(row: &Columns, at: usize) -> Result<Timestamp, Fault> {
+    Timestamp::from_millis(get(row, at)?).map_err(|error| unreadable(at, error))
+}
+
+pub(super) fn optional_time(row: &Columns, at: usize) -> Result<Option<Timestamp>, Fault> {
+    get::<Option<i64>>(row, at)?.map(Timestamp::from_millis).transpose().map_err(|error| unreadable(at, error))
+}
+
+/// The head in the columns `at` and the one behind it.
+pub(super) fn head(row: &Columns, at: usize) -> Result<Head, Fault> {
+    Ok(Head { seq: seq(row, at)?, tag: tag(row, at + 1)? })
+}
+
+fn tag(row: &Columns, at: usize) -> Result<Tag, Fault> {
+    <[u8; 16]>::try_from(get::<&[u8]>(row, at)?).map(Tag).map_err(|error| unreadable(at, error))
+}
+
+/// What is known of a session, in four columns: number, tag, expiry, activity.
+pub(super) fn row(row: &Columns, at: usize) -> Result<Row, Fault> {
+    Ok(Row { head: head(row, at)?, expires_at: optional_time(row, at + 2)?, last_activity: time(row, at + 3)? })
+}
+
+/// A checked name.
+pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Columns, at: usize) -> Result<T, Fault> {
+    get::<&str>(row, at)?.parse().map_err(|error| unreadable(at, error))
+}
+
+/// A text that was kept as bytes.
+pub(super) fn text(row: &Columns, at: usize) -> Result<Arc<str>, Fault> {
+    std::str::from_utf8(get(row, at)?).map(Arc::from).map_err(|error| unreadable(at, error))
+}
+
+/// The entry in the columns [`ENTRY`].
+pub(super) fn entry(row: &Columns) -> Result<Entry, Fault> {
+    let header = Header {
+        seq: seq(row, 0)?,
+        v: u16::try_from(get::<i32>(row, 1)?).map_err(|error| unreadable(1, error))?,
+        at: time(row, 2)?,
+        by: parsed(row, 3)?,
+        kind: text(row, 4)?,
+        subject: text(row, 5)?,
+        audience: get::<Option<&str>>(row, 6)?.map_or(Ok(Audience::All), audience)?,
+        time: optional_time(row, 7)?,
+        keys: get::<Option<&str>>(row, 8)?.map_or(Ok(Vec::new()), keys)?,
+    };
+    Ok(Entry { header, tag: tag(row, 9)?, data: text(row, 10)? })
+}
+
+/// Keys as a column keeps them: a JSON array, or nothing where there are none.
+pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
+    // A list of texts always has a JSON form.
+    if keys.is_empty() { None } else { serde_json::to_string(keys).ok() }
+}
+
+fn keys(text: &str) -> Result<Vec<Arc<str>>, Fault> {
+    serde_json::from_str(text).map_err(|error| unreadable(8, error))
+}
+
+/// An audience as a column keeps it; `all`, which is nearly always meant, takes no room.
+pub(super) fn audience_text(audience: &Audience) -> Option<String> {
+    match audience {
+        Audience::All => None,
+        Audience::None | Audience::Agents(_) => Some(audience.to_string()),
+    }
+}
+
+/// Reads an audience as it is displayed. No agent's name has a comma in it or is `all` or `none`.
+fn audience(text: &str) -> Result<Audience, Fault> {
+    match text {
+        "all" => Ok(Audience::All),
+        "none" => Ok(Audience::None),
+        names => {
+            let names = names.split(", ").map(str::parse).collect::<Result<_, _>>();
+            names.map(Audience::Agents).map_err(|error| unreadable(6, error))
+        }
+    }
+}
+
+/// The error for a column that does not read as what was written.
+fn unreadable(at: usize, error: impl Display) -> Fault {
+    Fault::Damaged(format!("column {at} of a row does not read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audience_reads_as_it_is_kept() {
+        let agents = ["b c", "@a/d.e", "z-9"].map(|name| name.parse().unwrap());
+        for written in [Audience::All, Audience::None, Audience::of(agents)] {
+            let kept = audience_text(&written);
+            assert_eq!(kept.as_deref().map_or(Ok(Audience::All), audience).unwrap(), written);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Deleting sessions: out of reach at once, removed in slices.
+
+use callboard_core::id::SessionId;
+
+use super::{
+    column::{self, get},
+    database::Database,
+    fault::Fault,
+};
+use crate::Error;
+
+/// How many sessions are swept in one transaction.
+const SWEEP: usize = 1000;
+
+/// How many rows are removed in one transaction.
+const RECLAIM: i32 = 2000;
+
+/// See [`Store::delete`](crate::Store::delete). Answers with the change that it was, where there was a session.
+pub(super) async fn delete(database: &Database, said: Option<i64>, name: &SessionId) -> Result<Option<i64>, Error> {
+    let doing = "deleting a session";
+    let sql = "WITH gone AS (DELETE FROM session WHERE name = $1 RETURNING id, name, expires_at),
+        noted AS (
+            INSERT INTO dead (session, change, at, name) SELECT id, this_change(), moment(NULL), name FROM gone)
+        SELECT expires_at IS NULL OR expires_at > moment($2), this_change() FROM gone";
+    let rows = database.once(doing, sql, &[&name.as_str(), &said]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let answer = || Ok(get::<bool>(row, 0)?.then_some(get(row, 1)?));
+    answer().map_err(|fault: Fault| fault.during(doing, database.place()))
+}
+
+/// See [`Store::sweep`](crate::Store::sweep). Answers with the change that each was as well.
+pub(super) async fn sweep(
+    database: &Database,
+    said: Option<i64>,
+    limit: usize,
+) -> Result<Vec<(SessionId, i64)>, Error> {
+    let mut swept = Vec::new();
+    while swept.len() < limit {
+        let most = (limit - swept.len()).min(SWEEP);
+        match sweep_some(database, said, most).await {
+            Ok(some) => {
+                let all = some.len() < most;
+                swept.extend(some);
+                if all {
+                    break;
+                }
+            }
+            // What was swept is named; who sweeps on meets the error.
+            Err(_) if !swept.is_empty() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(swept)
+}
+
+async fn sweep_some(database: &Database, said: Option<i64>, most: usize) -> Result<Vec<(SessionId, i64)>, Error> {
+    let doing = "sweeping";
+    let sql = "SELECT name, this FROM sweep($1, $2)";
+    let rows = database.once(doing, sql, &[&said, &column::limit(most)]).await?;
+    let some: Result<_, Fault> = rows.iter().map(|row| Ok((column::parsed(row, 0)?, get(row, 1)?))).collect();
+    some.map_err(|fault| fault.during(doing, database.place()))
+}
+
+/// Removes some rows of deleted sessions and says whether there may be more.
+pub(super) async fn reclaim(database: &Database) -> Result<bool, Error> {
+    let doing = "removing rows of deleted sessions";
+    let rows = database.ask(doing, "SELECT reclaim($1)", &[&RECLAIM]).await?;
+    let more = rows.first().map_or(Ok(false), |row| get(row, 0));
+    more.map_err(|fault| fault.during(doing, database.place()))
+}

@@ -1,0 +1,171 @@
+//! What Postgres says, in the words of stores.
+
+use deadpool_postgres::{PoolError, TimeoutType};
+use tokio_postgres::{Error as Sql, error::SqlState};
+
+use super::place::Place;
+use crate::Error;
+
+/// Why a statement has no answer.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The server, or the way to it.
+    Sql(Sql),
+    /// No connection could be had.
+    NoConnection(PoolError),
+    /// There was no answer in time.
+    Silent,
+    /// A row does not read as what was written.
+    Damaged(String),
+}
+
+/// What was said, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{advice}")]
+struct Advised {
+    advice: String,
+    source: Option<Sql>,
+}
+
+impl From<Sql> for Fault {
+    fn from(error: Sql) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<PoolError> for Fault {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => Self::Sql(error),
+            error => Self::NoConnection(error),
+        }
+    }
+}
+
+impl Fault {
+    /// The error that a caller gets, who wanted what `doing` says of `place`.
+    pub(super) fn during(self, doing: &'static str, place: &Place) -> Error {
+        let error = match self {
+            Self::Sql(error) => error,
+            Self::NoConnection(error) => return Error::failed(doing, no_connection(&error, place)),
+            Self::Silent => {
+                let advice = format!("the server at {} did not answer in time: look at its load", place.host());
+                return Error::failed(doing, Advised { advice, source: None });
+            }
+            Self::Damaged(detail) => return Error::damaged(place.to_string(), detail),
+        };
+        match error.code() {
+            Some(&SqlState::DISK_FULL) => Error::Full { doing },
+            Some(&(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED)) => {
+                Error::damaged(place.to_string(), words(&error))
+            }
+            _ => Error::failed(doing, Advised { advice: advice(&error, place), source: Some(error) }),
+        }
+    }
+
+    /// The error of opening `place`.
+    pub(super) fn opening(self, place: &Place) -> Error {
+        let (why, source) = match self {
+            Self::Sql(error) => (advice(&error, place), Some(error.into())),
+            Self::NoConnection(error) => (no_connection(&error, place), None),
+            Self::Silent => (format!("the server at {} did not answer in time", place.host()), None),
+            Self::Damaged(detail) => return Error::damaged(place.to_string(), detail),
+        };
+        Error::CannotOpen { what: place.to_string(), why, source }
+    }
+
+    /// Whether the connection was lost, maybe in the middle.
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self, Self::Sql(error) if is_lost(error))
+    }
+
+    /// Whether the server is on its way up, and nothing was done.
+    pub(super) fn is_starting(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::CANNOT_CONNECT_NOW))
+    }
+}
+
+fn is_lost(error: &Sql) -> bool {
+    match error.code() {
+        Some(code) => {
+            matches!(*code, SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::IDLE_SESSION_TIMEOUT)
+        }
+        None => error.is_closed() || is_io(error),
+    }
+}
+
+/// Whether the network, or the end of it, is the reason.
+fn is_io(error: &Sql) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
+}
+
+fn no_connection(error: &PoolError, place: &Place) -> String {
+    match error {
+        PoolError::Timeout(TimeoutType::Wait) => format!(
+            "all {} connections were busy for too long: let the URL say more with `connections=`, or look at the \
+             server's load",
+            place.connections
+        ),
+        PoolError::Timeout(_) => format!("the server at {} did not answer in time: is it reachable?", place.host()),
+        error => error.to_string(),
+    }
+}
+
+/// What Postgres said, without statements and parameters.
+fn words(error: &Sql) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
+}
+
+/// What went wrong, and what to do.
+fn advice(error: &Sql, place: &Place) -> String {
+    let (host, said) = (place.host(), words(error));
+    let Some(code) = error.code() else { return advice_of_network(error, &host) };
+    match *code {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => format!(
+            "the server at {host} does not let {} in ({said}): check user and password in the URL, and pg_hba.conf",
+            place.user()
+        ),
+        SqlState::INVALID_CATALOG_NAME => {
+            format!("there is no such database ({said}): make it with `createdb {}`", place.database())
+        }
+        SqlState::TOO_MANY_CONNECTIONS => format!(
+            "the server at {host} has no connection left ({said}): raise its max_connections, or let the URL say fewer \
+             with `connections=`"
+        ),
+        SqlState::CANNOT_CONNECT_NOW => format!("the server at {host} is starting or stopping ({said}): try again"),
+        SqlState::READ_ONLY_SQL_TRANSACTION => {
+            format!("the server at {host} only reads ({said}): name the primary in the URL")
+        }
+        SqlState::INSUFFICIENT_PRIVILEGE => format!(
+            "{} may not do that ({said}): GRANT CREATE ON DATABASE {} TO the user, or name its owner in the URL",
+            place.user(),
+            place.database()
+        ),
+        SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => {
+            format!("it took too long and was given up ({said}): look at the server's load and locks")
+        }
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN => {
+            format!("the server at {host} ended the connection ({said}); whether it was done is unknown")
+        }
+        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_FUNCTION | SqlState::INVALID_SCHEMA_NAME => {
+            format!("the namespace {} is not what it was when it was opened ({said}): open it again", place.namespace)
+        }
+        _ => format!("the server at {host} says: {said} ({})", code.code()),
+    }
+}
+
+fn advice_of_network(error: &Sql, host: &str) -> String {
+    if error.is_closed() {
+        return format!("the connection to {host} was lost before the answer; whether it was done is unknown");
+    }
+    let mut why = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(deeper) = source {
+        let deep = deeper.to_string();
+        if !why.contains(&deep) {
+            why = format!("{why}: {deep}");
+        }
+        source = deeper.source();
+    }
+    format!("no connection with the server at {host} ({why}): is it running, and is the address right?")
+}

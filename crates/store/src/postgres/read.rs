@@ -1,0 +1,124 @@
+//! Reading entries in the order of their numbers.
+
+use std::sync::Arc;
+
+use callboard_core::{entry::Entry, id::SessionId};
+
+use super::{
+    column::{self, ENTRY, short_hash},
+    database::{Database, Params},
+    sessions::HERE,
+};
+use crate::{Error, Order, Query};
+
+/// See [`Store::read`](crate::Store::read).
+pub(super) async fn read(
+    database: &Database,
+    said: Option<i64>,
+    session: &SessionId,
+    query: &Query,
+) -> Result<Vec<Entry>, Error> {
+    let (start, end) = (column::number(query.seqs.start), column::number(query.seqs.end));
+    let (name, limit) = (session.as_str(), column::limit(query.limit));
+    let (types, subjects) = (hashes(&query.types), hashes(&query.subjects));
+    let filter = Filter::of(query);
+    let mut params = vec![&name as &(dyn tokio_postgres::types::ToSql + Sync), &said, &start, &end, &limit];
+    if matches!(filter, Filter::Types | Filter::TypesAndSubjects) {
+        params.push(&types);
+    }
+    if matches!(filter, Filter::Subjects | Filter::TypesAndSubjects) {
+        params.push(&subjects);
+    }
+    entries(database, "reading entries", &sql(filter, query.order), &params).await
+}
+
+/// The entries that a statement finds.
+pub(super) async fn entries(
+    database: &Database,
+    doing: &'static str,
+    sql: &str,
+    params: Params<'_>,
+) -> Result<Vec<Entry>, Error> {
+    let rows = database.ask(doing, sql, params).await?;
+    let entries = rows.iter().map(column::entry).collect::<Result<_, _>>();
+    entries.map_err(|fault| fault.during(doing, database.place()))
+}
+
+/// What a query narrows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Filter {
+    Nothing,
+    Types,
+    Subjects,
+    TypesAndSubjects,
+}
+
+impl Filter {
+    fn of(query: &Query) -> Self {
+        match (query.types.is_empty(), query.subjects.is_empty()) {
+            (true, true) => Self::Nothing,
+            (false, true) => Self::Types,
+            (true, false) => Self::Subjects,
+            (false, false) => Self::TypesAndSubjects,
+        }
+    }
+}
+
+/// The statement for a query: of the session $1 that lives at $2, from $3 to before $4, at most $5.
+///
+/// Several types or subjects are one ordered read of an index each, of which the first $5 are merged, so that the
+/// journal is not searched. What has a limit stays as it is written: a join could be turned round.
+pub(super) fn sql(filter: Filter, order: Order) -> String {
+    let order = direction(order);
+    let (wanted, about) = match filter {
+        Filter::Nothing => {
+            return format!(
+                "SELECT {ENTRY} FROM entry e WHERE e.session = {HERE} AND e.seq >= $3 AND e.seq < $4
+                 ORDER BY e.seq {order} LIMIT $5"
+            );
+        }
+        Filter::Types => ("SELECT t.id AS type FROM type t WHERE t.hash = ANY ($6)", ""),
+        Filter::Subjects => (TYPES_ABOUT, "AND p.subject = w.subject"),
+        Filter::TypesAndSubjects => (
+            "SELECT t.id AS type, s.id AS subject FROM here, type t, subject s
+             WHERE t.hash = ANY ($6) AND s.session = here.id AND s.hash = ANY ($7)",
+            "AND p.subject = w.subject",
+        ),
+    };
+    format!(
+        "WITH RECURSIVE here AS MATERIALIZED (SELECT {HERE} AS id), wanted AS ({wanted}), chosen AS (
+             SELECT place.seq FROM here, wanted w, LATERAL (
+                 SELECT p.seq FROM entry p
+                 WHERE p.session = here.id AND p.type = w.type {about} AND p.seq >= $3 AND p.seq < $4
+                 ORDER BY p.seq {order} LIMIT $5
+             ) place
+             ORDER BY place.seq {order} LIMIT $5
+         )
+         SELECT {ENTRY} FROM chosen c, LATERAL (
+             SELECT * FROM entry e WHERE e.session = (SELECT id FROM here) AND e.seq = c.seq LIMIT 1
+         ) e
+         ORDER BY e.seq {order}"
+    )
+}
+
+/// The types of the entries about each subject. They are few: one look into the index finds each.
+const TYPES_ABOUT: &str = "SELECT s.id AS subject, (
+         SELECT p.type FROM entry p WHERE p.session = here.id AND p.subject = s.id ORDER BY p.type LIMIT 1) AS type
+     FROM here, subject s WHERE s.session = here.id AND s.hash = ANY ($6)
+     UNION ALL
+     SELECT w.subject, (
+         SELECT p.type FROM entry p WHERE p.session = here.id AND p.subject = w.subject AND p.type > w.type
+         ORDER BY p.type LIMIT 1) AS type
+     FROM here, wanted w WHERE w.type IS NOT NULL";
+
+/// The word for an order in SQL.
+pub(super) fn direction(order: Order) -> &'static str {
+    match order {
+        Order::Forward => "ASC",
+        Order::Backward => "DESC",
+    }
+}
+
+fn hashes(texts: &[Arc<str>]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| short_hash(text).to_vec()).collect()
+}

@@ -1,0 +1,68 @@
+//! Reading entries in the order of their own time.
+
+use callboard_core::{entry::Entry, id::SessionId};
+
+use super::{
+    column::{self, ENTRY, short_hash},
+    database::Database,
+    read::{self, direction},
+    sessions::HERE,
+};
+use crate::{Error, Order, TimeQuery};
+
+/// See [`Store::read_by_time`](crate::Store::read_by_time).
+pub(super) async fn read(
+    database: &Database,
+    said: Option<i64>,
+    session: &SessionId,
+    query: &TimeQuery,
+) -> Result<Vec<Entry>, Error> {
+    let (low, high) = bounds(query);
+    let (subject, kind) = (short_hash(&query.subject), short_hash(&query.kind));
+    read::entries(
+        database,
+        "reading entries by time",
+        &sql(query.order),
+        &[
+            &session.as_str(),
+            &said,
+            &&subject[..],
+            &&kind[..],
+            &low.0,
+            &low.1,
+            &high.0,
+            &high.1,
+            &column::limit(query.limit),
+        ],
+    )
+    .await
+}
+
+pub(super) fn sql(order: Order) -> String {
+    let order = direction(order);
+    format!(
+        "WITH here AS MATERIALIZED (SELECT {HERE} AS id)
+         SELECT {ENTRY} FROM entry e
+         WHERE e.session = (SELECT id FROM here)
+             AND e.subject = (SELECT s.id FROM subject s WHERE s.session = (SELECT id FROM here) AND s.hash = $3)
+             AND e.type = (SELECT t.id FROM type t WHERE t.hash = $4)
+             AND e.time IS NOT NULL AND (e.time, e.seq) > ($5, $6) AND (e.time, e.seq) < ($7, $8)
+         ORDER BY e.time {order}, e.seq {order} LIMIT $9"
+    )
+}
+
+/// A place in the order of (time, number).
+type Place = (i64, i64);
+
+/// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets the
+/// index begin where the page does.
+fn bounds(query: &TimeQuery) -> (Place, Place) {
+    let after = query.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
+    let before = query.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
+    let from = query.from.map(|(time, seq)| (time.as_millis(), column::number(seq)));
+    match (from, query.order) {
+        (None, _) => (after, before),
+        (Some(from), Order::Forward) => (after.max(from), before),
+        (Some(from), Order::Backward) => (after, before.min(from)),
+    }
+}

@@ -1,0 +1,95 @@
+//! Bringing a namespace to the format of this version.
+
+use tokio_postgres::{Client, GenericClient};
+
+use super::{
+    database::{Database, in_time},
+    fault::Fault,
+    place::Place,
+};
+use crate::Error;
+
+/// What leads from each format to the next. The last is the one that this version reads and writes.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
+
+/// The newest format that this version reads, and the one it writes.
+pub(super) const FORMAT: i32 = 1;
+
+/// What is in a namespace.
+enum Found {
+    /// No table.
+    Nothing,
+    /// Our tables in this format.
+    Format(i32),
+    /// Tables of somebody else.
+    Foreign,
+}
+
+/// Makes the tables, or brings them up to date. Where several do so at once, one does it and the others wait.
+pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
+    let place = database.place();
+    let mut connection = database.connection().await.map_err(|fault| fault.opening(place))?;
+    let found = look(&connection, place).await.map_err(|fault| fault.opening(place))?;
+    if check(found, place)? == FORMAT {
+        return Ok(());
+    }
+    let done = in_time(bring_up(&mut connection, place)).await.map_err(|fault| fault.opening(place))?;
+    check(done, place).map(drop)
+}
+
+/// The format that was found, unless there is something that must be left alone. 0 is nothing at all.
+fn check(found: Found, place: &Place) -> Result<i32, Error> {
+    match found {
+        Found::Nothing => Ok(0),
+        Found::Format(format) if format > FORMAT => {
+            Err(Error::WrittenByNewer { what: place.to_string(), found: format.into(), known: FORMAT.into() })
+        }
+        Found::Format(format) => Ok(format),
+        Found::Foreign => Err(Error::cannot_open(
+            place.to_string(),
+            format!("the schema {} has tables of another program: choose another namespace", place.namespace),
+        )),
+    }
+}
+
+async fn look(client: &Client, place: &Place) -> Result<Found, Fault> {
+    in_time(find(client, place)).await
+}
+
+async fn find(client: &impl GenericClient, place: &Place) -> Result<Found, tokio_postgres::Error> {
+    let tables = "SELECT count(*), bool_or(relname = 'callboard_format') IS TRUE FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)";
+    let tables = client.query_one(tables, &[&place.namespace]).await?;
+    Ok(match (tables.try_get::<_, i64>(0)?, tables.try_get(1)?) {
+        (0, _) => Found::Nothing,
+        (_, false) => Found::Foreign,
+        (_, true) => {
+            let newest = client.query_one("SELECT coalesce(max(format), 0) FROM callboard_format", &[]).await?;
+            Found::Format(newest.try_get(0)?)
+        }
+    })
+}
+
+/// Does what is missing, in one transaction, and says what was found before.
+async fn bring_up(client: &mut Client, place: &Place) -> Result<Found, tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    // One number for all namespaces: it is held for a moment, and rarely.
+    transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('callboard migrates', 0))", &[]).await?;
+    let found = find(&transaction, place).await?;
+    let format = match found {
+        Found::Nothing => 0,
+        Found::Format(format) => format,
+        Found::Foreign => return Ok(found),
+    };
+    if format == 0 {
+        let make = "CREATE TABLE callboard_format (format integer PRIMARY KEY, since timestamptz DEFAULT now())";
+        transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"; {make}", place.namespace)).await?;
+    }
+    let done = usize::try_from(format).unwrap_or(usize::MAX);
+    for (migration, number) in MIGRATIONS.iter().zip(1..).skip(done) {
+        transaction.batch_execute(migration).await?;
+        transaction.execute("INSERT INTO callboard_format (format) VALUES ($1)", &[&number]).await?;
+    }
+    transaction.commit().await?;
+    Ok(found)
+}

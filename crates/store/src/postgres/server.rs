@@ -1,0 +1,101 @@
+//! What the server is, and what its settings promise.
+
+use super::{column::get, database::Database, fault::Fault};
+use crate::{Durability, Error};
+
+/// The oldest version that has all we ask.
+const OLDEST: i32 = 130_000;
+
+const ASK: &str = "SELECT current_setting('server_version_num')::integer, current_setting('transaction_read_only'),
+    current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+    current_setting('server_encoding')";
+
+/// Settings that decide what is promised.
+struct Settings {
+    version: i32,
+    read_only: bool,
+    fsync: bool,
+    full_page_writes: bool,
+    synchronous_commit: bool,
+    encoding: String,
+}
+
+/// Looks at the server and says what it promises, which must be at least `asked`.
+pub(super) async fn check(database: &Database, asked: Durability) -> Result<Durability, Error> {
+    let place = database.place();
+    let settings = ask(database).await.map_err(|fault| fault.opening(place))?;
+    let refuse = |why: String| Err(Error::cannot_open(place.to_string(), why));
+    if settings.version < OLDEST {
+        return refuse(format!("the server at {} is older than Postgres 13: bring it up to date", place.host()));
+    }
+    if settings.read_only {
+        return refuse(format!("the server at {} only reads: name the primary in the URL", place.host()));
+    }
+    if settings.encoding != "UTF8" {
+        let (database, encoding) = (place.database(), &settings.encoding);
+        return refuse(format!(
+            "the database {database} has the encoding {encoding}: make one with `createdb -E UTF8 -T template0`"
+        ));
+    }
+    let given = settings.durability();
+    if strength(given) < strength(asked) {
+        return refuse(format!(
+            "the server at {} promises less than `{}` with its settings ({}): change them, or ask for less",
+            place.host(),
+            name(asked),
+            settings.weak().join(", ")
+        ));
+    }
+    Ok(given)
+}
+
+async fn ask(database: &Database) -> Result<Settings, Fault> {
+    let connection = database.connection().await?;
+    let row = super::database::in_time(connection.query_one(ASK, &[])).await?;
+    let on = |at| Ok::<_, Fault>(get::<&str>(&row, at)? == "on");
+    Ok(Settings {
+        version: get(&row, 0)?,
+        read_only: on(1)?,
+        fsync: on(2)?,
+        full_page_writes: on(3)?,
+        synchronous_commit: get::<&str>(&row, 4)? != "off",
+        encoding: get(&row, 5)?,
+    })
+}
+
+impl Settings {
+    fn durability(&self) -> Durability {
+        match (self.fsync && self.full_page_writes, self.synchronous_commit) {
+            (true, true) => Durability::Full,
+            (true, false) => Durability::Normal,
+            // A loss of power may take all of it, not only the last moments.
+            (false, _) => Durability::Process,
+        }
+    }
+
+    /// The settings that keep it from promising more.
+    fn weak(&self) -> Vec<&'static str> {
+        let settings = [
+            (self.fsync, "fsync=off"),
+            (self.full_page_writes, "full_page_writes=off"),
+            (self.synchronous_commit, "synchronous_commit=off"),
+        ];
+        settings.into_iter().filter(|(strong, _)| !strong).map(|(_, name)| name).collect()
+    }
+}
+
+fn strength(durability: Durability) -> u8 {
+    match durability {
+        Durability::Process => 0,
+        Durability::Normal => 1,
+        Durability::Full => 2,
+    }
+}
+
+fn name(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Process => "process",
+        Durability::Normal => "normal",
+        Durability::Full => "full",
+    }
+}

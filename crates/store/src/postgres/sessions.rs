@@ -1,0 +1,61 @@
+//! The rows of sessions.
+
+use callboard_core::{id::SessionId, time::Timestamp};
+
+use super::{column, column::get, database::Database, fault::Fault};
+use crate::{Error, Row};
+
+/// The number of the session $1 that lives at $2.
+pub(super) const HERE: &str =
+    "(SELECT n.id FROM session n WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)))";
+
+/// See [`Store::row`](crate::Store::row).
+pub(super) async fn row(database: &Database, said: Option<i64>, name: &SessionId) -> Result<Option<Row>, Error> {
+    let doing = "looking for a session";
+    let sql = "SELECT seq, tag, expires_at, last_activity FROM session
+        WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))";
+    let rows = database.ask(doing, sql, &[&name.as_str(), &said]).await?;
+    let found = rows.first().map(|row| column::row(row, 0)).transpose();
+    found.map_err(|fault| fault.during(doing, database.place()))
+}
+
+/// See [`Store::touch`](crate::Store::touch). Answers with the change that it was as well.
+pub(super) async fn touch(
+    database: &Database,
+    said: Option<i64>,
+    name: &SessionId,
+    expires_at: Option<Timestamp>,
+) -> Result<Option<(Row, i64)>, Error> {
+    let doing = "touching a session";
+    // The row is looked at again under its lock where somebody else has changed it since the statement began.
+    let sql = "UPDATE session SET expires_at = $3, last_activity = moment($2), change = this_change()
+        WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))
+        RETURNING seq, tag, expires_at, last_activity, change";
+    let rows = database.ask(doing, sql, &[&name.as_str(), &said, &expires_at.map(Timestamp::as_millis)]).await?;
+    let touched = rows.first().map(|row| Ok((column::row(row, 0)?, get(row, 4)?))).transpose();
+    touched.map_err(|fault: Fault| fault.during(doing, database.place()))
+}
+
+/// See [`Store::sessions`](crate::Store::sessions).
+pub(super) async fn list(
+    database: &Database,
+    said: Option<i64>,
+    after: Option<&SessionId>,
+    limit: usize,
+) -> Result<Vec<(SessionId, Row)>, Error> {
+    let doing = "listing sessions";
+    let sql = "SELECT seq, tag, expires_at, last_activity, name FROM session
+        WHERE name > $1 AND (expires_at IS NULL OR expires_at > moment($2)) ORDER BY name LIMIT $3";
+    let after = after.map_or("", SessionId::as_str);
+    let rows = database.ask(doing, sql, &[&after, &said, &column::limit(limit)]).await?;
+    let page: Result<_, Fault> = rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
+    page.map_err(|fault| fault.during(doing, database.place()))
+}
+
+/// See [`Store::now`](crate::Store::now).
+pub(super) async fn now(database: &Database, said: Option<i64>) -> Result<Timestamp, Error> {
+    let doing = "asking for the time";
+    let rows = database.ask(doing, "SELECT moment($1)", &[&said]).await?;
+    let now = rows.first().map_or_else(|| Err(Fault::Damaged("it has no time".to_owned())), |row| column::time(row, 0));
+    now.map_err(|fault| fault.during(doing, database.place()))
+}

@@ -1,0 +1,61 @@
+//! Snapshots of what journals fold to.
+
+use callboard_core::{
+    entry::Head,
+    id::{Seq, SessionId},
+};
+
+use super::{
+    column::{self, get},
+    database::{Database, Params},
+    fault::Fault,
+    sessions::HERE,
+};
+use crate::{Error, Snapshot, store::SNAPSHOTS_KEPT};
+
+/// See [`Store::put_snapshot`](crate::Store::put_snapshot).
+pub(super) async fn put(
+    database: &Database,
+    said: Option<i64>,
+    session: &SessionId,
+    at: Head,
+    state: &[u8],
+) -> Result<(), Error> {
+    let doing = "keeping a snapshot";
+    // Whoever deletes the session waits for the lock, or has been first: then there is no row to write under.
+    let sql = "WITH here AS MATERIALIZED (
+            SELECT n.id FROM session n
+            WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)) FOR KEY SHARE
+        ), kept AS (
+            INSERT INTO snapshot (session, seq, tag, state)
+            SELECT e.session, e.seq, e.tag, $5 FROM entry e
+            WHERE e.session = (SELECT id FROM here) AND e.seq = $3 AND e.tag = $4
+                AND (SELECT count(*) FROM snapshot k WHERE k.session = e.session AND k.seq > $3) <= $6
+            ON CONFLICT (session, seq) DO UPDATE SET tag = excluded.tag, state = excluded.state
+            RETURNING session, seq
+        )
+        DELETE FROM snapshot s USING kept
+        WHERE s.session = kept.session AND s.seq <> kept.seq AND s.seq NOT IN (
+            SELECT k.seq FROM snapshot k WHERE k.session = kept.session AND k.seq <> kept.seq
+            ORDER BY k.seq DESC LIMIT $6)";
+    let others = column::limit(SNAPSHOTS_KEPT - 1);
+    let params: Params<'_> = &[&session.as_str(), &said, &column::number(at.seq), &&at.tag.0[..], &state, &others];
+    database.ask(doing, sql, params).await.map(drop)
+}
+
+/// See [`Store::snapshot`](crate::Store::snapshot).
+pub(super) async fn newest(
+    database: &Database,
+    said: Option<i64>,
+    session: &SessionId,
+    at: Seq,
+) -> Result<Option<Snapshot>, Error> {
+    let doing = "reading a snapshot";
+    let sql = format!(
+        "SELECT s.seq, s.tag, s.state FROM snapshot s WHERE s.session = {HERE} AND s.seq <= $3
+         ORDER BY s.seq DESC LIMIT 1"
+    );
+    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &column::number(at)]).await?;
+    let newest = rows.first().map(|row| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()))).transpose();
+    newest.map_err(|fault: Fault| fault.during(doing, database.place()))
+}

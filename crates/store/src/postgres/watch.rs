@@ -1,0 +1,118 @@
+//! The tasks behind a handle: one listens, one tells, one removes the rows of sessions that were deleted.
+
+use std::{future::poll_fn, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::Notify,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Socket, tls::NoTlsStream};
+use tracing::{debug, warn};
+
+use super::{changes::Changes, database::Database, delete, place::Place};
+
+/// How often it is looked for changes that no notification told of: their node may have died.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long a look may take before the connection is taken for lost.
+const LOOK_TAKES: Duration = Duration::from_secs(20);
+
+/// How long to wait before connecting again; each time twice as long.
+const AGAIN: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+
+/// How long changes gather before others are told of them together.
+const GATHER: Duration = Duration::from_millis(5);
+
+/// How often rows of sessions that others deleted are looked for.
+const RECLAIM: Duration = Duration::from_secs(60);
+
+/// The tasks of one handle, which end with it.
+#[derive(Debug)]
+pub(super) struct Tasks(#[allow(dead_code, reason = "it is kept to be dropped")] JoinSet<()>);
+
+impl Tasks {
+    /// Starts them. `dead` says that sessions were deleted here.
+    pub(super) fn start(database: &Database, changes: &Arc<Changes>, dead: &Arc<Notify>) -> Self {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listen(database.place().clone(), changes.clone()));
+        tasks.spawn(tell(database.clone(), changes.clone()));
+        tasks.spawn(reclaim(database.clone(), dead.clone()));
+        Self(tasks)
+    }
+}
+
+/// Hears what other nodes say, and looks for what they did not. A connection that is lost is made again.
+async fn listen(place: Place, changes: Arc<Changes>) {
+    let [first, longest] = AGAIN;
+    let mut pause = first;
+    loop {
+        match place.config.connect(NoTls).await {
+            Ok((client, connection)) => {
+                pause = first;
+                let why = tokio::select! {
+                    why = hear(connection, &changes) => why,
+                    why = look(&client, &place, &changes) => why,
+                };
+                warn!(%place, why, "the connection that listens for changes was lost; it is made again");
+            }
+            Err(error) => debug!(%place, %error, "cannot listen for changes yet"),
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(longest);
+    }
+}
+
+/// Announces what is heard until the connection ends.
+async fn hear(mut connection: Connection<Socket, NoTlsStream>, changes: &Changes) -> String {
+    loop {
+        match poll_fn(|context| connection.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notification(notification))) => changes.heard(notification.payload()),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return error.to_string(),
+            None => return "the server closed it".to_owned(),
+        }
+    }
+}
+
+/// Looks for changes until that fails. It begins to listen before it looks, so nothing falls between.
+async fn look(client: &Client, place: &Place, changes: &Changes) -> String {
+    if let Err(error) = client.batch_execute(&format!("LISTEN \"{}\"", place.channel())).await {
+        return error.to_string();
+    }
+    loop {
+        match timeout(LOOK_TAKES, changes.look(client)).await {
+            Ok(Ok(())) => sleep(LOOK).await,
+            Ok(Err(error)) => return error.to_string(),
+            Err(_) => return "the server does not answer".to_owned(),
+        }
+    }
+}
+
+/// Tells other nodes what changed here, in one go what gathers within a few milliseconds.
+async fn tell(database: Database, changes: Arc<Changes>) {
+    let channel = database.place().channel();
+    loop {
+        changes.to_tell.notified().await;
+        sleep(GATHER).await;
+        let notifications = changes.tell();
+        let sql = "SELECT pg_notify($1, n) FROM unnest($2::text[]) AS n";
+        if let Err(error) = database.ask("telling others", sql, &[&channel, &notifications]).await {
+            // They find it when they look.
+            debug!(%error, "other nodes were not told of changes");
+        }
+    }
+}
+
+/// Removes the rows of deleted sessions, a slice at a time.
+async fn reclaim(database: Database, dead: Arc<Notify>) {
+    loop {
+        match delete::reclaim(&database).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(error) => debug!(%error, "rows of deleted sessions were not removed; it is tried again"),
+        }
+        // Nobody has to be told that there are more: they stay dead.
+        let _ = timeout(RECLAIM, dead.notified()).await;
+    }
+}

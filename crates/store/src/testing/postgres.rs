@@ -1,0 +1,233 @@
+//! A Postgres of one's own.
+
+use std::{
+    env, fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{self, Child, Command, Output, Stdio},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+/// How often another port is tried where somebody else has taken the one that was free.
+const TRIES: usize = 5;
+
+/// Who may come in how: everybody as everybody, but `guarded` with a password.
+const ACCESS: &str = "host all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
+
+/// A Postgres with data of its own on a free port of the loopback interface. It goes, with its data, when this is
+/// dropped, and when the process ends, however that ends.
+///
+/// Everybody may come in as `postgres`. A role `guarded`, once somebody has made it, needs its password.
+#[derive(Debug)]
+pub struct PostgresServer {
+    binaries: PathBuf,
+    folder: PathBuf,
+    port: u16,
+    /// Waits for the end of its input, which is held here, and then ends the server.
+    warden: Child,
+}
+
+impl PostgresServer {
+    /// Makes one and waits until it answers.
+    ///
+    /// # Panics
+    ///
+    /// Where Postgres is not installed, or does not start: with what to do.
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same, with settings such as `fsync=off`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::start`].
+    pub fn start_with(settings: &[&str]) -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let binaries = binaries();
+        let name = format!("callboard-postgres-{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let folder = env::temp_dir().join(name);
+        let mut server = Self { warden: warden(&binaries, &folder), binaries, folder, port: 0 };
+        server.make(settings);
+        server.bring_up();
+        server
+    }
+
+    /// The one of this process, which is started when it is first wanted.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::start`].
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<PostgresServer> = OnceLock::new();
+        SHARED.get_or_init(Self::start)
+    }
+
+    /// The URL of a namespace in its database.
+    pub fn url(&self, namespace: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres?namespace={namespace}", self.port)
+    }
+
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Ends it as a crash does, without a word to anybody, and starts it again on the same data and port.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not come up again.
+    pub fn restart(&self) {
+        self.control(&["restart", "-w", "-m", "immediate", "-t", "60"], "restart");
+    }
+
+    /// Ends it as a crash does. [`Self::restart`] brings it back.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be ended.
+    pub fn kill(&self) {
+        self.control(&["stop", "-w", "-m", "immediate", "-t", "60"], "stop");
+    }
+
+    /// Makes the data, and says who may come in.
+    fn make(&self, settings: &[&str]) {
+        let data = self.data();
+        let initdb = self.binaries.join("initdb");
+        let mut command = unprivileged(&initdb);
+        command.arg("-D").arg(&data).args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"]);
+        succeed(&mut command, "initdb");
+        let settings: String = settings.iter().map(|setting| format!("{setting}\n")).collect();
+        let fixed = format!(
+            "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nmax_connections = 400\n\
+             shared_buffers = 64MB\nmax_wal_size = 256MB\n{settings}"
+        );
+        self.append("postgresql.conf", &fixed);
+        self.append("pg_hba.conf.new", ACCESS);
+        let mut rename = unprivileged(Path::new("mv"));
+        rename.arg(data.join("pg_hba.conf.new")).arg(data.join("pg_hba.conf"));
+        succeed(&mut rename, "writing pg_hba.conf");
+    }
+
+    /// Adds to a file of the data, which may belong to another user.
+    fn append(&self, file: &str, text: &str) {
+        let mut shell = unprivileged(Path::new("sh"));
+        shell.args(["-c", "printf %s \"$1\" >> \"$0\""]).arg(self.data().join(file)).arg(text);
+        succeed(&mut shell, file);
+    }
+
+    fn bring_up(&mut self) {
+        for _ in 0..TRIES {
+            self.port = free_port();
+            let options = format!("-p {}", self.port);
+            let started = self.pg_ctl(&["start", "-w", "-t", "60", "-o", &options]);
+            if started.status.success() {
+                return;
+            }
+        }
+        panic!("Postgres does not start: {}", self.log());
+    }
+
+    fn control(&self, arguments: &[&str], what: &str) {
+        let output = self.pg_ctl(arguments);
+        assert!(output.status.success(), "Postgres does not {what}: {}\n{}", said(&output), self.log());
+    }
+
+    fn pg_ctl(&self, arguments: &[&str]) -> Output {
+        let mut command = unprivileged(&self.binaries.join("pg_ctl"));
+        command.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log")).args(arguments);
+        // The server must not hold what this process writes to.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().unwrap_or_else(|error| panic!("pg_ctl cannot be run: {error}"));
+        Output { status, stdout: Vec::new(), stderr: Vec::new() }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// What the server wrote last.
+    fn log(&self) -> String {
+        let mut tail = unprivileged(Path::new("tail"));
+        tail.args(["-n", "20"]).arg(self.folder.join("log"));
+        tail.output().map(|output| said(&output)).unwrap_or_default()
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        drop(self.warden.stdin.take());
+        // It has nothing to say, and there is nobody to tell.
+        let _ = self.warden.wait();
+    }
+}
+
+/// A process that makes `folder`, waits for the end of its input (which comes when this process ends, by whatever means)
+/// and then ends the server by its process id and removes the folder.
+fn warden(binaries: &Path, folder: &Path) -> Child {
+    let script = "trap '' INT TERM HUP; mkdir -m 700 \"$1\" && echo ready; while read -r _; do :; done
+        \"$0/pg_ctl\" -D \"$1/data\" stop -m immediate -t 60 >/dev/null 2>&1; rm -rf \"$1\"";
+    let mut command = unprivileged(Path::new("sh"));
+    command.args(["-c", script]).arg(binaries).arg(folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut warden = command.spawn().unwrap_or_else(|error| panic!("cannot start a shell for Postgres: {error}"));
+    let mut ready = String::new();
+    if let Some(output) = warden.stdout.take() {
+        let _ = std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut ready);
+    }
+    assert_eq!(ready, "ready\n", "the folder {} cannot be made", folder.display());
+    warden
+}
+
+/// A command as somebody whom Postgres serves: not as root.
+fn unprivileged(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "postgres", "--regid", "postgres", "--clear-groups", "--"]).arg(program);
+    // Where this process is, that user may not be able to look.
+    command.current_dir("/");
+    command
+}
+
+fn is_root() -> bool {
+    static ROOT: OnceLock<bool> = OnceLock::new();
+    *ROOT.get_or_init(|| Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n"))
+}
+
+/// The folder with the newest `initdb` and `pg_ctl`.
+fn binaries() -> PathBuf {
+    let in_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let said = Command::new("pg_config").arg("--bindir").output();
+    let said = said.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())).ok();
+    let mut versions: Vec<(u32, PathBuf)> = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok())
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .collect();
+    versions.sort();
+    let installed = versions.into_iter().rev().map(|(_, folder)| folder);
+    let complete = |folder: &PathBuf| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file();
+    let found = in_path.into_iter().chain(installed).chain(said).find(complete);
+    found.expect("no Postgres here: `apt-get install postgresql`, or put the folder of initdb and pg_ctl in PATH")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    listener.unwrap_or_else(|error| panic!("there is no free port: {error}")).port()
+}
+
+fn succeed(command: &mut Command, what: &str) {
+    let output = command.output().unwrap_or_else(|error| panic!("{what} cannot be run: {error}"));
+    assert!(output.status.success(), "{what} failed: {}", said(&output));
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}

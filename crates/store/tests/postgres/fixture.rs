@@ -1,0 +1,54 @@
+//! A namespace of its own for each test, in the one server of this process.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use async_trait::async_trait;
+use callboard_core::time::Timestamp;
+use callboard_store::{
+    Durability, ManualClock, PostgresStore, Settings, Store, conformance::Fixture, testing::PostgresServer,
+};
+
+/// A namespace.
+pub(crate) struct Postgres {
+    clock: ManualClock,
+    url: String,
+}
+
+impl Postgres {
+    /// One that holds nothing yet, on `server`.
+    pub(crate) fn on(server: &PostgresServer) -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let namespace = format!("test_{}", MADE.fetch_add(1, Ordering::Relaxed));
+        let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap());
+        Self { clock, url: server.url(&namespace) }
+    }
+
+    /// The URL of it.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What handles on it are told.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings { durability: Durability::Normal, clock: Arc::new(self.clock.clone()) }
+    }
+}
+
+#[async_trait]
+impl Fixture for Postgres {
+    async fn fresh() -> Self {
+        let server = tokio::task::spawn_blocking(PostgresServer::shared).await.unwrap();
+        Self::on(server)
+    }
+
+    async fn open(&self) -> Arc<dyn Store> {
+        Arc::new(PostgresStore::open(&self.url, self.settings()).await.unwrap())
+    }
+
+    fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+}
