@@ -33,7 +33,7 @@ async fn say(server: &Server, team: &str, n: usize) {
 }
 
 #[tokio::test]
-async fn who_comes_back_misses_nothing() {
+async fn i7_who_comes_back_misses_nothing() {
     let server = Server::start().await;
     let team = server.team("s").await;
     let (mut seen, mut last) = (Vec::new(), 0);
