@@ -76,6 +76,8 @@ pub enum Command {
     CreateToken(NewToken),
     /// Revoke a token.
     RevokeToken(Arc<str>),
+    /// Several of these, all or none.
+    All(Vec<Command>),
     /// Any of these, for a request that carries a key.
     Keyed(Request, Box<Command>),
 }
@@ -93,6 +95,7 @@ impl Command {
                 contexts.map(Arc::from).collect()
             }
             Self::Keyed(_, command) => command.texts(),
+            Self::All(commands) => commands.iter().flat_map(Self::texts).collect(),
             _ => Vec::new(),
         }
     }
@@ -154,6 +157,10 @@ impl Deciding<'_> {
             Command::Steps(change) => step::decide::change(self, change).map(done)?,
             Command::CreateToken(new) => Answer::Token(token::decide::create(self, new)?),
             Command::RevokeToken(id) => token::decide::revoke(self, id).map(done)?,
+            Command::All(commands) => {
+                commands.iter().try_for_each(|command| self.decide(command).map(drop))?;
+                Answer::Done
+            }
             Command::Keyed(request, command) => self.decide_once(request, command)?,
         })
     }

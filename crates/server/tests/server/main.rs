@@ -11,5 +11,6 @@ mod keyed;
 mod people;
 mod resources;
 mod runs;
+mod steps;
 mod streams;
 mod transfer;
