@@ -6,9 +6,21 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
 
+mod append;
+mod bare;
 mod board;
+mod fanout;
+mod growth;
+mod http;
+mod idle;
+mod open;
+mod page;
+mod prompt;
 mod report;
+mod rounds;
+mod served;
 mod size;
+mod timing;
 
 use std::process::ExitCode;
 
@@ -27,13 +39,32 @@ struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Only open so many sessions and print by how many kilobytes that makes the process grow
+    #[arg(long, hide = true)]
+    idle_sessions: Option<usize>,
 }
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Measure {
+    /// How fast sessions take messages.
+    Append,
+    /// How fast messages are taken over HTTP.
+    Http,
+    /// Whether an append costs more the longer the history is.
+    Growth,
+    /// How long it takes to open a long session.
+    Open,
+    /// How much memory idle sessions take.
+    Idle,
+    /// How long it takes until all who listen have heard.
+    Fanout,
     /// How large the file of a store is.
     Size,
+    /// How long a prompt takes.
+    Prompt,
+    /// How long a page of messages takes.
+    Page,
 }
 
 /// On how much is measured.
@@ -58,6 +89,11 @@ fn main() -> anyhow::Result<ExitCode> {
     let scale = Scale { quick: arguments.quick };
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if let Some(sessions) = arguments.idle_sessions {
+        let grown = runtime.block_on(idle::growth(sessions))?;
+        println!("{}", grown.map_or_else(|| "unknown".to_owned(), |kilobytes| kilobytes.to_string()));
+        return Ok(ExitCode::SUCCESS);
+    }
     for measure in measures {
         eprintln!(
             "measuring {}",
@@ -75,6 +111,14 @@ fn main() -> anyhow::Result<ExitCode> {
 
 async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     match measure {
+        Measure::Append => append::measure(scale, report).await,
+        Measure::Http => http::measure(scale, report).await,
+        Measure::Growth => growth::measure(scale, report).await,
+        Measure::Open => open::measure(scale, report).await,
+        Measure::Idle => idle::measure(scale, report).await,
+        Measure::Fanout => fanout::measure(scale, report).await,
         Measure::Size => size::measure(scale, report).await,
+        Measure::Prompt => prompt::measure(scale, report).await,
+        Measure::Page => page::measure(scale, report).await,
     }
 }

@@ -4,8 +4,13 @@ mod conversation;
 mod directive;
 mod run;
 mod runs;
+mod serve;
 mod session;
 mod set;
+mod token;
+mod transfer;
+
+use std::path::PathBuf;
 
 use callboard_engine::core::id::{AgentName, SessionId};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -16,8 +21,11 @@ pub(crate) use self::{
     directive::{Directive, Form},
     run::Run,
     runs::{Runs, WhichRun},
+    serve::Serve,
     session::{Journal, Session, SessionNew, SessionUpdate},
     set::{Set, SetPut},
+    token::{Token, TokenHolder, TokenRole},
+    transfer::{Export, Import},
 };
 
 const EXAMPLES: &str = "\
@@ -40,9 +48,15 @@ pub(crate) struct Cli {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// Where sessions are kept: sqlite:PATH or memory:. By default a file in the user's data folder
-    #[arg(long, global = true, value_name = "URL", env = "CALLBOARD_STORE", hide_env_values = true)]
+    /// Where sessions are kept: sqlite:PATH or memory:. By default CALLBOARD_STORE, or a file in the user's data folder
+    #[arg(long, global = true, value_name = "URL")]
     pub(crate) store: Option<String>,
+    /// The server that has the sessions, as `callboard serve` prints it. By default CALLBOARD_URL, or none but the store
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "store")]
+    pub(crate) url: Option<String>,
+    /// A file with the token that the server wants. By default CALLBOARD_TOKEN
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
     /// What a change has survived once it is answered: the end of the process, or a loss of power too
     #[arg(long, global = true, value_name = "normal|full", default_value = "normal", hide_possible_values = true)]
     pub(crate) durability: DurabilityChoice,
@@ -105,6 +119,15 @@ pub(crate) enum Command {
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(Runs),
+    /// Write a whole session as lines of JSON
+    Export(Export),
+    /// Take in a session that was exported
+    Import(Import),
+    /// Tokens: who may do and see what one agent, or one role, may
+    #[command(subcommand)]
+    Token(Token),
+    /// Serve sessions over HTTP
+    Serve(Serve),
     /// Check the store and the model, and say what is wrong
     Doctor(Doctor),
     /// Print what a shell needs to complete commands

@@ -1,60 +1,77 @@
-//! What the commands do, a module a noun.
+//! What the commands do, a module a noun. Each makes calls, at a server or on the store at hand.
 
 mod completion;
 mod directive;
 mod doctor;
 mod form;
+mod journal;
 mod messages;
 mod prompt;
 mod run;
 mod runs;
 mod say;
+mod serve;
 mod session;
 mod set;
 mod thread;
+mod token;
+mod transfer;
 mod why;
 
 use std::{process::ExitCode, sync::Arc};
 
-use callboard_engine::{
-    Board, Session,
-    core::{id::SessionId, viewer::Viewer},
-};
+use callboard_engine::{Board, store::Durability};
+use callboard_server::{Drive, Limits, Local, Settings};
+use http::Method;
 
 use crate::{
-    cli::{Command, Eyes, Global, Which},
-    config,
+    answers,
+    cli::{Command, Global, Which},
+    client::{Client, OnSession, Remote},
+    config::{self, Place},
     failure::Failure,
     output::Output,
 };
 
 /// What a command works with.
 struct Context {
-    board: Board,
+    client: Client,
     output: Output,
-    /// What was said about the store on the command line, to say it again in commands that are suggested.
-    store: Option<String>,
+    /// What was said on the command line about where sessions are, to say it again in commands that are suggested.
+    place: Option<String>,
 }
-
-/// How many sessions are looked at at once.
-const PAGE: usize = 256;
 
 /// Does what the command line says.
 pub(crate) async fn execute(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
     match command {
         Command::Completion { shell } => completion::print(shell, output),
+        Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
-        Command::Run(args) => return run::run(&Context::open(global, output).await?, args).await,
-        command => Context::open(global, output).await?.execute(command).await?,
+        Command::Run(args) => {
+            let context = Context::open(global, output, Drive::Runs).await?;
+            let ended = run::run(&context, args).await;
+            context.client.close().await;
+            return ended;
+        }
+        command => {
+            let context = Context::open(global, output, Drive::Nothing).await?;
+            let done = context.execute(command).await;
+            context.client.close().await;
+            done?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Context {
-    async fn open(global: &Global, output: Output) -> Result<Self, Failure> {
-        let store = callboard_store::open(&config::store_url(global)?, config::store_settings(global)).await?;
-        let settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
-        Ok(Self { board: Board::new(Arc::clone(&store), settings), output, store: global.store.clone() })
+    async fn open(global: &Global, output: Output, drive: Drive) -> Result<Self, Failure> {
+        let client = match config::place(global)? {
+            Place::Server(url) => Client::There(Remote::new(&url, config::token(global)?.as_deref())?),
+            Place::Store(url) => Client::Here(local(board(global, &url).await?, drive)?),
+        };
+        let said = |option: &str, url: &Option<String>| url.as_ref().map(|url| format!(" --{option} {url}"));
+        let place = said("store", &global.store).or_else(|| said("url", &global.url));
+        Ok(Self { client, output, place })
     }
 
     async fn execute(&self, command: Command) -> Result<(), Failure> {
@@ -69,50 +86,67 @@ impl Context {
             Command::Prompt(args) => prompt::prompt(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
-            Command::Run(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
+            Command::Export(args) => transfer::export(self, args).await,
+            Command::Import(args) => transfer::import(self, args).await,
+            Command::Token(command) => token::execute(self, command).await,
+            Command::Run(_) | Command::Serve(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
         }
     }
 
     /// The session that is meant: the one used last, where none is named.
-    async fn session(&self, which: &Which) -> Result<Session, Failure> {
-        let id = match &which.session {
-            Some(id) => id.clone(),
-            None => {
-                let last = self.last_used().await?.ok_or_else(|| {
-                    Failure::failed("not_found", "there is no session yet")
-                        .hint("make one with `callboard session new` or `callboard run TEAM.toml`")
-                })?;
-                self.output.note(format!("session {last}"));
-                last
-            }
-        };
-        Ok(self.board.session(&id).await?)
-    }
-
-    async fn last_used(&self) -> Result<Option<SessionId>, Failure> {
-        let mut last = None;
-        let mut after = None;
-        loop {
-            let page = self.board.store().sessions(after.as_ref(), PAGE).await?;
-            let Some((id, _)) = page.last() else { return Ok(last.map(|(_, _, id)| id)) };
-            after = Some(id.clone());
-            let used = page.into_iter().map(|(id, row)| (row.last_activity, row.head.seq, id));
-            last = used.chain(last.take()).max();
+    async fn session(&self, which: &Which) -> Result<OnSession<'_>, Failure> {
+        let client = &self.client;
+        if let Some(id) = &which.session {
+            return Ok(OnSession { client, id: id.clone() });
         }
+        let last = client.call(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", 1);
+        let last: answers::LastSession = last.answer().await?.it;
+        let id = last.sessions.into_iter().next().map(|session| session.id).ok_or_else(|| {
+            Failure::failed("not_found", "there is no session yet")
+                .hint("make one with `callboard session new` or `callboard run TEAM.toml`")
+        })?;
+        self.output.note(format!("session {id}"));
+        Ok(OnSession { client, id })
     }
 
     /// A command that goes on where this one ended.
     fn suggestion(&self, command: &str) -> String {
-        match &self.store {
-            Some(store) => format!("callboard {command} --store {store}"),
-            None => format!("callboard {command}"),
-        }
+        format!("callboard {command}{}", self.place.as_deref().unwrap_or_default())
     }
 }
 
-impl Eyes {
-    /// Whose eyes these are.
-    pub(crate) fn viewer(&self) -> Viewer {
-        self.agent.clone().map_or(Viewer::User, Viewer::Agent)
+/// The board over the store with this URL.
+async fn board(global: &Global, url: &str) -> Result<Board, Failure> {
+    let store = callboard_store::open(url, config::store_settings(global)).await?;
+    let settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
+    Ok(Board::new(store, settings))
+}
+
+/// What answers calls on a board in this process.
+fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
+    // Where no run is driven, no model is asked.
+    let models = match drive {
+        Drive::Runs => config::endpoints(),
+        Drive::Nothing => callboard_model::Settings::default().into(),
+    };
+    let settings = Settings {
+        user_tokens: Vec::new(),
+        token_secret: None,
+        tls: None,
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        limits: Limits::default(),
+        models: Arc::new(models),
+        runs: config::runs(),
+    };
+    Ok(Local::new(board, settings, drive)?)
+}
+
+/// What a change has survived once it is answered, for people.
+fn durability(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Process => "keeps nothing beyond this process",
+        Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
+        Durability::Full => "what is answered survives a loss of power",
     }
 }

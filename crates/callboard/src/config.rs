@@ -1,6 +1,6 @@
 //! What the environment says. It is read here and nowhere else.
 
-use std::{env, io};
+use std::{env, io, time::Duration};
 
 use callboard_engine::core::session::Ttl;
 use callboard_model::{ApiKey, Endpoints, Proxy};
@@ -11,7 +11,11 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     cli::{DurabilityChoice, Global},
     failure::Failure,
+    terminal,
 };
+
+/// How long a model may take for one answer.
+const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// The model of agents that name none.
 pub(crate) fn default_model() -> Option<String> {
@@ -40,10 +44,39 @@ pub(crate) fn ttl() -> Result<Ttl, Failure> {
     crate::parse::ttl(&text).map_err(|wrong| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
 }
 
+/// Where sessions are.
+pub(crate) enum Place {
+    /// In the store with this URL.
+    Store(String),
+    /// At the server with this URL.
+    Server(String),
+}
+
+/// Where sessions are: what the command line says goes before the environment.
+pub(crate) fn place(global: &Global) -> Result<Place, Failure> {
+    if let Some(url) = &global.url {
+        return Ok(Place::Server(url.clone()));
+    }
+    match variable("CALLBOARD_URL").filter(|_| global.store.is_none()) {
+        Some(url) => Ok(Place::Server(url)),
+        None => store_url(global).map(Place::Store),
+    }
+}
+
+/// The token that a server is shown.
+pub(crate) fn token(global: &Global) -> Result<Option<String>, Failure> {
+    let Some(path) = &global.token_file else { return Ok(variable("CALLBOARD_TOKEN").map(|it| it.trim().to_owned())) };
+    let token = terminal::file(path)?.trim().to_owned();
+    if token.is_empty() {
+        return Err(Failure::failed("no_token", format!("there is no token in {}", path.display())));
+    }
+    Ok(Some(token))
+}
+
 /// The URL of the store: the one that is named, else a file in the user's data folder.
 pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
-    if let Some(url) = &global.store {
-        return Ok(url.clone());
+    if let Some(url) = global.store.clone().or_else(|| variable("CALLBOARD_STORE")) {
+        return Ok(url);
     }
     let folders = etcetera::choose_base_strategy().map_err(|error| {
         Failure::failed("no_data_folder", format!("there is no folder for the user's data: {error}"))
@@ -59,6 +92,30 @@ pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
         DurabilityChoice::Full => Durability::Full,
     };
     callboard_store::Settings { durability, ..callboard_store::Settings::default() }
+}
+
+/// How runs are driven by this process.
+pub(crate) fn runs() -> callboard_run::Settings {
+    callboard_run::Settings {
+        node: format!("{}-{:08x}", std::process::id(), getrandom::u32().unwrap_or_default()).into(),
+        model: default_model(),
+        turn_timeout: TURN_TIMEOUT,
+    }
+}
+
+/// Tokens with which one may all on a server that is started here, with blanks between them.
+pub(crate) fn user_tokens() -> Vec<String> {
+    let tokens = variable("CALLBOARD_USER_TOKENS").unwrap_or_default();
+    tokens.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The URL of a store as it can be shown: without a password.
+pub(crate) fn shown(store_url: &str) -> String {
+    let hidden = store_url.split_once("://").and_then(|(scheme, rest)| {
+        let (_, place) = rest.rsplit_once('@')?;
+        Some(format!("{scheme}://…@{place}"))
+    });
+    hidden.filter(|_| !store_url.starts_with("sqlite:")).unwrap_or_else(|| store_url.to_owned())
 }
 
 /// Whether whoever uses this wants no colours.

@@ -1,26 +1,57 @@
 //! Why a command was not done: for people, for programs, and as an exit status.
 
-use callboard_engine::Problem;
 use callboard_model::ModelError;
+use serde::{Deserialize, Serialize};
 
 /// Why a command was not done.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// What is wrong and what would do.
-    pub(crate) problem: Problem,
+    pub(crate) problem: Box<Problem>,
     /// Whether the command was used wrongly, other than that it failed.
     pub(crate) is_wrong_use: bool,
 }
 
+/// What is wrong and what would do: problem JSON as calls answer it, of which a failure of this program has the gist.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Problem {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// The status of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
+    /// The stable word for the kind of error.
+    pub(crate) code: String,
+    /// What is wrong.
+    pub(crate) detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pointer: Option<String>,
+    /// Each single fault with its JSON pointer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Fault>,
+    /// What would do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+}
+
+/// One thing that is wrong with what was sent.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Fault {
+    pointer: String,
+    detail: String,
+}
+
 impl Failure {
     /// A command that could not be done.
-    pub(crate) fn failed(code: &'static str, detail: impl Into<String>) -> Self {
-        let problem = Problem { code, detail: detail.into(), ..Problem::default() };
-        Self { problem, is_wrong_use: false }
+    pub(crate) fn failed(code: impl Into<String>, detail: impl Into<String>) -> Self {
+        let problem = Problem { code: code.into(), detail: detail.into(), ..Problem::default() };
+        Self { problem: Box::new(problem), is_wrong_use: false }
     }
 
     /// A command that was used wrongly.
-    pub(crate) fn usage(code: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn usage(code: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { is_wrong_use: true, ..Self::failed(code, detail) }
     }
 
@@ -31,39 +62,27 @@ impl Failure {
     }
 }
 
-impl From<callboard_engine::Error> for Failure {
-    fn from(error: callboard_engine::Error) -> Self {
-        let failure = Self { problem: Problem::from(&error), is_wrong_use: false };
-        match error {
-            callboard_engine::Error::NoSession { .. } => failure.hint("`callboard session list` shows those there are"),
-            callboard_engine::Error::Busy { .. } => failure.hint("try again"),
-            _ => failure,
-        }
-    }
-}
-
-impl From<callboard_engine::core::error::Error> for Failure {
-    fn from(error: callboard_engine::core::error::Error) -> Self {
-        callboard_engine::Error::from(error).into()
-    }
-}
-
 impl From<callboard_store::Error> for Failure {
     fn from(error: callboard_store::Error) -> Self {
-        let code = error.code();
-        let mut failure = Self::from(callboard_engine::Error::from(error));
-        failure.problem.code = code;
-        failure
+        let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
+        Self::failed(error.code(), causes.fold(error.to_string(), |whole, cause| format!("{whole}: {cause}")))
     }
 }
 
-impl From<callboard_run::Error> for Failure {
-    fn from(error: callboard_run::Error) -> Self {
+impl From<callboard_server::Error> for Failure {
+    fn from(error: callboard_server::Error) -> Self {
+        let code = match &error {
+            callboard_server::Error::NoTokens { .. } => "no_tokens",
+            callboard_server::Error::Tls { .. } => "bad_tls",
+            callboard_server::Error::NoRandomness(_) => "no_randomness",
+            callboard_server::Error::Listen(_) => "cannot_listen",
+        };
+        let failure = Self::failed(code, error.to_string());
         match error {
-            callboard_run::Error::Engine(error) => error.into(),
-            callboard_run::Error::TakenOver => Self::failed("run_taken_over", error.to_string())
-                .hint("another process works on this run; follow it with `callboard session journal --follow`"),
-            callboard_run::Error::Ended { .. } => Self::failed("run_ended", error.to_string()),
+            callboard_server::Error::NoTokens { .. } => {
+                failure.hint("--user-token-file FILE, or CALLBOARD_USER_TOKENS")
+            }
+            _ => failure,
         }
     }
 }

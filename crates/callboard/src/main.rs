@@ -1,12 +1,14 @@
 //! Callboard on the command line.
 
+mod answers;
 mod cli;
+mod client;
 mod commands;
 mod config;
 mod failure;
-mod journal;
 mod output;
 mod parse;
+mod signals;
 mod team_file;
 mod terminal;
 

@@ -1,6 +1,6 @@
 //! Words of the command line that mean something.
 
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, time::Duration};
 
 use callboard_engine::core::{
     agent::{Agent, Role},
@@ -63,6 +63,30 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+/// How often something is done, if it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sweep(pub(crate) Option<Duration>);
+
+/// A whole number of seconds above 0, or `off`.
+pub(crate) fn sweep(text: &str) -> Result<Sweep, String> {
+    match text {
+        "off" => Ok(Sweep(None)),
+        text => match text.parse::<NonZeroU64>() {
+            Ok(seconds) => Ok(Sweep(Some(Duration::from_secs(seconds.get())))),
+            Err(_) => Err(format!("{text:?} is not a whole number of seconds above 0, nor \"off\"")),
+        },
+    }
+}
+
+/// An origin as browsers send it: a scheme, a host, and a port where it is another than usual.
+pub(crate) fn origin(text: &str) -> Result<String, String> {
+    let (scheme, host) = text.split_once("://").unwrap_or_default();
+    let is_origin = ["http", "https"].contains(&scheme) && !host.is_empty() && !host.contains(['/', '?', '#', '@']);
+    is_origin.then(|| text.to_owned()).ok_or_else(|| {
+        format!("{text:?} is no origin: write http:// or https:// and a host, for instance https://board.example")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +107,21 @@ mod tests {
         assert_eq!(names(""), Ok("none".to_owned()));
         assert_eq!(names("b, a"), Ok("a, b".to_owned()));
         assert!(names("a,all").is_err());
+    }
+
+    #[test]
+    fn a_sweep_is_every_so_many_seconds_or_off() {
+        assert_eq!(sweep("5"), Ok(Sweep(Some(Duration::from_secs(5)))));
+        assert_eq!(sweep("off"), Ok(Sweep(None)));
+        assert!(sweep("0").is_err() && sweep("never").is_err());
+    }
+
+    #[test]
+    fn an_origin_has_a_scheme_and_a_host_and_nothing_behind() {
+        assert!(origin("https://board.example").is_ok() && origin("http://localhost:5173").is_ok());
+        for wrong in ["board.example", "https://", "https://board.example/", "file:///x", "https://me@board.example"] {
+            assert!(origin(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

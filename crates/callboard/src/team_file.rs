@@ -2,23 +2,24 @@
 
 use std::{path::Path, sync::Arc};
 
-use callboard_engine::{
-    Board, NewBoardSession, Session,
-    core::{
-        agent::Agent,
-        audience::Audience,
-        command::Command,
-        context_set::PutSet,
-        entry::Actor,
-        id::{SessionId, SetName},
-        prompt::profile::Profile,
-        run::Limits,
-        session::{Grant, Settings, Share, Ttl, Visible},
-    },
+use callboard_engine::core::{
+    agent::Agent,
+    audience::Audience,
+    id::{SessionId, SetName},
+    prompt::profile::Profile,
+    run::Limits,
+    session::{Grant, Share, Ttl, Visible},
 };
-use serde::Deserialize;
+use http::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::{config, failure::Failure, terminal};
+use crate::{
+    answers::Session,
+    client::{Answer, Client, OnSession},
+    failure::Failure,
+    terminal,
+};
 
 /// A team file. A key that is not here is an error that says where it stands.
 #[derive(Debug, Default, Deserialize)]
@@ -70,6 +71,14 @@ pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
 }
 
 impl SetSource {
+    async fn put(&self, session: &OnSession<'_>) -> Result<(), Failure> {
+        let mut body = json!({ "content": self.content.as_deref().unwrap_or_default() });
+        if let (Some(fields), Some(audience)) = (body.as_object_mut(), &self.visible_to) {
+            fields.insert("visible_to".to_owned(), json!(audience));
+        }
+        session.call(Method::PUT, &["context-sets", self.name.as_str()]).json(&body).done().await
+    }
+
     fn read(&self, folder: &Path) -> Result<Arc<str>, Failure> {
         match (&self.content, &self.file) {
             (Some(content), None) => Ok(content.clone()),
@@ -79,35 +88,42 @@ impl SetSource {
     }
 }
 
-impl TeamFile {
-    /// What it says about the session itself.
-    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        Ok(Settings {
-            title: self.title.clone(),
-            default_visibility: self.default_visibility.clone(),
-            share: self.share.clone(),
-            grant: self.grant.clone(),
-            prompt: self.prompt.clone(),
-            ttl_seconds: self.ttl_seconds.map_or_else(config::ttl, Ok)?,
-            limits: self.limits.clone(),
-        })
-    }
+/// What a session is made of, as far as it is said.
+#[derive(Serialize)]
+struct NewSession<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<SessionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    agents: &'a [Agent],
+    default_visibility: &'a Visible,
+    share: &'a [Share],
+    grant: &'a [Grant],
+    prompt: &'a Profile,
+    limits: &'a Limits,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_seconds: Option<Ttl>,
+}
 
+impl TeamFile {
     /// Makes the session, all of it or none.
-    pub(crate) async fn create(&self, board: &Board, id: Option<SessionId>) -> Result<Session, Failure> {
-        let new = NewBoardSession { id, agents: self.agents.clone(), settings: Some(self.settings()?) };
-        let session = board.create(new).await?;
+    pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<Session>, Failure> {
+        let Self { title, agents, default_visibility, share, grant, prompt, limits, ttl_seconds, .. } = self;
+        let (title, ttl_seconds) = (title.as_deref(), *ttl_seconds);
+        let new = NewSession { id, title, agents, default_visibility, share, grant, prompt, limits, ttl_seconds };
+        let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<Session>().await?;
+        if self.sets.is_empty() {
+            return Ok(made);
+        }
+        let session = OnSession { client, id: made.it.id.clone() };
         for set in &self.sets {
-            let (name, visible_to) = (set.name.clone(), set.visible_to.clone());
-            let put = PutSet { name, content: set.content.clone().unwrap_or_default(), visible_to, enabled: None };
-            if let Err(error) = session.execute(Actor::User, Command::PutSet(put)).await {
-                board.delete(session.id()).await?;
-                let mut failure = Failure::from(error);
+            if let Err(mut failure) = set.put(&session).await {
+                session.delete().await?;
                 failure.problem.detail = format!("the set {}: {}", set.name, failure.problem.detail);
                 return Err(failure);
             }
         }
-        Ok(session)
+        session.get(&[]).answer().await
     }
 }
 

@@ -21,6 +21,14 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// There is no such entry.
+    #[error("there is no entry {seq}: use 1 to {head}")]
+    NoEntry {
+        /// What was asked for.
+        seq: Seq,
+        /// The last entry.
+        head: Seq,
+    },
     /// Whoever asks may not do this, whatever it names.
     #[error("{who} may not {what}: {hint}")]
     Forbidden {
@@ -91,7 +99,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "invalid",
-            Self::NotFound { .. } => "not_found",
+            Self::NotFound { .. } | Self::NoEntry { .. } => "not_found",
             Self::Forbidden { .. } => "forbidden",
             Self::Conflict { code, .. } => code,
             Self::NoSteps => "no_orchestration",

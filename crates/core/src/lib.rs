@@ -46,7 +46,7 @@
 //!     let nothing_said = Tail { complete: true, ..Tail::default() };
 //!     match prompt(&view, &request, &nothing_said, &Values::new(), &AnyVocabulary)?.body {
 //!         Body::Text(text) => Ok(text),
-//!         Body::Messages(_) => unreachable!("text was asked for"),
+//!         Body::Messages(_) | Body::Anthropic { .. } => unreachable!("text was asked for"),
 //!     }
 //! };
 //! assert!(prompt_of("writer")?.contains("Four lines"));
@@ -95,6 +95,7 @@ pub mod token;
 pub mod view;
 pub mod viewer;
 
+pub mod compression;
 pub mod count;
 pub mod prompt;
 pub mod tail;

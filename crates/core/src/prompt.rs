@@ -3,11 +3,14 @@
 //! A prompt is a pure function of the journal up to an entry, the agent, the profile and what was read for it. The same
 //! bytes come out anywhere and at any time.
 
+mod anthropic;
 mod assemble;
 pub mod escape;
+mod eyes;
 mod fill;
 mod history;
 mod openai;
+mod pieces;
 pub mod profile;
 mod sets;
 mod share;
@@ -17,15 +20,17 @@ mod task;
 mod team;
 mod text;
 mod told;
+mod voice;
 mod written;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
 use self::{
     fill::{Filled, fill},
     profile::Profile,
 };
+pub use self::{pieces::Pieces, told::Told};
 use crate::{
     agent::Agent,
     count::{Counting, TokenCounter, Tokens},
@@ -81,7 +86,7 @@ impl Layout {
 }
 
 /// In which form a prompt is given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One text.
@@ -89,6 +94,28 @@ pub enum Format {
     Text,
     /// The messages of an OpenAI chat completion.
     OpenAi,
+    /// The messages of Anthropic's Messages API, with what it takes as `system`. In it, `cache_control` marks up to four
+    /// prefixes that a provider's cache should keep: the parts that are the same in every turn (with the tools, which
+    /// stand before them), the context sets, what was said before the task, and the task where it stands in a thread as
+    /// it is shown. The next prompt begins with the last of these that nothing has changed in: a turn that follows a
+    /// call of a tool with all four.
+    Anthropic,
+}
+
+impl Format {
+    /// The name of the format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Text, Self::OpenAi, Self::Anthropic].into_iter().find(|format| format.name() == name)
+    }
 }
 
 /// A prompt.
@@ -98,10 +125,15 @@ pub struct Prompt {
     pub seq: Seq,
     /// How it is laid out.
     pub layout: Layout,
+    /// In which form it is.
+    pub format: Format,
     /// What it had to fit in.
     pub budget: Tokens,
     /// Its size.
     pub tokens: Tokens,
+    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: so much a provider may have
+    /// in its cache.
+    pub reusable_prefix_tokens: Tokens,
     /// How far the size can be trusted.
     pub counting: Counting,
     /// The vocabulary that it was counted in.
@@ -115,13 +147,35 @@ pub struct Prompt {
 }
 
 /// What a model gets.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// One text.
     Text(String),
     /// The messages of an OpenAI chat completion.
     Messages(Vec<Value>),
+    /// What Anthropic's Messages API takes.
+    Anthropic {
+        /// Blocks of text that come before all that was said.
+        system: Vec<Value>,
+        /// What was said: alternating messages, from the user's first to the user's last.
+        messages: Vec<Value>,
+    },
+}
+
+/// As the fields that requests have: `text`, or `messages`, or `messages` and `system`.
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        match self {
+            Self::Text(text) => fields.serialize_entry("text", text)?,
+            Self::Messages(messages) => fields.serialize_entry("messages", messages)?,
+            Self::Anthropic { system, messages } => {
+                fields.serialize_entry("messages", messages)?;
+                fields.serialize_entry("system", system)?;
+            }
+        }
+        fields.end()
+    }
 }
 
 /// What became of one part of a prompt.
@@ -155,17 +209,20 @@ pub enum Lacking {
 impl Prompt {
     /// What the model gets as one text, whatever its form; for people to read.
     pub fn text(&self) -> String {
+        let lines = |values: &[Value]| values.iter().map(|value| format!("{value:#}\n")).collect::<String>();
         match &self.body {
             Body::Text(text) => text.clone(),
-            Body::Messages(messages) => messages.iter().map(|message| format!("{message:#}\n")).collect(),
+            Body::Messages(messages) => lines(messages),
+            Body::Anthropic { system, messages } => lines(system) + &lines(messages),
         }
     }
 
-    /// The hash of what the model gets.
+    /// The hash of what the model gets: of the text, of the list of messages, or of `{"messages", "system"}` in JSON.
     pub fn sha256(&self) -> Hash {
         match &self.body {
             Body::Text(text) => Hash::of(text.as_bytes()),
             Body::Messages(messages) => Hash::of(&serde_json::to_vec(messages).unwrap_or_default()),
+            Body::Anthropic { .. } => Hash::of(&serde_json::to_vec(&self.body).unwrap_or_default()),
         }
     }
 
@@ -175,6 +232,7 @@ impl Prompt {
             at: self.seq,
             layout: self.layout.name().to_owned(),
             layout_version: self.layout.version(),
+            format: self.format.name().to_owned(),
             vocabulary: self.vocabulary.clone(),
             counting: self.counting,
             budget: self.budget,
@@ -196,25 +254,51 @@ pub fn prompt(
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Prompt, Lacking> {
+    let mut told = Told::new(view, request, count)?;
+    told.read(view, tail, values)?;
+    prompt_of(view, request, &mut told, values, count).map(|(prompt, _)| prompt)
+}
+
+/// Builds the prompt of the agent that looks from what it was told, and says of which pieces it is made.
+///
+/// `told` [is that](Told::is_of) of the request, and was read up to the entry that `view` is as of. It remembers what
+/// was written of it: with it or without, the prompt is the same.
+pub fn prompt_of(
+    view: &View<'_>,
+    request: &Request<'_>,
+    told: &mut Told,
+    values: &Values,
+    count: &dyn TokenCounter,
+) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, request.thread)?;
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, tokens, shows } = fill(view, agent, request, &fixed, tail, values, count)?;
-    let calls = matches!(&body, Body::Messages(messages) if messages.iter().any(|one| one.get("tool_calls").is_some()));
-    let bounded = calls || (request.format == Format::OpenAi && !agent.tools.is_empty());
-    Ok(Prompt {
+    let Filled { parts, body, pieces, tokens, shows } = fill(view, agent, request, &fixed, told, values, count)?;
+    let bounded = match &body {
+        Body::Text(_) => false,
+        Body::Messages(messages) => {
+            !agent.tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some())
+        }
+        Body::Anthropic { .. } => true,
+    };
+    let prompt = Prompt {
         seq: view.state.head.seq,
         layout: request.layout,
+        format: request.format,
         budget: request.budget,
         tokens,
-        // What a provider makes of tools is its own affair: what is allowed for them here is generous.
+        // Which prompt was the last one is for whoever reads the journal to say.
+        reusable_prefix_tokens: Tokens(0),
+        // What a provider makes of tools, and Anthropic of any message, is its own affair: what is allowed for them here
+        // is generous.
         counting: if bounded { Counting::UpperBound } else { count.counting() },
         vocabulary: count.vocabulary().to_owned(),
         parts,
         body,
         shows,
-    })
+    };
+    Ok((prompt, pieces))
 }
 
 /// The agent that looks, if it may speak in `thread`.

@@ -10,7 +10,7 @@ pub mod facts;
 pub mod next;
 pub mod task;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub struct Run {
     pub used_in_all: Used,
     /// How many turns were requested.
     pub turns: u64,
+    /// The entry that last requested a turn of each agent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub requested: BTreeMap<AgentName, Seq>,
     /// The turn that was requested and is not answered yet.
     pub pending: Option<Pending>,
     /// How often in a row nothing came of asking.
@@ -204,6 +207,16 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
+impl Due {
+    /// The thread in which the agent speaks whose turn it is.
+    pub fn thread(&self) -> ThreadId {
+        match self {
+            Self::Work { agent } => ThreadId::of_agent(agent),
+            _ => ThreadId::main(),
+        }
+    }
+}
+
 impl Run {
     /// Where the run is.
     pub fn status(&self) -> Status {
@@ -245,6 +258,11 @@ impl Runs {
     /// The run that has not ended, if there is one.
     pub fn unfinished(&self) -> Option<&Run> {
         self.iter().find(|run| !run.has_ended())
+    }
+
+    /// The entry that last requested a turn of this agent, in whichever run.
+    pub fn last_requested(&self, agent: &AgentName) -> Option<Seq> {
+        self.iter().filter_map(|run| run.requested.get(agent)).max().copied()
     }
 
     fn change(&mut self, id: &RunId, change: impl FnOnce(&mut Run)) {
@@ -329,6 +347,9 @@ pub struct PromptRecord {
     pub layout: String,
     /// The version of its layout.
     pub layout_version: u32,
+    /// Its format: `openai` where none is noted, for there was no other.
+    #[serde(default = "openai", skip_serializing_if = "is_openai")]
+    pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
     /// How far the count can be trusted.
@@ -341,6 +362,15 @@ pub struct PromptRecord {
     pub sha256: Hash,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
+}
+
+/// The form of the prompts of runs, as long as records did not say it.
+fn openai() -> String {
+    "openai".to_owned()
+}
+
+fn is_openai(format: &str) -> bool {
+    format == "openai"
 }
 
 /// What a model answered.

@@ -15,6 +15,8 @@ use crate::{
     view::View,
 };
 
+const TYPES: [&str; 3] = [MessageAdded::TYPE, MessageChecked::TYPE, Received::TYPE];
+
 /// Which entries a conversation is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -46,7 +48,18 @@ impl Source {
 
     /// The types of its entries.
     pub fn types() -> Vec<Arc<str>> {
-        [MessageAdded::TYPE, MessageChecked::TYPE, Received::TYPE].map(Arc::from).to_vec()
+        TYPES.map(Arc::from).to_vec()
+    }
+
+    /// Whether an entry is one of its.
+    pub fn has(&self, header: &Header) -> bool {
+        let of_thread = || header.subject.strip_prefix("thread:").is_some_and(|name| self.names(name));
+        let is_directive = || self.directives && *header.subject == *directive::SUBJECT;
+        TYPES.contains(&&*header.kind) && (of_thread() || is_directive())
+    }
+
+    fn names(&self, thread: &str) -> bool {
+        self.threads.iter().any(|name| name.as_str() == thread)
     }
 }
 
@@ -84,6 +97,14 @@ impl Tail {
     pub fn extend_back(&mut self, page: &[Entry]) -> Result<(), Error> {
         for entry in page {
             self.items.push_front(Item::read(entry)?);
+        }
+        Ok(())
+    }
+
+    /// Puts newer entries behind those that are here, the oldest first.
+    pub fn extend<'a>(&mut self, newer: impl IntoIterator<Item = &'a Entry>) -> Result<(), Error> {
+        for entry in newer {
+            self.items.push_back(Item::read(entry)?);
         }
         Ok(())
     }

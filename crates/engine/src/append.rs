@@ -129,14 +129,23 @@ impl Writer {
         let mut known = known.clone();
         let mut batch =
             Batch { entries: Vec::new(), values: Values::new(), state: before.clone(), answers: Vec::new() };
-        for job in jobs {
-            let answer = self.decide_one(job, &mut batch, &mut known)?;
+        for (at, job) in jobs.iter().enumerate() {
+            let decided = batch.entries.len();
+            let answer = self.decide_one(job, &mut batch, &known)?;
             batch.answers.push(answer);
+            if at + 1 < jobs.len() {
+                // What is decided later in this batch finds it, as if it were in the journal.
+                for entry in batch.entries.iter().skip(decided) {
+                    let seq = entry.header.seq;
+                    known.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), seq)));
+                    known.entries.insert(seq, Some(entry.clone()));
+                }
+            }
         }
         Ok(batch)
     }
 
-    fn decide_one(&self, job: &Execute, batch: &mut Batch, known: &mut Known) -> Result<Result<Receipt, Error>, Seq> {
+    fn decide_one(&self, job: &Execute, batch: &mut Batch, known: &Known) -> Result<Result<Receipt, Error>, Seq> {
         let head = batch.state.head.seq;
         if let Some(expected) = job.expected.filter(|expected| *expected != head) {
             return Ok(Err(Error::Stale { expected, head }));
@@ -144,13 +153,7 @@ impl Writer {
         let asked = Asked { by: &job.by, at: self.settings.clock.now(), count: sizes(), known };
         match command::decide(&batch.state, &job.command, asked) {
             Ok(Decision { entries, values, answer, state }) => {
-                for entry in entries {
-                    // What is decided later in this batch finds it, as if it were in the journal.
-                    let seq = entry.header.seq;
-                    known.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), seq)));
-                    known.entries.insert(seq, Some(entry.clone()));
-                    batch.entries.push(entry);
-                }
+                batch.entries.extend(entries);
                 batch.values.extend(values);
                 batch.state = state;
                 Ok(Ok(Receipt { answer, head: batch.state.head.seq }))

@@ -52,6 +52,13 @@ impl Board {
         self.keep(id.clone(), loaded, row.last_activity).await
     }
 
+    /// The session with this id, where it is in memory, as this board saw it last. It is enough for a change, which is
+    /// decided on what is true by then; where that says that there is no such session, [`session`](Self::session) knows
+    /// whether there is another one under its name.
+    pub fn known_session(&self, id: &SessionId) -> Option<Session> {
+        self.inner.alive(id).map(|live| self.give(live))
+    }
+
     /// Reads a session from the store.
     async fn load(&self, id: &SessionId) -> Result<(Loaded, Row), Error> {
         for _ in 0..LOAD_TRIES {
@@ -129,8 +136,8 @@ impl Board {
         Ok(infos)
     }
 
-    /// What is known of a session, without keeping it in memory for that.
-    async fn info(&self, id: &SessionId) -> Result<SessionInfo, Error> {
+    /// What is known of a session, without keeping it in memory for that: to ask is no use of it.
+    pub async fn info(&self, id: &SessionId) -> Result<SessionInfo, Error> {
         let (loaded, row) = self.load(id).await?;
         Ok(SessionInfo::of(id.clone(), &loaded.state, row))
     }

@@ -128,9 +128,8 @@ impl Session {
         }
         // One more than wanted says whether there are older ones.
         let (limit, mut from) = (query.limit.unwrap_or(usize::MAX), query.cursor);
-        let mut found = Vec::new();
+        let (mut found, mut wanted) = (Vec::new(), PAGE.min(limit.saturating_add(1)));
         while found.len() <= limit && limit > 0 {
-            let wanted = PAGE.min((limit - found.len()).saturating_add(1));
             let page = self.page_by_time(thread, &query, from, Order::Backward, wanted).await?;
             for entry in &page {
                 from = entry.header.time.map(|time| (time, entry.header.seq));
@@ -139,6 +138,8 @@ impl Session {
             if page.len() < wanted {
                 break;
             }
+            // Where few are in the roles that are wanted, many are read at once.
+            wanted = PAGE.min(wanted * 2);
         }
         let has_more = found.len() > limit;
         found.truncate(limit);

@@ -96,6 +96,8 @@ pub struct PromptInfo {
     pub vocabulary: String,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
+    /// How much of it, from its beginning, the agent's last turn in a run was asked with too.
+    pub reusable_prefix_tokens: Tokens,
     /// What the model gets: `text` or `messages`.
     #[serde(flatten)]
     pub body: Body,
@@ -149,8 +151,8 @@ impl Session {
 
 impl From<Prompt> for PromptInfo {
     fn from(prompt: Prompt) -> Self {
-        let Prompt { seq, budget, tokens, counting, vocabulary, parts, body, .. } = prompt;
-        Self { seq, budget, tokens, counting, vocabulary, parts, body }
+        let Prompt { seq, budget, tokens, counting, vocabulary, parts, reusable_prefix_tokens, body, .. } = prompt;
+        Self { seq, budget, tokens, counting, vocabulary, parts, reusable_prefix_tokens, body }
     }
 }
 

@@ -43,6 +43,7 @@ mod job;
 mod journal;
 mod live;
 mod recent;
+mod remembered;
 mod sizes;
 mod writer;
 
@@ -73,7 +74,8 @@ pub use job::{Ephemeral, Receipt};
 pub use once::{Claim, Once};
 pub use pages::Place;
 pub use problem::Problem;
-pub use prompt::{PromptQuery, counter_of};
+pub use prompt::{DEFAULT_WINDOW, PromptQuery, counter_of};
+pub use remembered::PromptMemory;
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
 pub use subscribe::Subscription;

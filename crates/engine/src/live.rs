@@ -1,6 +1,6 @@
 //! Live sessions: what is durable, published for all who read, and the queue of those who write.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use callboard_core::{
     entry::{Entry, Head},
@@ -17,6 +17,7 @@ use crate::{
     job::{End, Ephemeral, Job, Published},
     journal::{PAGE, follows, read},
     recent::Recent,
+    remembered::SessionMemory,
     snapshot::Loaded,
     writer::Writer,
 };
@@ -31,7 +32,9 @@ const EPHEMERAL: usize = 1024;
 pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) ephemeral: broadcast::Sender<Ephemeral>,
+    pub(crate) prompts: SessionMemory,
+    /// There once somebody listens: it takes more room than all the rest.
+    ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     settings: Settings,
     published: watch::Sender<Published>,
     recent: Arc<Recent>,
@@ -52,7 +55,8 @@ impl Live {
         let live = Self {
             id,
             store,
-            ephemeral: broadcast::Sender::new(EPHEMERAL),
+            prompts: settings.prompt_memory.of_session(),
+            ephemeral: OnceLock::new(),
             settings,
             published: watch::Sender::new(Ok(Arc::new(loaded.state))),
             recent: Arc::default(),
@@ -131,6 +135,19 @@ impl Live {
         self.published.subscribe()
     }
 
+    /// Lets those who listen hear something that is not kept.
+    pub(crate) fn tell(&self, event: Ephemeral) {
+        if let Some(ephemeral) = self.ephemeral.get() {
+            // Nobody may be listening any more.
+            let _ = ephemeral.send(event);
+        }
+    }
+
+    /// Hears what is not kept.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
+        self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
+    }
+
     /// Whether somebody waits for what happens.
     pub(crate) fn has_listeners(&self) -> bool {
         self.published.receiver_count() > 0
@@ -145,6 +162,17 @@ impl Live {
         let entries = read(&*self.store, &self.id, after.seq, through, PAGE).await?;
         let goes_on = entries.first().is_some_and(|first| follows(after, first));
         Ok(if goes_on { entries.into_iter().map(Arc::new).collect() } else { Vec::new() })
+    }
+
+    /// All entries after `after` up to `through`, where they are in memory.
+    pub(crate) fn newer(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut last = after;
+        while last < through {
+            entries.extend(self.recent.after(last, through)?);
+            last = entries.last().map(|entry| entry.header.seq).filter(|seq| *seq > last)?;
+        }
+        Some(entries)
     }
 
     /// Makes sure that what was read after `state` was taken is of the same journal.

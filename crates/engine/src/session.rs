@@ -80,6 +80,11 @@ impl Session {
         self.live.current().await
     }
 
+    /// The state as this board saw it last, without a look at the store.
+    pub fn known(&self) -> Result<Arc<State>, Error> {
+        self.live.known()
+    }
+
     /// The state as of the entry `seq`.
     pub async fn state_at(&self, seq: Seq) -> Result<Arc<State>, Error> {
         let now = self.state().await?;
@@ -87,7 +92,7 @@ impl Session {
             return Ok(now);
         }
         if seq == Seq::ZERO || seq > now.head.seq {
-            return Err(Refusal::not_found("entry", seq).into());
+            return Err(Refusal::NoEntry { seq, head: now.head.seq }.into());
         }
         let loaded = crate::snapshot::load(&*self.live.store, self.id(), seq).await?;
         self.live.confirm(&now).await?;
@@ -181,13 +186,12 @@ impl Session {
 
     /// Lets those who listen hear something that is not kept.
     pub fn tell(&self, event: Ephemeral) {
-        // Nobody may be listening.
-        let _ = self.live.ephemeral.send(event);
+        self.live.tell(event);
     }
 
     /// Hears what is not kept. A viewer other than the user and the manager hears nothing of runs.
     pub async fn listen(&self, viewer: &Viewer) -> Result<broadcast::Receiver<Ephemeral>, Error> {
-        let events = self.live.ephemeral.subscribe();
+        let events = self.live.listen();
         self.view(viewer, |view| match view.is_in_charge() {
             true => Ok(()),
             false => Err(Refusal::not_found("run", "here")),

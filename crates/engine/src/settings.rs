@@ -5,6 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use callboard_core::session::Ttl;
 use callboard_store::{Clock, SystemClock};
 
+use crate::PromptMemory;
+
 /// What a board is told when it is opened.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -18,6 +20,8 @@ pub struct Settings {
     pub idle: Duration,
     /// After how many entries a snapshot is written.
     pub snapshot_every: u64,
+    /// What is remembered of prompts, so that the next ones are quick.
+    pub prompt_memory: PromptMemory,
     /// How often what has expired is removed from the store; absent, that is left to others.
     pub sweep: Option<Duration>,
 }
@@ -30,6 +34,7 @@ impl Default for Settings {
             ttl: Ttl::DEFAULT,
             idle: Duration::from_secs(60),
             snapshot_every: 1000,
+            prompt_memory: PromptMemory::default(),
             sweep: Some(Duration::from_secs(60)),
         }
     }

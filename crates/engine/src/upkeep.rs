@@ -26,6 +26,9 @@ use crate::{
 /// How long a session that could not be read is left alone before it is tried again.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
+/// How long what the store tells is gathered behind what it told last, so that every append of a busy store wakes nobody.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
+
 /// How many sessions the store is asked to remove at once, so that a large sweep holds nobody up for long.
 const SWEPT_AT_ONCE: usize = 100;
 
@@ -79,6 +82,7 @@ async fn follow(board: Weak<Open>, mut changes: broadcast::Receiver<SessionId>) 
                 }
             }
         }
+        tokio::time::sleep(GATHERED_FOR).await;
     }
 }
 

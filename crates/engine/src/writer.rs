@@ -11,6 +11,7 @@ use callboard_store::Store;
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinHandle,
+    time::Instant,
 };
 
 use crate::{
@@ -50,15 +51,25 @@ struct Taken {
 impl Writer {
     /// Takes what is asked in order, until nobody is left who could ask, or the session has ended.
     pub(crate) async fn run(mut self, mut waiting: mpsc::Receiver<Job>) {
-        let mut jobs = Vec::with_capacity(BATCH);
+        let mut jobs = Vec::new();
+        let mut interval = self.interval();
+        let mut noting = std::pin::pin!(tokio::time::sleep(interval));
         while self.published.borrow().is_ok() {
-            let interval = self.interval();
             tokio::select! {
+                biased;
+                () = &mut noting => {
+                    Box::pin(self.note_use()).await;
+                    noting.as_mut().reset(Instant::now() + interval);
+                }
                 taken = waiting.recv_many(&mut jobs, BATCH) => match taken {
                     0 => break,
-                    _ => self.take(&mut jobs).await,
+                    // Boxed, since most sessions are idle: so the task takes no room for what it does not do.
+                    _ => Box::pin(self.take(&mut jobs)).await,
                 },
-                () = tokio::time::sleep(interval) => self.note_use().await,
+            }
+            if interval != self.interval() {
+                interval = self.interval();
+                noting.as_mut().reset(Instant::now() + interval);
             }
         }
         self.finish_snapshot().await;

@@ -23,15 +23,21 @@ pub trait ChatModel: Send + Sync {
 pub struct ChatRequest {
     /// Who is asked.
     pub model: ModelName,
-    /// The conversation, as messages of OpenAI's chat completions: `{"role", "content", …}`.
+    /// What comes before the conversation, where the model's provider takes it apart: for Anthropic's messages, blocks
+    /// `{"type": "text", "text"}`. In OpenAI's chat completions it is a message.
+    pub system: Vec<Value>,
+    /// The conversation, as the API of the model's provider takes it: messages `{"role", "content", …}` of OpenAI's chat
+    /// completions, or of Anthropic's messages.
     pub messages: Vec<Value>,
-    /// What the model may call, as `{"type": "function", "function": {"name", "description", "parameters"}}`.
+    /// What the model may call, whoever provides it: `{"type": "function", "function": {"name", "description",
+    /// "parameters"}}`.
     pub tools: Vec<Value>,
-    /// Whether it must call something: `"auto"`, `"required"`, `"none"` or one tool; left out, the endpoint decides.
+    /// Whether it must call something: `"auto"`, `"required"`, `"none"` or one tool, as `{"type": "function", "function":
+    /// {"name"}}`; left out, the endpoint decides.
     pub tool_choice: Option<Value>,
     /// The form that the answer must have.
     pub response_schema: Option<ResponseSchema>,
-    /// The longest answer, in the model's own tokens.
+    /// The longest answer, in the model's own tokens. Anthropic wants one: left out, it is 8192 there.
     pub max_tokens: Option<u64>,
     /// How freely the model chooses its words: 0 is not at all.
     pub temperature: Option<f64>,
@@ -44,6 +50,7 @@ impl ChatRequest {
     pub fn new(model: ModelName) -> Self {
         Self {
             model,
+            system: Vec::new(),
             messages: Vec::new(),
             tools: Vec::new(),
             tool_choice: None,

@@ -5,6 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 
+use crate::anthropic::Anthropic;
+use crate::endpoint::Endpoint;
 use crate::openai::OpenAi;
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Retries, Settings};
 
@@ -12,6 +14,7 @@ use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, R
 /// [`Retries`] says. Made once and shared: connections are kept.
 pub struct Endpoints {
     openai: Result<OpenAi, ModelError>,
+    anthropic: Result<Anthropic, ModelError>,
     retries: Retries,
     whole: Duration,
 }
@@ -19,7 +22,8 @@ pub struct Endpoints {
 impl From<Settings> for Endpoints {
     /// Sends nothing. What is wrong with the settings of one endpoint is said when it is asked.
     fn from(settings: Settings) -> Self {
-        Self { openai: OpenAi::new(&settings), retries: settings.retries, whole: settings.timeouts.whole }
+        let (openai, anthropic) = (OpenAi::new(&settings), Anthropic::new(&settings));
+        Self { openai, anthropic, retries: settings.retries, whole: settings.timeouts.whole }
     }
 }
 
@@ -34,16 +38,19 @@ impl Endpoints {
         self.endpoint(provider)?.models().await
     }
 
-    fn endpoint(&self, provider: Provider) -> Result<&OpenAi, ModelError> {
+    fn endpoint(&self, provider: Provider) -> Result<&dyn Endpoint, ModelError> {
+        fn known<E: Endpoint>(endpoint: &Result<E, ModelError>) -> Result<&dyn Endpoint, ModelError> {
+            endpoint.as_ref().map(|endpoint| endpoint as &dyn Endpoint).map_err(Clone::clone)
+        }
         match provider {
-            Provider::OpenAi => self.openai.as_ref().map_err(Clone::clone),
-            Provider::Anthropic => Err(ModelError::Unsupported { what: "anthropic: models are".to_owned() }),
+            Provider::OpenAi => known(&self.openai),
+            Provider::Anthropic => known(&self.anthropic),
         }
     }
 
     async fn persist(
         &self,
-        endpoint: &OpenAi,
+        endpoint: &dyn Endpoint,
         request: &ChatRequest,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<ChatAnswer, ModelError> {
@@ -73,6 +80,6 @@ impl ChatModel for Endpoints {
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let endpoint = self.endpoint(request.model.provider())?;
         let answer = timeout(self.whole, self.persist(endpoint, request, on_delta)).await;
-        answer.unwrap_or_else(|_| Err(endpoint.too_long(self.whole)))
+        answer.unwrap_or_else(|_| Err(endpoint.http().timed_out("for the whole answer", self.whole)))
     }
 }

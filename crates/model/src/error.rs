@@ -55,12 +55,6 @@ pub enum ModelError {
         /// What is wrong with it, with the beginning of what came.
         what: String,
     },
-    /// This cannot be done here.
-    #[error("{what} not supported yet; use an openai: model")]
-    Unsupported {
-        /// What cannot be done, as the beginning of a sentence.
-        what: String,
-    },
     /// The settings do not say how to reach the model.
     #[error("no endpoint for {} models: {reason}", .provider.as_str())]
     NotConfigured {
@@ -88,7 +82,6 @@ impl ModelError {
             Self::TimedOut { .. } => "model_timed_out",
             Self::CutOff { .. } => "model_cut_off",
             Self::NotUnderstood { .. } => "model_not_understood",
-            Self::Unsupported { .. } => "model_unsupported",
             Self::NotConfigured { .. } => "model_not_configured",
             Self::BadName { .. } => "model_name_invalid",
         }
@@ -99,10 +92,7 @@ impl ModelError {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::CutOff { .. } => true,
             Self::Refused { status, .. } => *status == 429 || (500..600).contains(status),
-            Self::NotUnderstood { .. }
-            | Self::Unsupported { .. }
-            | Self::NotConfigured { .. }
-            | Self::BadName { .. } => false,
+            Self::NotUnderstood { .. } | Self::NotConfigured { .. } | Self::BadName { .. } => false,
         }
     }
 }

@@ -8,6 +8,7 @@ use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::endpoint::names;
 use crate::{ApiKey, ModelError, Provider, Proxy, Timeouts};
 
 const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
@@ -92,6 +93,12 @@ impl Http {
         let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
         let answer = Answer { http: self, response };
         if answer.response.status().is_success() { Ok(answer) } else { Err(answer.refused().await) }
+    }
+
+    /// The names in the list of models that `request` asks for.
+    pub(crate) async fn models(&self, request: RequestBuilder) -> Result<Vec<String>, ModelError> {
+        let text = self.send(request).await?.text().await?;
+        names(&text).ok_or_else(|| self.not_understood("no list of models", &text))
     }
 
     /// The base URL without a user, a password or a query.

@@ -34,8 +34,12 @@ mod settings;
 mod endpoints;
 mod probe;
 
-mod http;
+mod anthropic;
 mod openai;
+
+mod endpoint;
+mod http;
+mod reading;
 mod retry;
 
 #[cfg(feature = "scripted")]

@@ -4,13 +4,12 @@ mod answer;
 mod request;
 
 use async_trait::async_trait;
-use eventsource_stream::{EventStreamError, Eventsource};
-use futures::StreamExt;
 use reqwest::header::AUTHORIZATION;
 
-use crate::http::{Address, Answer, Http};
+use crate::endpoint::Endpoint;
+use crate::http::{Address, Http};
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
-use answer::{Assembly, Chunk};
+use answer::Assembly;
 
 const OWN_BASE_URL: &str = "https://api.openai.com/v1";
 
@@ -43,51 +42,16 @@ impl OpenAi {
         })?;
         Ok(Self { http, own: base_url.starts_with(OWN_BASE_URL) })
     }
+}
 
-    /// The names of its models.
-    pub(crate) async fn models(&self) -> Result<Vec<String>, ModelError> {
-        let text = self.http.send(self.http.get("/models")).await?.text().await?;
-        answer::models(&text).ok_or_else(|| self.http.not_understood("no list of models", &text))
+#[async_trait]
+impl Endpoint for OpenAi {
+    fn http(&self) -> &Http {
+        &self.http
     }
 
-    /// The error for an answer that took longer than all of it may.
-    pub(crate) fn too_long(&self, limit: std::time::Duration) -> ModelError {
-        self.http.timed_out("for the whole answer", limit)
-    }
-
-    async fn read_stream(
-        &self,
-        answer: Answer<'_>,
-        assembly: &mut Assembly,
-        on_delta: &mut OnDelta<'_>,
-    ) -> Result<(), ModelError> {
-        let mut events = std::pin::pin!(answer.pieces().eventsource());
-        while let Some(event) = events.next().await {
-            let data = match event {
-                Ok(event) => event.data,
-                // All was said; what is lost is at most the usage.
-                Err(_) if assembly.is_finished() => break,
-                Err(EventStreamError::Transport(ModelError::CutOff { .. })) => break,
-                Err(EventStreamError::Transport(error)) => return Err(error),
-                Err(error) => return Err(self.http.not_understood(&error.to_string(), "")),
-            };
-            if data == "[DONE]" {
-                assembly.end();
-                break;
-            }
-            self.take(&data, assembly, on_delta)?;
-        }
-        if assembly.is_finished() { Ok(()) } else { Err(self.http.cut_off(assembly.received_chars())) }
-    }
-
-    fn take(&self, data: &str, assembly: &mut Assembly, on_delta: &mut OnDelta<'_>) -> Result<(), ModelError> {
-        let chunk: Chunk =
-            serde_json::from_str(data).map_err(|error| self.http.not_understood(&error.to_string(), data))?;
-        if let Some(status) = chunk.error_status() {
-            return Err(self.http.refused(status, data, None));
-        }
-        assembly.take(chunk, on_delta);
-        Ok(())
+    async fn models(&self) -> Result<Vec<String>, ModelError> {
+        self.http.models(self.http.get("/models")).await
     }
 }
 
@@ -96,15 +60,7 @@ impl ChatModel for OpenAi {
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let answer = self.http.send(self.http.post("/chat/completions", &request::body(request, self.own))).await?;
         let mut assembly = Assembly::default();
-        if answer.is_stream() {
-            self.read_stream(answer, &mut assembly, on_delta).await?;
-        } else {
-            let text = answer.text().await?;
-            self.take(&text, &mut assembly, on_delta)?;
-            if assembly.is_empty() {
-                return Err(self.http.not_understood("there is no message in it", &text));
-            }
-        }
+        self.http.read(answer, &mut assembly, on_delta).await?;
         Ok(assembly.answer(request.model.name()))
     }
 }

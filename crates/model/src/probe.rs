@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::endpoint::Endpoint;
 use crate::openai::OpenAi;
 use crate::{ApiKey, ModelError, Settings, Timeouts};
 

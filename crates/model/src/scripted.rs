@@ -8,12 +8,13 @@
 //!     "hello" => Reply::text("Good morning."),
 //!     _ => Reply::json(&serde_json::json!({"ok": true})),
 //! });
-//! let base_url = endpoint.base_url(); // for OPENAI_BASE_URL or `Settings::openai_base_url`
+//! let base_url = endpoint.base_url(); // for OPENAI_BASE_URL or `Settings::openai_base_url`, and Anthropic's
 //! assert!(base_url.ends_with("/v1") && endpoint.requests().is_empty());
 //! ```
 //!
-//! It speaks chat completions, streaming or not as the request says, and lists one model. It has a thread of its own, so
-//! a test may block while it waits for another process; dropping it ends it, also in the middle of an answer.
+//! It speaks chat completions and Anthropic's messages, streaming or not as the request says, and lists one model. It has
+//! a thread of its own, so a test may block while it waits for another process; dropping it ends it, also in the middle
+//! of an answer.
 
 mod reply;
 mod wire;
@@ -30,6 +31,8 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+
+use wire::{Wire, anthropic::Anthropic, openai::OpenAi};
 
 pub use reply::Reply;
 
@@ -57,7 +60,7 @@ struct Play {
 }
 
 impl Scripted {
-    /// Starts an endpoint. `script` gets the body of each request for a chat completion and its number, from 0 on, and
+    /// Starts an endpoint. `script` gets the body of each request for a message, in either API, and its number, from 0 on, and
     /// says what is answered.
     ///
     /// # Panics
@@ -73,7 +76,8 @@ impl Scripted {
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let routes = Router::new()
-            .route("/v1/chat/completions", post(chat))
+            .route("/v1/chat/completions", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
+            .route("/v1/messages", post(|stage, headers, body| chat(&Anthropic, stage, headers, body)))
             .route("/v1/models", get(models))
             .layer(DefaultBodyLimit::disable())
             .with_state(Arc::clone(&stage));
@@ -89,22 +93,22 @@ impl Scripted {
         Self { address, stage, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// What an OpenAI client calls its base URL.
+    /// What clients call its base URL: those of Anthropic too, where they take it with the version.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The bodies of all requests for chat completions so far, in the order in which they came.
+    /// The bodies of all requests for messages so far, in the order in which they came.
     pub fn requests(&self) -> Vec<Value> {
         self.stage.lock().requests.clone()
     }
 
-    /// The `Authorization` header of each of these requests.
+    /// The `Authorization` header of each of these requests, or `x-api-key`, which Anthropic has for it.
     pub fn keys(&self) -> Vec<Option<String>> {
         self.stage.lock().keys.clone()
     }
 
-    /// Blocks until `count` requests for chat completions have come, at most for `patience`; says whether they have.
+    /// Blocks until `count` requests for messages have come, at most for `patience`; says whether they have.
     pub fn wait_for(&self, count: usize, patience: Duration) -> bool {
         let too_few = |play: &mut Play| play.requests.len() < count;
         let waited = self.stage.asked.wait_timeout_while(self.stage.lock(), patience, too_few);
@@ -128,37 +132,40 @@ impl Drop for Scripted {
     }
 }
 
-/// The text of the last message of a request; empty where it has none.
+/// The last text of the last message of a request; empty where it has none.
 pub fn last_text(request: &Value) -> &str {
     let last = request.get("messages").and_then(Value::as_array).and_then(|messages| messages.last());
-    last.and_then(text_of).unwrap_or_default()
+    last.and_then(|message| texts(message.get("content")?).pop()).unwrap_or_default()
 }
 
-/// The text of the first message of a request, which says who is asked; empty where it has none.
+/// The first text of a request, which says who is asked: the system's, or the first message's; empty where it has none.
 pub fn first_text(request: &Value) -> &str {
-    let first = request.get("messages").and_then(Value::as_array).and_then(|messages| messages.first());
-    first.and_then(text_of).unwrap_or_default()
+    let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let contents = messages.filter_map(|message| message.get("content"));
+    request.get("system").into_iter().chain(contents).take(1).flat_map(texts).next().unwrap_or_default()
 }
 
-fn text_of(message: &Value) -> Option<&str> {
-    let content = message.get("content")?;
-    content.as_str().or_else(|| content.as_array()?.iter().find_map(|part| part.get("text")?.as_str()))
+/// The texts of a content: it is one, or has them in blocks.
+fn texts(content: &Value) -> Vec<&str> {
+    let in_blocks = content.as_array().into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
+    content.as_str().into_iter().chain(in_blocks).collect()
 }
 
-async fn chat(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: String) -> Response {
+async fn chat(wire: &dyn Wire, State(stage): State<Arc<Stage>>, headers: HeaderMap, body: String) -> Response {
     let Ok(request) = serde_json::from_str::<Value>(&body) else {
-        return wire::error(400, "the body is not JSON", None);
+        return wire::error(wire, 400, "the body is not JSON", None);
     };
     let reply = {
         let mut play = stage.lock();
         let nth = play.requests.len();
-        let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let key = headers.get(header::AUTHORIZATION).or_else(|| headers.get("x-api-key"));
+        let key = key.and_then(|value| value.to_str().ok());
         play.keys.push(key.map(str::to_owned));
         play.requests.push(request.clone());
         stage.asked.notify_all();
         (play.script)(&request, nth)
     };
-    wire::respond(reply, &request).await
+    wire::respond(wire, reply, &request).await
 }
 
 async fn models() -> axum::Json<Value> {

@@ -12,9 +12,10 @@ pub struct Settings {
     pub openai_base_url: Option<String>,
     /// The key for it; many local servers need none.
     pub openai_api_key: Option<ApiKey>,
-    /// The base URL of an endpoint for Anthropic's messages.
+    /// The base URL of an endpoint for Anthropic's messages, with or without `/v1`. Left out, and with a key, it is
+    /// Anthropic's own.
     pub anthropic_base_url: Option<String>,
-    /// The key for it.
+    /// The key for it; local servers need none.
     pub anthropic_api_key: Option<ApiKey>,
     /// A proxy on the way to endpoints that are not on this machine.
     pub proxy: Option<Proxy>,

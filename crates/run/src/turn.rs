@@ -6,7 +6,6 @@ use callboard_core::{
     agent::Tool,
     command::Command,
     conversation::ToolCall,
-    count::Tokens,
     directive::schema,
     entry::{Actor, Entry},
     error::Error as Refusal,
@@ -16,7 +15,7 @@ use callboard_core::{
     state::State,
 };
 use callboard_engine::{Ephemeral, PromptQuery};
-use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, ResponseSchema};
+use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
 use crate::{Driver, Error};
@@ -69,7 +68,8 @@ impl Driver {
         let model = named.or_else(|| self.settings.model.clone()).ok_or_else(no_model)?;
         let model: ModelName =
             model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
-        let prompt = self.session.prompt(&query(&ask, &model, state.head.seq, None)).await?;
+        let query = PromptQuery { at: Some(state.head.seq), format: format_for(&model), ..query(&ask, &model) };
+        let prompt = self.session.prompt(&query).await?;
         let request =
             TurnRequest { run: run.id.clone(), epoch: run.epoch, model: model.to_string(), prompt: prompt.record() };
         self.session.execute(Actor::System, Command::RequestTurn(request)).await?;
@@ -83,7 +83,12 @@ impl Driver {
         let model: ModelName =
             requested.model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
         let record = &requested.prompt;
-        let prompt = self.session.prompt(&query(&ask, &model, record.at, Some(record.budget))).await?;
+        let format = Format::named(&record.format).ok_or_else(|| {
+            let (requested, format) = (pending.requested, &record.format);
+            invalid(format!("entry {requested} has a prompt in the format {format}, which this program does not know"))
+        })?;
+        let (at, budget) = (Some(record.at), Some(record.budget));
+        let prompt = self.session.prompt(&PromptQuery { at, budget, format, ..query(&ask, &model) }).await?;
         if prompt.sha256() != record.sha256 {
             tracing::warn!(run = %run.id, turn = pending.turn, "the prompt is laid out otherwise than when it was noted");
         }
@@ -94,8 +99,12 @@ impl Driver {
     fn request(&self, state: &State, turn: &Turn<'_>) -> Result<ChatRequest, Error> {
         let agent = state.team.agent(&turn.ask.agent).map_err(callboard_engine::Error::from)?;
         let mut request = ChatRequest::new(turn.model.clone());
-        if let Body::Messages(messages) = &turn.prompt.body {
-            request.messages.clone_from(messages);
+        match &turn.prompt.body {
+            Body::Messages(messages) => request.messages.clone_from(messages),
+            Body::Anthropic { system, messages } => {
+                (request.system, request.messages) = (system.clone(), messages.clone());
+            }
+            Body::Text(text) => request.messages = vec![json!({"role": "user", "content": text})],
         }
         let structured = |name: &str, schema| Some(ResponseSchema { name: name.to_owned(), schema, strict: false });
         request.response_schema = match &turn.ask.due {
@@ -206,14 +215,20 @@ impl Turn<'_> {
     }
 }
 
-fn query(ask: &Ask, model: &ModelName, at: callboard_core::id::Seq, budget: Option<Tokens>) -> PromptQuery {
+/// In which form a model takes its prompt.
+fn format_for(model: &ModelName) -> Format {
+    match model.provider() {
+        Provider::OpenAi => Format::OpenAi,
+        Provider::Anthropic => Format::Anthropic,
+    }
+}
+
+/// Which prompt is asked for, whenever it is.
+fn query(ask: &Ask, model: &ModelName) -> PromptQuery {
     PromptQuery {
         agent: Some(ask.agent.clone()),
         thread: Some(ask.thread.clone()),
         model: Some(model.to_string()),
-        budget,
-        at: Some(at),
-        format: Format::OpenAi,
         task: run::task::task(&ask.due),
         ..PromptQuery::default()
     }

@@ -1,6 +1,10 @@
 //! What every call works with.
 
-use std::{collections::BTreeSet, ops::Deref, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    ops::Deref,
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
     http::{HeaderValue, header},
@@ -11,7 +15,13 @@ use callboard_engine::Board;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Error, Settings, drivers::Drivers, metrics::Metrics, secret, secret::Secret};
+use crate::{
+    Error, Settings,
+    drivers::{Drivers, Driving},
+    metrics::Metrics,
+    openapi, secret,
+    secret::Secret,
+};
 
 /// What every call works with. Its clones are the same.
 #[derive(Clone)]
@@ -30,7 +40,7 @@ pub(crate) struct Inner {
     pub(crate) drivers: Drivers,
     pub(crate) metrics: Metrics,
     /// The OpenAPI document, which describes the routes that lead here.
-    pub(crate) document: String,
+    pub(crate) document: LazyLock<String>,
     /// Keyed requests that make or delete sessions take turns, so that the same one twice at once is done once.
     pub(crate) turns: Semaphore,
 }
@@ -45,9 +55,9 @@ impl Deref for App {
 
 impl App {
     /// What the calls of a server with these settings work with.
-    pub(crate) fn new(board: Board, settings: Settings, is_loopback: bool, document: String) -> Result<Self, Error> {
+    pub(crate) fn new(board: Board, settings: Settings, is_loopback: bool, driving: Driving) -> Result<Self, Error> {
         let closing = CancellationToken::new();
-        let drivers = Drivers::new(board.clone(), &settings, closing.clone());
+        let drivers = Drivers::new(board.clone(), &settings, driving, closing.clone());
         Ok(Self(Arc::new(Inner {
             user_tokens: settings.user_tokens.iter().map(|token| secret::hash(token)).collect(),
             secret: Secret::new(settings.token_secret)?,
@@ -55,7 +65,7 @@ impl App {
             closing,
             drivers,
             metrics: Metrics::default(),
-            document,
+            document: LazyLock::new(|| openapi().to_string()),
             turns: Semaphore::new(1),
             board,
             settings,

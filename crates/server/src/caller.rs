@@ -8,13 +8,14 @@ use axum::{
 };
 use callboard_core::{
     agent,
+    command::Command,
     entry::{Actor, Hash},
     error::Error as Refusal,
     id::{AgentName, SessionId},
     state::State,
     viewer::Viewer,
 };
-use callboard_engine::Session;
+use callboard_engine::{Receipt, Session};
 
 use crate::{
     app::App,
@@ -22,6 +23,7 @@ use crate::{
     problem::Problem,
     rights::{Rank, Right},
     secret,
+    terms::Terms,
 };
 
 /// A call on a session by somebody who has the right to it.
@@ -36,6 +38,10 @@ pub(crate) struct On<R> {
     pub(crate) token: Option<Hash>,
     right: PhantomData<R>,
 }
+
+/// A call that adds to a session. Where its caller may so whatever the session is like, nobody looks at the store before:
+/// what is added is decided on what is true by then.
+pub(crate) struct Adding<R>(On<R>);
 
 /// A call on the server by somebody who has the right to it.
 pub(crate) struct Here<R> {
@@ -77,6 +83,35 @@ impl<R: Right> FromRequestParts<App> for On<R> {
         }
         let token = if let Caller::Token(token) = caller { Some(secret::hash(&token)) } else { None };
         Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
+    }
+}
+
+impl<R: Right> FromRequestParts<App> for Adding<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        if let Caller::User = Caller::of(parts, app)?
+            && params::acting(parts)?.is_none()
+            && let Some(session) = app.board.known_session(&params::session_id(parts, app).await?)
+        {
+            let (actor, rank, right) = (Actor::User, Rank::User, PhantomData);
+            return Ok(Self(On { app: app.clone(), session, actor, rank, token: None, right }));
+        }
+        On::from_request_parts(parts, app).await.map(Self)
+    }
+}
+
+impl<R> Adding<R> {
+    /// Executes a command on these terms.
+    pub(crate) async fn execute(self, terms: Terms, command: Command) -> Result<Receipt, Problem> {
+        match self.0.execute(terms.clone(), command.clone()).await {
+            // There may be another session under this name by now.
+            Err(problem) if problem.code == "not_found" => {
+                let session = self.0.app.board.session(self.0.session.id()).await?;
+                On { session, ..self.0 }.execute(terms, command).await
+            }
+            executed => executed,
+        }
     }
 }
 
@@ -135,7 +170,8 @@ impl Caller {
     async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, std::sync::Arc<State>, Actor), Problem> {
         let Self::Token(token) = self else {
             let session = app.board.session(id).await?;
-            let state = session.state().await?;
+            // It was looked for in the store a moment ago.
+            let state = session.known()?;
             return Ok((session, state, Actor::User));
         };
         if secret::session_of(token).as_ref() != Some(id) {
@@ -145,7 +181,7 @@ impl Caller {
             Err(callboard_engine::Error::NoSession { .. }) => return Err(unknown()),
             session => session?,
         };
-        let state = session.state().await?;
+        let state = session.known()?;
         let actor = state.tokens.actor(secret::hash(token), &state.team).ok_or_else(unknown)?;
         Ok((session, state, actor))
     }

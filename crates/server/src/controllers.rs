@@ -34,6 +34,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(journal::read::read))
         .routes(routes!(journal::events::events))
         .route("/v1/sessions/{session}/ws", get(journal::ws::ws))
+        .routes(routes!(journal::why::why))
         .routes(routes!(context_set::list::list))
         .routes(routes!(context_set::read::read, context_set::put::put, context_set::delete::delete))
         .routes(routes!(directive::give::give))

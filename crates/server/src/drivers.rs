@@ -17,11 +17,23 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::Settings;
 
+/// Which runs are driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driving {
+    /// All that have not ended.
+    All,
+    /// Those that are started or resumed here.
+    Started,
+    /// None: that is left to others.
+    None,
+}
+
 /// All drivers of a server.
 pub(crate) struct Drivers {
     board: Board,
     models: Arc<dyn ChatModel>,
     settings: callboard_run::Settings,
+    driving: Driving,
     closing: CancellationToken,
     tasks: TaskTracker,
     driven: Arc<Mutex<BTreeSet<(SessionId, RunId)>>>,
@@ -31,9 +43,9 @@ pub(crate) struct Drivers {
 const PAGE: usize = 100;
 
 impl Drivers {
-    pub(crate) fn new(board: Board, settings: &Settings, closing: CancellationToken) -> Self {
+    pub(crate) fn new(board: Board, settings: &Settings, driving: Driving, closing: CancellationToken) -> Self {
         let (models, settings) = (settings.models.clone(), settings.runs.clone());
-        Self { board, models, settings, closing, tasks: TaskTracker::new(), driven: Arc::default() }
+        Self { board, models, settings, driving, closing, tasks: TaskTracker::new(), driven: Arc::default() }
     }
 
     /// How many runs are driven, or waited with.
@@ -43,6 +55,9 @@ impl Drivers {
 
     /// Drives a run until it has ended, through all that it waits for, unless it is driven already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
+        if self.driving == Driving::None {
+            return;
+        }
         let name = (session.id().clone(), run.clone());
         if !self.driven.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
             return;

@@ -1,12 +1,14 @@
 //! Callboard over HTTP: every call, event streams, WebSocket, who may do what.
 //!
-//! [`serve`] takes a board and a listener and serves until it is told to stop. What can be called is declared where it
+//! [`serve`] takes a board and a listener and serves until it is told to stop; [`Local`] answers the same calls within the
+//! process, for who has the board at hand. What can be called is declared where it
 //! is answered, in `controllers/RESOURCE/VERB.rs`; [`openapi`] puts the declarations together. Before a call looks
 //! anything up, `rights` says whether its caller may make it, and whatever goes wrong leaves as a `problem`.
 
 mod error;
 mod settings;
 
+mod local;
 mod serve;
 mod tls;
 
@@ -35,6 +37,7 @@ mod shape;
 mod stream;
 
 pub use error::Error;
+pub use local::{Drive, Local, Pieces};
 pub use openapi::openapi;
-pub use serve::serve;
+pub use serve::{Server, serve};
 pub use settings::{Limits, Settings, Tls};

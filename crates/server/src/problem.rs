@@ -137,7 +137,7 @@ impl From<Refusal> for Problem {
                 problem.errors = faults.into_iter().map(wrong).collect();
                 problem
             }
-            Refusal::NotFound { .. } => Self::not_found(detail),
+            Refusal::NotFound { .. } | Refusal::NoEntry { .. } => Self::not_found(detail),
             Refusal::Forbidden { hint, .. } => Self::new(StatusCode::FORBIDDEN, "forbidden", detail).hint(hint),
             Refusal::Conflict { code: code @ "idempotency_key_reused", what, hint } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, what).hint(hint)

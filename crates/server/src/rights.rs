@@ -65,6 +65,7 @@ rights! {
     ForkSession,    "the session",      "fork",     Who::Manager;
     ExportSession,  "the session",      "export",   Who::User;
     ReadJournal,    "the journal",      "read",     Who::Worker;
+    AskWhy,         "the journal",      "search",   Who::Worker;
     ReadSets,       "context sets",     "read",     Who::Worker;
     WriteSets,      "context sets",     "write",    Who::Granted(Grant::ContextSets);
     Direct,         "directives",       "give",     Who::Manager;

@@ -12,15 +12,16 @@ use axum::{
 
 use crate::{app::App, controllers, guard, problem::Problem};
 
+/// All that can be called, by those whom the guard lets in.
+pub(crate) fn guarded(app: &App) -> Router {
+    let guard = middleware::from_fn_with_state(app.clone(), guard::guard);
+    routes(app).layer(guard).layer(middleware::from_fn_with_state(app.clone(), count))
+}
+
 /// All that can be called.
-pub(crate) fn router(app: &App) -> Router {
+pub(crate) fn routes(app: &App) -> Router {
     let (routes, _) = controllers::routes().split_for_parts();
-    routes
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
-        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
-        .layer(middleware::from_fn_with_state(app.clone(), count))
-        .with_state(app.clone())
+    routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 
 async fn no_route(request: Request) -> Problem {

@@ -3,7 +3,7 @@
 //! The loop is ours rather than axum's because it has to do three things that that one leaves out: bound how many
 //! connections there are, how long and how large a head may be, and speak TLS.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use callboard_engine::Board;
@@ -19,50 +19,25 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Error, Settings, app::App, openapi, router::router, tls};
+use crate::{Error, Settings, app::App, drivers::Driving, router::guarded, tls};
 
-/// Serves `board` on `listener` until `shutdown` comes.
-///
-/// Then, in this order: no connection is taken any more; streams end, and the models of runs are asked no longer (the
-/// turns that were under way are asked again by whoever takes the runs up); calls that were begun are answered, for as
-/// long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
-///
-/// On an address that can be reached from elsewhere it does not start without user tokens.
+/// Serves `board` on `listener` until `shutdown` comes: [`Server::ready`] and [`Server::serve`] at once.
 pub async fn serve(
     board: Board,
     settings: Settings,
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), Error> {
-    let address = listener.local_addr()?;
-    let is_loopback = address.ip().is_loopback();
-    if !is_loopback && settings.user_tokens.is_empty() {
-        return Err(Error::NoTokens { address });
-    }
-    let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-    let app = App::new(board, settings, is_loopback, openapi().to_string())?;
-    let server = Server { routes: router(&app), tasks: TaskTracker::new(), cut: CancellationToken::new(), tls, app };
-    let taking_up = tokio::spawn(take_up(server.app.clone()));
-    tokio::select! {
-        () = server.take(listener) => {}
-        () = shutdown => {}
-    }
-    taking_up.abort();
-    server.end().await;
+    Server::ready(board, settings, listener)?.serve(shutdown).await;
     Ok(())
 }
 
-/// Takes up runs that have not ended. Where the store has a bad moment it is tried again.
-async fn take_up(app: App) {
-    while let Err(error) = app.drivers.take_up().await {
-        tracing::warn!(%error, "runs that have not ended could not be looked for; trying again");
-        tokio::time::sleep(Duration::from_secs(5)).await;
-    }
-}
-
-struct Server {
+/// A server that has all it needs, and has taken no connection yet.
+pub struct Server {
     app: App,
     routes: Router,
+    listener: TcpListener,
+    address: SocketAddr,
     tls: Option<TlsAcceptor>,
     /// One for each connection.
     tasks: TaskTracker,
@@ -71,13 +46,48 @@ struct Server {
 }
 
 impl Server {
+    /// A server of `board`, ready to take connections on `listener`. What cannot be served with these settings is said
+    /// here: on an address that can be reached from elsewhere there is no server without user tokens.
+    pub fn ready(board: Board, settings: Settings, listener: TcpListener) -> Result<Self, Error> {
+        let address = listener.local_addr()?;
+        let is_loopback = address.ip().is_loopback();
+        if !is_loopback && settings.user_tokens.is_empty() {
+            return Err(Error::NoTokens { address });
+        }
+        let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
+        let app = App::new(board, settings, is_loopback, Driving::All)?;
+        let (tasks, cut) = (TaskTracker::new(), CancellationToken::new());
+        Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app })
+    }
+
+    /// Where it can be called, as `http://ADDRESS` or `https://ADDRESS`.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Serves until `shutdown` comes.
+    ///
+    /// Then, in this order: no connection is taken any more; streams end, and the models of runs are asked no longer
+    /// (the turns that were under way are asked again by whoever takes the runs up); calls that were begun are
+    /// answered, for as long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
+    pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
+        let taking_up = tokio::spawn(take_up(self.app.clone()));
+        tokio::select! {
+            () = self.take() => {}
+            () = shutdown => {}
+        }
+        taking_up.abort();
+        self.end().await;
+    }
+
     /// Takes connections for ever, as many at once as the limits say.
-    async fn take(&self, listener: TcpListener) {
+    async fn take(&self) {
         let places = Arc::new(Semaphore::new(self.app.settings.limits.connections));
         loop {
             // The semaphore is never closed.
             let Ok(place) = places.clone().acquire_owned().await else { return };
-            match listener.accept().await {
+            match self.listener.accept().await {
                 Ok((connection, _)) => self.begin(connection, place),
                 Err(error) => wait_after(&error).await,
             }
@@ -100,14 +110,25 @@ impl Server {
     }
 
     async fn end(self) {
-        self.app.closing.cancel();
-        self.tasks.close();
-        if tokio::time::timeout(self.app.settings.limits.grace, self.tasks.wait()).await.is_err() {
-            tracing::warn!(connections = self.tasks.len(), "connections are cut that have not ended in time");
-            self.cut.cancel();
-            self.tasks.wait().await;
+        let Self { app, listener, tasks, cut, .. } = self;
+        // Whoever comes now is refused at once.
+        drop(listener);
+        app.closing.cancel();
+        tasks.close();
+        if tokio::time::timeout(app.settings.limits.grace, tasks.wait()).await.is_err() {
+            tracing::warn!(connections = tasks.len(), "connections are cut that have not ended in time");
+            cut.cancel();
+            tasks.wait().await;
         }
-        self.app.drivers.ended().await;
+        app.drivers.ended().await;
+    }
+}
+
+/// Takes up runs that have not ended. Where the store has a bad moment it is tried again.
+async fn take_up(app: App) {
+    while let Err(error) = app.drivers.take_up().await {
+        tracing::warn!(%error, "runs that have not ended could not be looked for; trying again");
+        tokio::time::sleep(Duration::from_secs(5)).await;
     }
 }
 

@@ -9,6 +9,7 @@ mod column;
 mod delete;
 mod fault;
 mod file;
+mod filing;
 mod read;
 mod read_by_time;
 mod readers;

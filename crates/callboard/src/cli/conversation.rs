@@ -113,7 +113,7 @@ pub(crate) struct Prompt {
     /// The model that reads it, whose vocabulary counts
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// As one text, or as the messages of a chat completion
+    /// As one text, or as what a provider's API takes
     #[arg(long, default_value = "text")]
     pub(crate) format: PromptFormat,
 }
@@ -125,6 +125,8 @@ pub(crate) enum PromptFormat {
     Text,
     /// The messages of an OpenAI chat completion
     Openai,
+    /// The messages of Anthropic's Messages API, with its system
+    Anthropic,
 }
 
 /// Say where a text came from, who was shown it, and what became of it

@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use callboard_engine::core::{
-    command::{Answer, Command},
-    directive::{Directed, schema},
-};
+use callboard_engine::core::directive::Directed;
 use serde_json::{Value, json};
 
 use super::{Context, set};
@@ -19,25 +16,20 @@ use crate::{
 pub(super) async fn directive(context: &Context, args: cli::Directive) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let Some(path) = args.file else {
-        let schema = schema::schema(&session.state().await?.team);
-        context.output.answer(&schema, |output| output.line(format!("{schema:#}")));
+        let schema = session.get(&["directives", "schema"]).eyes(&args.eyes).answer::<Value>().await?;
+        context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
         return Ok(());
     };
     let text = if path == Path::new("-") { terminal::all()? } else { terminal::file(&path)? };
-    let receipt = session.execute(args.eyes.viewer(), Command::Direct(read(text)?)).await?;
-    let Answer::Directed(directed) = receipt.answer else { return Ok(()) };
-    let mut answer = json!(directed);
-    if let Value::Object(fields) = &mut answer {
-        fields.insert("head".to_owned(), json!(receipt.head));
-    }
-    context.output.answer(&answer, |output| show(&directed, output));
+    let directed = session.post(&["directives"], &read(text)?).eyes(&args.eyes).answer::<Directed>().await?;
+    context.output.answer(&directed.json, |output| show(&directed.it, output));
     Ok(())
 }
 
 /// What is meant as JSON has to be JSON; anything else is a text in the fallback's grammar.
 fn read(text: String) -> Result<Value, Failure> {
     if !text.trim_start().starts_with('{') {
-        return Ok(Value::String(text));
+        return Ok(json!({ "text": text }));
     }
     serde_json::from_str(&text).map_err(|error| {
         Failure::failed("invalid", format!("the directive is not JSON: {error}"))

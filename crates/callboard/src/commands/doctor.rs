@@ -1,20 +1,25 @@
 //! `callboard doctor`.
 
+mod server;
+
 use std::process::ExitCode;
 
 use callboard_engine::Board;
-use callboard_model::Provider;
-use callboard_store::Durability;
+use callboard_model::{ModelName, Provider};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Context, PAGE};
+use super::{board, durability};
 use crate::{
     cli::{self, Global},
-    config,
+    client::{Client, Remote},
+    config::{self, Place},
     failure::Failure,
     output::{Output, Style},
 };
+
+/// How many sessions are looked at at once.
+const PAGE: usize = 256;
 
 /// What came of one check.
 #[derive(Serialize)]
@@ -38,26 +43,34 @@ impl Finding {
 
 pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) -> Result<ExitCode, Failure> {
     let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
-    match Context::open(global, output).await {
-        Ok(context) => {
-            let durability = match context.board.store().durability() {
-                Durability::Process => "keeps nothing beyond this process",
-                Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
-                Durability::Full => "what is answered survives a loss of power",
-            };
-            findings.push(Finding::good("store", format!("{}; {durability}", config::store_url(global)?)));
-            sessions(&context.board, &mut findings).await;
+    match config::place(global)? {
+        Place::Server(url) => {
+            let server = Client::There(Remote::new(&url, config::token(global)?.as_deref())?);
+            server::look(&server, &url, &mut findings).await;
         }
-        Err(failure) => findings.push(Finding::bad("store", failure.problem.detail)),
-    }
-    if !args.no_model {
-        findings.push(model().await);
+        Place::Store(url) => {
+            store(global, &url, &mut findings).await;
+            if !args.no_model {
+                models(&mut findings).await;
+            }
+        }
     }
     let ok = findings.iter().all(|finding| finding.ok);
     output.answer(&json!({"ok": ok, "findings": findings}), |output| {
         findings.iter().for_each(|finding| show(finding, output));
     });
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Checks a store and all that is in it.
+async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
+    let board = match board(global, url).await {
+        Ok(board) => board,
+        Err(failure) => return findings.push(Finding::bad("store", failure.problem.detail)),
+    };
+    let promise = durability(board.store().durability());
+    findings.push(Finding::good("store", format!("{}; {promise}", config::shown(url))));
+    sessions(&board, findings).await;
 }
 
 /// Checks the journal of every session. Sound ones are counted, others are named.
@@ -83,14 +96,34 @@ async fn sessions(board: &Board, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("sessions", format!("{sound} sound, with {entries} entries")));
 }
 
-async fn model() -> Finding {
-    let named = config::default_model();
-    let models = match config::endpoints().models(Provider::OpenAi).await {
-        Ok(models) => models,
-        Err(error) => return Finding::bad("model", error.to_string()),
+/// Checks the endpoint of the default model, and each other one that there is.
+async fn models(findings: &mut Vec<Finding>) {
+    let (endpoints, named) = (config::endpoints(), config::default_model());
+    let parsed: Option<Result<ModelName, _>> = named.as_deref().map(str::parse);
+    let default = match &parsed {
+        Some(Ok(named)) => Some(named.provider()),
+        Some(Err(error)) => return findings.push(Finding::bad("model", error.to_string())),
+        None => None,
     };
+    let is_there = |provider: &Provider| default == Some(*provider) || endpoints.check(*provider).is_ok();
+    let mut there: Vec<_> = [Provider::OpenAi, Provider::Anthropic].into_iter().filter(is_there).collect();
+    if there.is_empty() {
+        there.push(Provider::OpenAi);
+    }
+    for provider in there {
+        let named = named.as_deref().filter(|_| default == Some(provider));
+        findings.push(match endpoints.models(provider).await {
+            Ok(models) => listed(provider, &models, named, default.is_some()),
+            Err(error) => Finding::bad("model", error.to_string()),
+        });
+    }
+}
+
+/// What the models that an endpoint lists say of the default model, if that is one of its own, or of none.
+fn listed(provider: Provider, models: &[String], named: Option<&str>, is_any_named: bool) -> Finding {
     let there = models.join(", ");
     match named {
+        None if is_any_named => Finding::good("model", format!("the {} endpoint has: {there}", provider.as_str())),
         None => Finding::bad("model", format!("CALLBOARD_MODEL names none; the endpoint has: {there}")),
         Some(named) if models.iter().any(|model| named.ends_with(model.as_str())) => {
             Finding::good("model", format!("{named} is there"))

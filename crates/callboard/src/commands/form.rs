@@ -1,23 +1,20 @@
 //! `callboard form`.
 
-use callboard_engine::{
-    SetInfo,
-    core::{
-        command::Command,
-        entry::Actor,
-        form::{Field, Form, ValueType},
-        viewer::Viewer,
-    },
-};
+use callboard_engine::core::form::{Field, ValueType};
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::{cli, failure::Failure, output::Output};
+use crate::{
+    answers::{Form, Set, Sets},
+    cli,
+    failure::Failure,
+    output::Output,
+};
 
 pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(), Failure> {
     match command {
         cli::Form::List { which } => {
-            let sets = context.session(&which).await?.sets(&Viewer::User).await?;
+            let sets = context.session(&which).await?.get(&["context-sets"]).answer::<Sets>().await?.it.context_sets;
             let forms: Vec<_> = sets.iter().filter_map(|set| Some((set, set.form.as_ref()?))).collect();
             let json: Vec<_> = forms.iter().map(|(set, form)| as_json(set, form)).collect();
             context.output.answer(&json!({"forms": json}), |output| {
@@ -26,7 +23,7 @@ pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(),
         }
         cli::Form::Answer { which, name, answers } => {
             let session = context.session(&which).await?;
-            let set = session.set(&Viewer::User, &name).await?;
+            let set = session.get(&["context-sets", name.as_str()]).answer::<Set>().await?.it;
             let fields = set.form.map(|form| form.fields).unwrap_or_default();
             let answers: Map<String, Value> = answers
                 .into_iter()
@@ -36,9 +33,9 @@ pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(),
                     (key, value)
                 })
                 .collect();
-            session.execute(Actor::User, Command::SubmitForm(name.clone(), answers)).await?;
-            let set = session.set(&Viewer::User, &name).await?;
-            context.output.answer(&set, |output| output.line(set.content.as_deref().unwrap_or_default()));
+            let answers = json!({ "answers": answers });
+            let set = session.post(&["forms", name.as_str()], &answers).answer::<Set>().await?;
+            context.output.answer(&set.json, |output| output.line(set.it.content.as_deref().unwrap_or_default()));
         }
     }
     Ok(())
@@ -79,16 +76,16 @@ pub(super) fn wanted(field: &Field) -> String {
     if field.required { kind } else { format!("{kind}; may be left empty") }
 }
 
-fn as_json(set: &SetInfo, form: &Form) -> Value {
+/// A form with what it is about.
+fn as_json(set: &Set, form: &Form) -> Value {
     let mut value = json!(form);
     if let Value::Object(fields) = &mut value {
-        fields.insert("name".to_owned(), json!(set.name));
         fields.insert("request".to_owned(), json!(set.content));
     }
     value
 }
 
-fn show(set: &SetInfo, form: &Form, output: Output) {
+fn show(set: &Set, form: &Form, output: Output) {
     output.line(format!("{} ({})", set.name, if form.answered { "answered" } else { "open" }));
     let content = set.content.as_deref().unwrap_or_default();
     content.lines().for_each(|line| output.line(format!("    {line}")));

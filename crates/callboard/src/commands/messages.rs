@@ -1,10 +1,11 @@
 //! `callboard messages`.
 
-use callboard_engine::{MessageQuery, MessageView, core::conversation::Role};
+use callboard_engine::core::conversation::Role;
 use serde_json::Value;
 
 use super::Context;
 use crate::{
+    answers::{self, Message},
     cli,
     failure::Failure,
     output::{Output, Style, indented},
@@ -12,25 +13,29 @@ use crate::{
 
 pub(super) async fn messages(context: &Context, args: cli::Messages) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
-    let query = MessageQuery {
-        limit: args.limit,
-        before: args.before,
-        after: args.after,
-        roles: args.roles,
-        ..MessageQuery::default()
-    };
-    let page = session.messages(&args.eyes.viewer(), &args.thread, query).await?;
-    context.output.answer(&page, |output| page.messages.iter().for_each(|message| show(message, output)));
+    let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
+    let call = session.get(&["threads", args.thread.as_str(), "messages"]).eyes(&args.eyes);
+    let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
+    let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
+    let page = call.answer::<answers::Messages>().await?;
+    context.output.answer(&page.json, |output| page.it.messages.iter().for_each(|message| show(message, output)));
     Ok(())
 }
 
-fn show(message: &MessageView, output: Output) {
+/// A role, as calls name it.
+fn word(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Ai => "assistant",
+        Role::System => "system",
+        Role::Tool => "tool",
+    }
+}
+
+fn show(message: &Message, output: Output) {
     let speaker = match (&message.agent, message.role) {
         (Some(agent), _) => agent.to_string(),
-        (None, Role::User) => "user".to_owned(),
-        (None, Role::Ai) => "assistant".to_owned(),
-        (None, Role::System) => "system".to_owned(),
-        (None, Role::Tool) => "tool".to_owned(),
+        (None, role) => word(role).to_owned(),
     };
     let place = output.paint(Style::Quiet, format!("{}, entry {}", message.timestamp, message.seq));
     output.line(format!("{} ({place})", output.paint(Style::Name, speaker)));

@@ -1,48 +1,61 @@
 //! `callboard prompt`.
 
-use callboard_engine::{
-    PromptInfo, PromptQuery,
-    core::{
-        count::{Counting, Tokens},
-        prompt::{Body, Format},
-    },
+use callboard_engine::core::{
+    count::Counting,
+    id::{AgentName, Seq, ThreadId},
+    prompt::PartReport,
 };
+use serde::Serialize;
+use serde_json::json;
 
 use super::Context;
 use crate::{
+    answers::Prompt,
     cli::{self, PromptFormat},
-    config,
     failure::Failure,
     output::Output,
 };
 
+/// Which prompt is wanted.
+#[derive(Serialize)]
+struct Wanted {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<AgentName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread: Option<ThreadId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Seq>,
+    format: &'static str,
+}
+
 pub(super) async fn prompt(context: &Context, args: cli::Prompt) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let format = match args.format {
-        PromptFormat::Text => Format::Text,
-        PromptFormat::Openai => Format::OpenAi,
+        PromptFormat::Text => "text",
+        PromptFormat::Openai => "openai",
+        PromptFormat::Anthropic => "anthropic",
     };
-    let query = PromptQuery {
-        agent: args.agent,
-        thread: args.thread,
-        model: args.model,
-        budget: args.budget.map(Tokens),
-        at: args.at,
-        format,
-        ..PromptQuery::default()
-    };
-    let query = PromptQuery { model: query.model.or_else(config::default_model), ..query };
-    let prompt = PromptInfo::from(session.prompt(&query).await?);
-    context.output.answer(&prompt, |output| show(&prompt, output));
+    let cli::Prompt { agent, thread, model, budget, at, .. } = args;
+    let wanted = Wanted { agent, thread, model, budget, at, format };
+    let prompt = session.post(&["prompt"], &wanted).answer::<Prompt>().await?;
+    context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())
 }
 
-fn show(prompt: &PromptInfo, output: Output) {
-    match &prompt.body {
-        Body::Text(text) => output.write(text),
-        Body::Messages(messages) => output.json(messages),
+fn show(prompt: &Prompt, output: Output) {
+    if let Some(text) = &prompt.text {
+        output.write(text);
     }
-    let row = |part: &callboard_engine::core::prompt::PartReport| {
+    match (&prompt.system, &prompt.messages) {
+        (Some(system), Some(messages)) => output.json(&json!({"system": system, "messages": messages})),
+        (None, Some(messages)) => output.json(messages),
+        (_, None) => {}
+    }
+    let row = |part: &PartReport| {
         let omitted = match (part.omitted.as_slice(), part.shortened) {
             ([], false) => String::new(),
             ([], true) => "shortened".to_owned(),

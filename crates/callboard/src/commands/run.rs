@@ -1,53 +1,64 @@
 //! `callboard run`: a team works on a task, and whoever started it watches.
+//!
+//! On a store, this process drives the run; on a server, the server does. What is seen and answered is the same.
 
 mod end;
 mod reply;
 mod show;
 mod watch;
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{path::Path, process::ExitCode};
 
-use callboard_engine::{
-    Session,
-    core::{
-        agent::Role,
-        command::{Answer, Command},
-        conversation::{NewMessage, Role as MessageRole},
-        entry::Actor,
-        id::{AgentName, RunId, Seq, ThreadId},
-        run::{Kind, Limits, NewRun, Status},
-        state::State,
-    },
+use callboard_engine::core::{
+    agent::{Agent, Role},
+    conversation::{NewMessage, Role as MessageRole},
+    id::{RunId, Seq},
+    run::{Kind, Limits, Status},
 };
 use callboard_model::{Endpoints, ModelName};
-use callboard_run::Driver;
+use serde::Serialize;
+use serde_json::json;
 
 use self::{
     reply::Replies,
     watch::{Watch, Watched},
 };
 use super::Context;
-use crate::{cli, config, failure::Failure, output::Style, team_file, terminal};
+use crate::{
+    answers::{self, Session},
+    cli,
+    client::{Client, OnSession},
+    config,
+    failure::Failure,
+    output::Style,
+    signals::Signals,
+    team_file, terminal,
+};
 
-/// How long a model may take for one answer.
-const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// What a team is to do.
+#[derive(Serialize)]
+struct NewRun {
+    kind: Kind,
+    input: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Limits>,
+}
 
 /// A run that is being watched.
 struct Work<'a> {
     context: &'a Context,
-    session: Session,
+    session: OnSession<'a>,
     run: RunId,
     /// The entry after which there is something to watch.
     after: Seq,
 }
 
 pub(super) async fn run(context: &Context, args: cli::Run) -> Result<ExitCode, Failure> {
-    let endpoints = config::endpoints();
     let work = match (&args.session, args.words.as_slice()) {
-        (None, [team]) => Work::new(context, &args, team, None, &endpoints).await?,
-        (None, [team, input]) => Work::new(context, &args, team, Some(input), &endpoints).await?,
-        (Some(_), []) => Work::go_on(context, &args, None, &endpoints).await?,
-        (Some(_), [input]) if !is_file(input) => Work::go_on(context, &args, Some(input), &endpoints).await?,
+        (None, [team]) => Work::new(context, &args, team, None).await?,
+        (None, [team, input]) => Work::new(context, &args, team, Some(input)).await?,
+        (Some(_), []) => Work::go_on(context, &args, None).await?,
+        (Some(_), [input]) if !is_file(input) => Work::go_on(context, &args, Some(input)).await?,
         (Some(_), _) => {
             return Err(Failure::usage("usage", "a session has its team: with --session, give no team file")
                 .hint("callboard run --session ID [INPUT]"));
@@ -57,7 +68,12 @@ pub(super) async fn run(context: &Context, args: cli::Run) -> Result<ExitCode, F
                 .hint("callboard run TEAM.toml [INPUT], or callboard run --session ID"));
         }
     };
-    work.drive(&args, endpoints).await
+    let signals = Signals::listen()?;
+    tokio::select! {
+        ended = work.watch(&args, &signals) => ended,
+        // The first one holds the run, which takes too long for whoever sent another.
+        () = signals.sent(2) => Ok(ExitCode::FAILURE),
+    }
 }
 
 /// Whether a word that may be an input is rather meant as a team file.
@@ -67,96 +83,93 @@ fn is_file(word: &str) -> bool {
 
 impl<'a> Work<'a> {
     /// Makes a session of a team's file and starts a run in it.
-    async fn new(
-        context: &'a Context,
-        args: &cli::Run,
-        team: &str,
-        input: Option<&String>,
-        endpoints: &Endpoints,
-    ) -> Result<Self, Failure> {
+    async fn new(context: &'a Context, args: &cli::Run, team: &str, input: Option<&String>) -> Result<Self, Failure> {
         let file = team_file::read(Path::new(team))?;
         let input = input.map(|word| terminal::text(word)).transpose()?.or_else(|| file.input.clone());
         let input = input.ok_or_else(|| {
             Failure::usage("usage", format!("{team} has no input, so say what the team is to do"))
                 .hint(format!("callboard run {team} \"what to do\""))
         })?;
-        check_models(file.agents.iter().map(|agent| (&agent.name, agent.model.as_deref())), endpoints)?;
-        let session = file.create(&context.board, args.id.clone()).await?;
-        match Self::start(context, session.clone(), args, input).await {
+        check_models(context, &file.agents)?;
+        let made = file.create(&context.client, args.id.clone()).await?.it;
+        let session = OnSession { client: &context.client, id: made.id.clone() };
+        match Self::start(context, session, &made, args, input).await {
             Ok(work) => Ok(work),
             Err(failure) => {
-                context.board.delete(session.id()).await?;
+                OnSession { client: &context.client, id: made.id }.delete().await?;
                 Err(failure)
             }
         }
     }
 
-    async fn start(context: &'a Context, session: Session, args: &cli::Run, input: String) -> Result<Self, Failure> {
-        let state = session.state().await?;
-        let limits = limits(args, &state.session.settings.limits);
-        let new = NewRun { kind: Kind::Team, input: input.into(), limits: Some(limits) };
-        match session.execute(Actor::User, Command::StartRun(new)).await?.answer {
-            Answer::Run(run) => Ok(Self { context, session, run, after: state.head.seq }),
-            _ => Err(Failure::failed("no_run", "the run was not started")),
-        }
+    async fn start(
+        context: &'a Context,
+        session: OnSession<'a>,
+        known: &Session,
+        args: &cli::Run,
+        input: String,
+    ) -> Result<Self, Failure> {
+        let new = NewRun { kind: Kind::Team, input, limits: limits(args, &known.limits) };
+        let run = session.post(&["runs"], &new).answer::<answers::Run>().await?.it;
+        Ok(Self { context, session, run: run.id, after: known.head })
     }
 
     /// Goes on with the run of a session that has not ended, or starts another one.
-    async fn go_on(
-        context: &'a Context,
-        args: &cli::Run,
-        input: Option<&String>,
-        endpoints: &Endpoints,
-    ) -> Result<Self, Failure> {
+    async fn go_on(context: &'a Context, args: &cli::Run, input: Option<&String>) -> Result<Self, Failure> {
         let session = context.session(&cli::Which { session: args.session.clone() }).await?;
         let input = input.map(|word| terminal::text(word)).transpose()?;
-        let state = session.state().await?;
-        check_models(state.team.agents().map(|agent| (&agent.name, agent.model.as_deref())), endpoints)?;
-        let Some(run) = state.runs.unfinished().map(|run| run.id.clone()) else {
+        let known = session.get(&[]).answer::<Session>().await?.it;
+        check_models(context, &known.agents)?;
+        let runs = session.get(&["runs"]).answer::<answers::Runs>().await?.it.runs;
+        let Some(unfinished) = runs.into_iter().find(|run| !has_ended(run.status)) else {
             let input = input.ok_or_else(|| {
-                Failure::failed("no_run", format!("no run of the session {} waits to go on", session.id()))
+                Failure::failed("no_run", format!("no run of the session {} waits to go on", session.id))
                     .hint("say what the team is to do next: callboard run --session ID INPUT")
             })?;
-            return Self::start(context, session, args, input).await;
+            return Self::start(context, session, &known, args, input).await;
         };
+        let run = unfinished.id;
         if args.limit_turns.or(args.limit_tokens).or(args.limit_seconds).is_some() {
             return Err(Failure::usage("usage", format!("the run {run} has its limits from when it was started"))
                 .hint("going on with it, it may use as much again; leave the limits out"));
         }
-        if let Some(input) = input {
-            let message = NewMessage::text(MessageRole::User, input);
-            session.execute(Actor::User, Command::AddMessages(ThreadId::main(), vec![message])).await?;
+        let (before, after) = match input {
+            // What it waits for sets it going, and it may have ended before anything else is asked of it.
+            Some(answer) if unfinished.status == Status::AwaitingUser => (None, Some(answer)),
+            // What is said before it goes on is heard in its next turn.
+            input => (input, None),
+        };
+        if let Some(text) = before {
+            say(&session, text).await?;
         }
-        session.execute(Actor::User, Command::ResumeRun(run.clone())).await?;
-        Ok(Self { context, session, run, after: state.head.seq })
+        session.post(&["runs", run.as_str(), "resume"], &json!({})).done().await?;
+        if let Some(text) = after {
+            say(&session, text).await?;
+        }
+        Ok(Self { context, session, run, after: known.head })
     }
 
-    /// Drives the run, shows what happens in it and answers what the user is asked, until there is no more to do here.
-    async fn drive(self, args: &cli::Run, endpoints: Endpoints) -> Result<ExitCode, Failure> {
+    /// Shows what happens in the run and answers what the user is asked, until there is no more to do here.
+    async fn watch(self, args: &cli::Run, signals: &Signals) -> Result<ExitCode, Failure> {
         let output = self.context.output;
-        let state = self.session.state().await?;
+        let known = self.session.get(&[]).answer::<Session>().await?.it;
         if !output.json {
-            self.introduce(&state);
+            self.introduce(&known);
         }
-        let settings = callboard_run::Settings {
-            node: format!("{}-{:08x}", std::process::id(), getrandom::u32().unwrap_or_default()).into(),
-            model: config::default_model(),
-            turn_timeout: TURN_TIMEOUT,
-        };
-        let driver = Driver::new(self.session.clone(), Arc::new(endpoints), settings);
-        let mut watch = Watch::start(&self.session, &state, self.after, output).await?;
+        let mut watch = Watch::start(&self.session, &known, self.after, signals, output).await?;
         let mut replies = Replies::new(args.yes, output);
         loop {
-            let watched = watch.until(self.drive_or_watch(&driver)).await?;
-            match watched {
-                Watched::Done(Status::AwaitingUser) if !args.no_answers => {}
-                Watched::Done(_) => break,
+            let run = match watch.until_it_waits(&self.run).await? {
+                Watched::Done(run) => run,
                 Watched::Interrupted => {
                     self.hold().await?;
                     break;
                 }
+            };
+            if run.status != Status::AwaitingUser || args.no_answers {
+                break;
             }
-            match watch.until(replies.reply(&self.session, &self.run)).await? {
+            match watch.until(replies.reply(&self.session, &run)).await? {
                 Watched::Done(true) => {}
                 Watched::Done(false) => break,
                 Watched::Interrupted => {
@@ -166,36 +179,20 @@ impl<'a> Work<'a> {
             }
         }
         watch.catch_up().await?;
-        self.conclude().await
-    }
-
-    /// Drives the run until it needs somebody. Where another process takes it over, that one is watched.
-    async fn drive_or_watch(&self, driver: &Driver) -> Result<Status, callboard_run::Error> {
-        match driver.drive(&self.run).await {
-            Err(callboard_run::Error::TakenOver) => {
-                self.context.output.note("another process drives the run now; watching it");
-                let status = self.session.when(|state| {
-                    let status = state.runs.get(&self.run).ok()?.status();
-                    (status != Status::Running).then_some(status)
-                });
-                status.await.ok_or(callboard_run::Error::TakenOver)
-            }
-            driven => driven,
-        }
+        self.conclude(&known).await
     }
 
     /// Holds the run, since whoever watched it leaves.
     async fn hold(&self) -> Result<(), Failure> {
-        let command = Command::PauseRun(self.run.clone(), "held by the user".to_owned());
-        self.session.execute(Actor::User, command).await?;
-        Ok(())
+        let why = json!({"reason": "held by the user"});
+        self.session.post(&["runs", self.run.as_str(), "pause"], &why).done().await
     }
 
-    fn introduce(&self, state: &State) {
+    fn introduce(&self, session: &Session) {
         let output = self.context.output;
-        let title = state.session.settings.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
-        output.line(format!("session {}, run {}{title}", self.session.id(), self.run));
-        for agent in state.team.agents() {
+        let title = session.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
+        output.line(format!("session {}, run {}{title}", session.id, self.run));
+        for agent in &session.agents {
             let role = match agent.role {
                 Role::Manager => "manager",
                 Role::Worker => "worker",
@@ -206,24 +203,36 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The session's limits, but for those that the command line names.
-fn limits(args: &cli::Run, session: &Limits) -> Limits {
-    Limits {
+/// Says something as the user, in the thread in which runs listen.
+async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
+    let message = NewMessage::text(MessageRole::User, text);
+    session.post(&["threads", "main", "messages"], &json!({"messages": [message]})).done().await
+}
+
+fn has_ended(status: Status) -> bool {
+    matches!(status, Status::Completed | Status::Failed | Status::Cancelled)
+}
+
+/// The session's limits, but for those that the command line names; nothing where it names none.
+fn limits(args: &cli::Run, session: &Limits) -> Option<Limits> {
+    args.limit_turns.or(args.limit_tokens).or(args.limit_seconds)?;
+    Some(Limits {
         turns: args.limit_turns.or(session.turns),
         tokens: args.limit_tokens.or(session.tokens),
         seconds: args.limit_seconds.or(session.seconds),
-    }
+    })
 }
 
-/// Refuses a team that has nobody to speak through, before anything is made of it.
-fn check_models<'a>(
-    agents: impl Iterator<Item = (&'a AgentName, Option<&'a str>)>,
-    endpoints: &Endpoints,
-) -> Result<(), Failure> {
-    let default = config::default_model();
-    for (agent, model) in agents {
-        let model = model.or(default.as_deref()).ok_or_else(|| {
-            Failure::failed("no_model", format!("no model is named for {agent}"))
+/// Refuses a team that has nobody to speak through, before anything is made of it. What models a server has is known
+/// to the server alone.
+fn check_models(context: &Context, agents: &[Agent]) -> Result<(), Failure> {
+    if matches!(context.client, Client::There(_)) {
+        return Ok(());
+    }
+    let (endpoints, default): (Endpoints, _) = (config::endpoints(), config::default_model());
+    for agent in agents {
+        let model = agent.model.as_deref().or(default.as_deref()).ok_or_else(|| {
+            Failure::failed("no_model", format!("no model is named for {}", agent.name))
                 .hint("set CALLBOARD_MODEL=openai:NAME, and OPENAI_BASE_URL or OPENAI_API_KEY")
         })?;
         let model: ModelName = model.parse()?;

@@ -1,21 +1,13 @@
 //! `callboard runs`.
 
-use callboard_engine::{
-    RunInfo, Session,
-    core::{
-        command::Command,
-        entry::Actor,
-        error::Error as Refusal,
-        id::RunId,
-        run::{Due, Status},
-        viewer::Viewer,
-    },
-};
-use serde_json::json;
+use callboard_engine::core::{id::RunId, run::Status};
+use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
+    answers::{self, Run},
     cli::{Runs, WhichRun},
+    client::OnSession,
     failure::Failure,
     output::Output,
     terminal,
@@ -25,33 +17,34 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
     match command {
         Runs::List(which) => list(context, &context.session(&which).await?).await,
         Runs::Show(run) => {
-            let (_, run) = find(context, &run).await?;
-            context.output.answer(&run, |output| lines(&run, output));
+            let (session, run) = find(context, &run).await?;
+            let run = session.get(&["runs", run.as_str()]).answer::<Run>().await?;
+            context.output.answer(&run.json, |output| lines(&run.it, output));
             Ok(())
         }
-        Runs::Pause { run, reason } => change(context, &run, |run| Command::PauseRun(run, reason)).await,
-        Runs::Resume(run) => change(context, &run, Command::ResumeRun).await,
-        Runs::Cancel(run) => change(context, &run, Command::CancelRun).await,
+        Runs::Pause { run, reason } => change(context, &run, "pause", json!({ "reason": reason })).await,
+        Runs::Resume(run) => change(context, &run, "resume", json!({})).await,
+        Runs::Cancel(run) => change(context, &run, "cancel", json!({})).await,
         Runs::ToolResult { run, call, result } => {
-            let results = vec![(call, terminal::text(&result)?)];
-            change(context, &run, |run| Command::ToolResults(run, results)).await
+            let results = json!({"results": [{"tool_call_id": call, "content": terminal::text(&result)?}]});
+            change(context, &run, "tool-results", results).await
         }
     }
 }
 
-async fn change(context: &Context, which: &WhichRun, command: impl FnOnce(RunId) -> Command) -> Result<(), Failure> {
+async fn change(context: &Context, which: &WhichRun, verb: &str, body: Value) -> Result<(), Failure> {
     let (session, run) = find(context, which).await?;
-    session.execute(Actor::User, command(run.id.clone())).await?;
-    let run = session.run(&Viewer::User, &run.id).await?;
-    context.output.answer(&run, |output| lines(&run, output));
+    let run = session.post(&["runs", run.as_str(), verb], &body).answer::<Run>().await?;
+    context.output.answer(&run.json, |output| lines(&run.it, output));
     Ok(())
 }
 
-async fn list(context: &Context, session: &Session) -> Result<(), Failure> {
-    let mut runs = session.runs(&Viewer::User).await?;
-    runs.sort_by_key(|run| run.started_at);
-    context.output.answer(&json!({"runs": runs}), |output| {
-        let row = |run: &RunInfo| {
+async fn list(context: &Context, session: &OnSession<'_>) -> Result<(), Failure> {
+    let runs = session.get(&["runs"]).answer::<answers::Runs>().await?;
+    context.output.answer(&runs.json, |output| {
+        let mut runs = runs.it.runs;
+        runs.sort_by_key(|run| run.started_at);
+        let row = |run: &Run| {
             let tokens = run.used.prompt_tokens + run.used.completion_tokens;
             let (turns, reason) = (run.used.turns.to_string(), run.reason.clone().unwrap_or_default());
             vec![run.id.to_string(), status(run.status).to_owned(), turns, tokens.to_string(), reason]
@@ -62,20 +55,20 @@ async fn list(context: &Context, session: &Session) -> Result<(), Failure> {
 }
 
 /// The run that is meant: the newest, where none is named.
-async fn find(context: &Context, which: &WhichRun) -> Result<(Session, RunInfo), Failure> {
+async fn find<'a>(context: &'a Context, which: &WhichRun) -> Result<(OnSession<'a>, RunId), Failure> {
     let session = context.session(&which.which).await?;
-    let runs = session.runs(&Viewer::User).await?;
-    let run = match &which.run {
-        Some(id) => runs.into_iter().find(|run| run.id == *id).ok_or_else(|| Refusal::not_found("run", id))?,
-        None => runs.into_iter().max_by_key(|run| (run.started_at, run.id.clone())).ok_or_else(|| {
-            Failure::failed("not_found", format!("the session {} has no run", session.id()))
-                .hint("start one with `callboard run --session ID INPUT`")
-        })?,
-    };
-    Ok((session, run))
+    if let Some(run) = &which.run {
+        return Ok((session, run.clone()));
+    }
+    let runs = session.get(&["runs"]).answer::<answers::Runs>().await?.it.runs;
+    let newest = runs.into_iter().max_by_key(|run| (run.started_at, run.id.clone())).ok_or_else(|| {
+        Failure::failed("not_found", format!("the session {} has no run", session.id))
+            .hint("start one with `callboard run --session ID INPUT`")
+    })?;
+    Ok((session, newest.id))
 }
 
-fn lines(run: &RunInfo, output: Output) {
+fn lines(run: &Run, output: Output) {
     output.line(format!("run      {}", run.id));
     let reason = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     output.line(format!("status   {}{reason}", status(run.status)));
@@ -88,16 +81,14 @@ fn lines(run: &RunInfo, output: Output) {
         used.completion_tokens,
         seconds(used.milliseconds),
     ));
-    match &run.due {
-        Some(Due::User { form: Some(form) }) => output.line(format!("waits    for the form {form}")),
-        Some(Due::User { form: None }) => output.line("waits    for a message of the user in main"),
-        Some(Due::Tools { agent, calls }) => {
-            for call in calls {
-                let arguments = call.arguments_text();
-                output.line(format!("waits    for {} as {}, called by {agent}: {arguments}", call.name, call.id));
-            }
-        }
+    match (&run.form, run.status) {
+        (Some(form), _) => output.line(format!("waits    for the form {form}")),
+        (None, Status::AwaitingUser) => output.line("waits    for a message of the user in main"),
         _ => {}
+    }
+    let agent = run.agent.as_ref().map(|agent| format!(", called by {agent}")).unwrap_or_default();
+    for call in &run.tool_calls {
+        output.line(format!("waits    for {} as {}{agent}: {}", call.name, call.id, call.arguments_text()));
     }
 }
 

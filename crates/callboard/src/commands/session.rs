@@ -1,79 +1,93 @@
 //! `callboard session`.
 
-use callboard_engine::{
-    NewBoardSession, Session, SessionInfo,
-    core::{
-        agent::{Agent, Role},
-        command::Command,
-        count::Tokens,
-        prompt::profile::Profile,
-        session::{SessionPatch, Settings, Ttl, Visible},
-    },
-};
-use serde_json::json;
+use std::cmp::Reverse;
 
-use super::{Context, PAGE};
+use callboard_engine::core::{
+    agent::{Agent, Role},
+    count::Tokens,
+    prompt::profile::Profile,
+    session::{Ttl, Visible},
+};
+use http::Method;
+use serde::Serialize;
+use serde_json::{json, value::RawValue};
+
+use super::{Context, journal};
 use crate::{
+    answers::{Session, Sessions},
     cli::{self, SessionNew, SessionUpdate},
-    config,
+    client::Answer,
     failure::Failure,
-    journal, team_file,
+    output::Output,
+    team_file::{self, TeamFile},
 };
 
 pub(super) async fn execute(context: &Context, command: cli::Session) -> Result<(), Failure> {
     match command {
         cli::Session::New(args) => new(context, args).await,
         cli::Session::List => list(context).await,
-        cli::Session::Show(which) => show(context, &context.session(&which).await?).await,
+        cli::Session::Show(which) => {
+            let session = context.session(&which).await?.get(&[]).answer().await?;
+            print(&session, context.output);
+            Ok(())
+        }
         cli::Session::Update(args) => update(context, args).await,
         cli::Session::Delete { session } => {
-            context.board.delete(&session).await?;
+            context.client.call(Method::DELETE, &["v1", "sessions", session.as_str()]).done().await?;
             context.output.answer(&json!({"deleted": session}), |output| output.line(format!("{session} is deleted")));
             Ok(())
         }
         cli::Session::Fork { which, at, id } => {
-            let from = context.session(&which).await?;
-            show(context, &context.board.fork(&from, at, id).await?).await
+            let fork = Fork { at: at.map(|seq| seq.0), id };
+            print(&context.session(&which).await?.post(&["fork"], &fork).answer().await?, context.output);
+            Ok(())
         }
-        cli::Session::Journal(args) => journal::print(&context.session(&args.which).await?, args, context.output).await,
+        cli::Session::Journal(args) => journal::journal(context, args).await,
     }
+}
+
+/// Where a session is forked.
+#[derive(Serialize)]
+struct Fork {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<callboard_engine::core::id::SessionId>,
 }
 
 async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
     let SessionNew { team, agents, id, title, default_visibility, ttl } = args;
-    if let Some(path) = &team {
-        let mut file = team_file::read(path)?;
-        file.agents.extend(agents);
-        file.title = title.or(file.title);
-        file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
-        file.ttl_seconds = ttl.or(file.ttl_seconds);
-        return show(context, &file.create(&context.board, id).await?).await;
-    }
-    let settings = Settings {
-        title,
-        default_visibility: default_visibility.map(Visible).unwrap_or_default(),
-        ttl_seconds: ttl.map_or_else(config::ttl, Ok)?,
-        ..Settings::default()
-    };
-    let new = NewBoardSession { id, agents, settings: Some(settings) };
-    show(context, &context.board.create(new).await?).await
+    let mut file = team.as_deref().map_or_else(|| Ok(TeamFile::default()), team_file::read)?;
+    file.agents.extend(agents);
+    file.title = title.or(file.title);
+    file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
+    file.ttl_seconds = ttl.or(file.ttl_seconds);
+    print(&file.create(&context.client, id).await?, context.output);
+    Ok(())
 }
 
 async fn list(context: &Context) -> Result<(), Failure> {
-    let mut sessions: Vec<SessionInfo> = Vec::new();
+    let (mut sessions, mut cursor) = (Vec::new(), None);
     loop {
-        let page = context.board.sessions(sessions.last().map(|info| &info.id), PAGE).await?;
-        if page.is_empty() {
+        let call = context.client.call(Method::GET, &["v1", "sessions"]).maybe("cursor", cursor.as_ref());
+        let page: Sessions = call.answer().await?.it;
+        for json in page.sessions {
+            let it: Session = serde_json::from_str(json.get())
+                .map_err(|error| Failure::failed("not_understood", format!("a session is not understood: {error}")))?;
+            sessions.push(Answer { json, it });
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
             break;
         }
-        sessions.extend(page);
     }
-    sessions.sort_by_key(|info| std::cmp::Reverse(info.last_activity));
-    context.output.answer(&json!({"sessions": sessions}), |output| {
-        let row = |info: &SessionInfo| {
-            let names = info.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
-            let title = info.settings.title.clone().unwrap_or_default();
-            vec![info.id.to_string(), info.head.to_string(), info.last_activity.to_string(), names, title]
+    sessions.sort_by_key(|session| Reverse(session.it.last_activity));
+    let json: Vec<_> = sessions.iter().map(|session| &*session.json).collect();
+    context.output.answer(&Listed { sessions: json }, |output| {
+        let row = |Answer { it, .. }: &Answer<Session>| {
+            let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
+            let title = it.title.clone().unwrap_or_default();
+            vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
         };
         let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
         output.table(&head, &sessions.iter().map(row).collect::<Vec<_>>());
@@ -81,51 +95,64 @@ async fn list(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Sessions, as they came.
+#[derive(Serialize)]
+struct Listed<'a> {
+    sessions: Vec<&'a RawValue>,
+}
+
+/// What is to be changed of a session.
+#[derive(Serialize)]
+struct Patch {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<Vec<Agent>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default_visibility: Option<Visible>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_seconds: Option<Ttl>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<Profile>,
+}
+
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let agents = args.team.as_deref().map(team_file::read).transpose()?.map(|file| file.agents);
-    let prompt = (args.budget.is_some() || args.answer_tokens.is_some()).then_some(());
-    let prompt = match prompt {
-        Some(()) => {
-            let before = session.state().await?.session.settings.prompt.clone();
-            Some(Profile {
-                budget: args.budget.map(Tokens).or(before.budget),
-                answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
-                parts: before.parts,
-            })
-        }
-        None => None,
+    let prompt = if args.budget.is_some() || args.answer_tokens.is_some() {
+        let before = session.get(&[]).eyes(&args.eyes).answer::<Session>().await?.it.prompt;
+        Some(Profile {
+            budget: args.budget.map(Tokens).or(before.budget),
+            answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
+            parts: before.parts,
+        })
+    } else {
+        None
     };
-    let patch = SessionPatch {
-        title: args.title,
-        agents,
-        default_visibility: args.default_visibility.map(Visible),
-        ttl_seconds: args.ttl,
-        prompt,
-        ..SessionPatch::default()
-    };
-    session.execute(args.eyes.viewer(), Command::UpdateSession(patch)).await?;
-    show(context, &session).await
+    let default_visibility = args.default_visibility.map(Visible);
+    let patch = Patch { title: args.title, agents, default_visibility, ttl_seconds: args.ttl, prompt };
+    let updated = session.call(Method::PATCH, &[]).json(&patch).eyes(&args.eyes).answer().await?;
+    print(&updated, context.output);
+    Ok(())
 }
 
-async fn show(context: &Context, session: &Session) -> Result<(), Failure> {
-    let info = session.info().await?;
-    context.output.answer(&info, |output| {
-        output.line(format!("session    {}", info.id));
-        if let Some(title) = &info.settings.title {
+fn print(session: &Answer<Session>, output: Output) {
+    let Answer { json, it } = session;
+    output.answer(json, |output| {
+        output.line(format!("session    {}", it.id));
+        if let Some(title) = &it.title {
             output.line(format!("title      {title}"));
         }
-        info.agents.iter().for_each(|agent| output.line(format!("agent      {}", named(agent))));
-        output.line(format!("entries    {}", info.head));
-        output.line(format!("created    {}", info.created_at));
-        output.line(format!("last used  {}", info.last_activity));
-        let expires = match (info.expires_at, info.settings.ttl_seconds) {
+        it.agents.iter().for_each(|agent| output.line(format!("agent      {}", named(agent))));
+        output.line(format!("entries    {}", it.head));
+        output.line(format!("created    {}", it.created_at));
+        output.line(format!("last used  {}", it.last_activity));
+        let expires = match (it.expires_at, it.ttl_seconds) {
             (Some(at), Ttl::Seconds(seconds)) => format!("{at}, {seconds} s after its last use"),
             _ => "never".to_owned(),
         };
         output.line(format!("expires    {expires}"));
     });
-    Ok(())
 }
 
 fn named(agent: &Agent) -> String {

@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use callboard_engine::{
-    SetInfo,
-    core::{
-        command::{Answer, Command},
-        context_set::{Outcome, PutSet},
-        viewer::Viewer,
-    },
-};
-use serde_json::{Value, json};
+use callboard_engine::core::{audience::Audience, context_set::Outcome};
+use http::Method;
+use serde::Serialize;
+use serde_json::json;
 
 use super::Context;
 use crate::{
+    answers,
     cli::{Set, SetPut},
     failure::Failure,
     output::Output,
@@ -23,55 +19,63 @@ use crate::{
 pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failure> {
     match command {
         Set::List { which, eyes } => {
-            let sets = context.session(&which).await?.sets(&eyes.viewer()).await?;
-            context.output.answer(&json!({"context_sets": sets}), |output| table(&sets, output));
+            let session = context.session(&which).await?;
+            let sets = session.get(&["context-sets"]).eyes(&eyes).answer::<answers::Sets>().await?;
+            context.output.answer(&sets.json, |output| table(&sets.it.context_sets, output));
         }
         Set::Show { which, eyes, name } => {
-            let set = context.session(&which).await?.set(&eyes.viewer(), &name).await?;
-            context.output.answer(&set, |output| show(&set, output));
+            let session = context.session(&which).await?;
+            let set = session.get(&["context-sets", name.as_str()]).eyes(&eyes).answer::<answers::Set>().await?;
+            context.output.answer(&set.json, |output| show(&set.it, output));
         }
         Set::Put(args) => put(context, args).await?,
         Set::Delete { which, eyes, name } => {
             let session = context.session(&which).await?;
-            session.execute(eyes.viewer(), Command::DeleteSet(name.clone())).await?;
+            session.call(Method::DELETE, &["context-sets", name.as_str()]).eyes(&eyes).done().await?;
             context.output.answer(&json!({"deleted": name}), |output| output.line(format!("{name} is deleted")));
         }
     }
     Ok(())
 }
 
+/// What a set is to be.
+#[derive(Serialize)]
+struct Put {
+    content: Arc<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visible_to: Option<Audience>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enabled: Option<bool>,
+}
+
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
-    let viewer = args.eyes.viewer();
+    let path = ["context-sets", args.name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
-        (None, None) => session.set(&viewer, &args.name).await.ok().and_then(|set| set.content),
+        (None, None) => match session.get(&path).eyes(&args.eyes).answer::<answers::Set>().await {
+            Ok(set) => set.it.content,
+            Err(failure) if is_no_set(&failure) => None,
+            Err(failure) => return Err(failure),
+        },
     };
     let content = content.ok_or_else(|| {
         Failure::usage("invalid", format!("there is no context set {}, so say its content", args.name))
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
-    let put = PutSet { name: args.name.clone(), content, visible_to: args.visible_to, enabled: args.enabled };
-    let receipt = session.execute(viewer.clone(), Command::PutSet(put)).await?;
-    let outcome = match receipt.answer {
-        Answer::Directed(directed) => directed.outcomes.into_iter().next().map(|set| set.outcome),
-        _ => None,
-    };
-    // Whoever hid it from itself no longer sees it.
-    let set = session.set(&viewer, &args.name).await.ok();
-    let set = match set {
-        Some(set) => set,
-        None => session.set(&Viewer::User, &args.name).await?,
-    };
-    let mut answer = json!(set);
-    if let (Value::Object(fields), Some(outcome)) = (&mut answer, outcome) {
-        fields.insert("outcome".to_owned(), json!(outcome));
-    }
-    context.output.answer(&answer, |output| {
-        output.line(format!("{} is {}: {}", set.name, outcome.map_or("there", word), summary(&set)));
+    let put = Put { content, visible_to: args.visible_to, enabled: args.enabled };
+    let set = session.call(Method::PUT, &path).json(&put).eyes(&args.eyes).answer::<answers::Set>().await?;
+    context.output.answer(&set.json, |output| {
+        let set = &set.it;
+        output.line(format!("{} is {}: {}", set.name, set.outcome.map_or("there", word), summary(set)));
     });
     Ok(())
+}
+
+/// Whether a session is there, and has no such set.
+fn is_no_set(failure: &Failure) -> bool {
+    failure.problem.status == Some(404) && failure.problem.detail.starts_with("there is no context set ")
 }
 
 /// How an update of a set came out, for people.
@@ -87,8 +91,8 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-fn table(sets: &[SetInfo], output: Output) {
-    let row = |set: &SetInfo| {
+fn table(sets: &[answers::Set], output: Output) {
+    let row = |set: &answers::Set| {
         let form = set.form.as_ref().map(|form| if form.answered { "form, answered" } else { "form, open" });
         let off = (!set.enabled).then_some("switched off");
         let notes = form.into_iter().chain(off).collect::<Vec<_>>().join(", ");
@@ -97,7 +101,7 @@ fn table(sets: &[SetInfo], output: Output) {
     output.table(&["SET", "TOKENS", "VISIBLE TO", ""], &sets.iter().map(row).collect::<Vec<_>>());
 }
 
-fn show(set: &SetInfo, output: Output) {
+fn show(set: &answers::Set, output: Output) {
     output.note(format!("{}: {}", set.name, summary(set)));
     match &set.content {
         Some(content) => output.line(&**content),
@@ -105,7 +109,7 @@ fn show(set: &SetInfo, output: Output) {
     }
 }
 
-fn summary(set: &SetInfo) -> String {
+fn summary(set: &answers::Set) -> String {
     let off = if set.enabled { "" } else { ", switched off" };
     format!("{} tokens, visible to {}{off}", set.tokens, set.visible_to)
 }

@@ -1,9 +1,8 @@
 //! `callboard why`.
 
-use callboard_engine::core::why::Finding;
-
 use super::Context;
 use crate::{
+    answers::{Finding, Findings},
     cli,
     failure::Failure,
     output::{Output, Style, indented},
@@ -11,9 +10,9 @@ use crate::{
 
 pub(super) async fn why(context: &Context, args: cli::Why) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
-    let findings = session.why(&args.eyes.viewer(), &args.text).await?;
-    let answer = serde_json::json!({"findings": findings});
-    context.output.answer(&answer, |output| {
+    let answer = session.get(&["why"]).query("text", args.text).eyes(&args.eyes).answer::<Findings>().await?;
+    context.output.answer(&answer.json, |output| {
+        let findings = &answer.it.findings;
         if findings.is_empty() {
             output.line("it stands nowhere in what you may see");
         }

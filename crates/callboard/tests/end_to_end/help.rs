@@ -34,6 +34,13 @@ const COMMANDS: &[&str] = &[
     "runs resume",
     "runs cancel",
     "runs tool-result",
+    "export",
+    "import",
+    "token",
+    "token new",
+    "token list",
+    "token revoke",
+    "serve",
     "doctor",
     "completion",
 ];

@@ -10,12 +10,19 @@ use callboard_model::scripted::Scripted;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::server::{Http, Server};
+
 /// A folder with a store in it, in which the binary runs and knows nothing of the world around.
 pub struct Home {
     folder: TempDir,
     /// Where a model is, and what it is called.
     model: Option<(String, &'static str)>,
+    /// The server that has the store, where there is one: all commands go to it.
+    server: Option<Server>,
 }
+
+/// How commands reach the store.
+pub type Way = fn(Home) -> Home;
 
 /// What came of a command.
 pub struct Done {
@@ -26,7 +33,13 @@ pub struct Done {
 
 impl Home {
     pub fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), model: None }
+        Self { folder: TempDir::new().unwrap(), model: None, server: None }
+    }
+
+    /// The same, with a server of the store, to which all commands go.
+    pub fn over_http(mut self) -> Self {
+        self.server = Some(Server::start(&self, ""));
+        self
     }
 
     /// The same, with a model.
@@ -39,6 +52,11 @@ impl Home {
         Self { model: Some((url, name)), ..Self::new() }
     }
 
+    /// Calls of the server.
+    pub fn http(&self) -> Http {
+        Http::new(self.server.as_ref().expect("there is a server"))
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -48,13 +66,24 @@ impl Home {
         self.path(name)
     }
 
-    /// A command that is ready to be started.
+    /// A command that is ready to be started, at the server where there is one.
     pub fn command<S: AsRef<std::ffi::OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.on_the_store(words);
+        if let Some(server) = &self.server {
+            command.env("CALLBOARD_URL", &server.url);
+        }
+        command
+    }
+
+    /// A command that is ready to be started, straight on the store.
+    pub fn on_the_store<S: AsRef<std::ffi::OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
         command.args(words).current_dir(self.folder.path()).env_clear();
         command.env("HOME", self.folder.path()).env("CALLBOARD_STORE", "sqlite:team.db").env("RUST_LOG", "error");
         if let Some((url, name)) = &self.model {
-            command.env("OPENAI_BASE_URL", url).env("CALLBOARD_MODEL", name);
+            let anthropic = name.starts_with("anthropic:");
+            let base_url = if anthropic { "ANTHROPIC_BASE_URL" } else { "OPENAI_BASE_URL" };
+            command.env(base_url, url).env("CALLBOARD_MODEL", name);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -101,8 +130,8 @@ impl Home {
 
     /// Fails where anything is wrong with the store.
     pub fn assert_sound(&self) {
-        let report = self.json("doctor --no-model");
-        assert_eq!(report["ok"], true, "{report}");
+        let done = done(self.on_the_store(["doctor", "--no-model", "--json"]).output().unwrap());
+        assert_eq!(done.status, 0, "{}", done.stdout);
     }
 
     /// What a person sees who types these lines.
@@ -123,7 +152,7 @@ impl Home {
     pub fn normal(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "HOME");
         let text = replace(&text, "####-##-##T##:##:##.###Z", "TIME");
-        let text = without_salt(&text);
+        let text = without_cursor(&without_salt(&text));
         replace(&replace(&text, "########-######-aaaa", "SESSION"), "#.# s", "N s")
     }
 }
@@ -133,7 +162,8 @@ fn done(output: Output) -> Done {
     Done { stdout: text(output.stdout), stderr: text(output.stderr), status: output.status.code().unwrap_or(-1) }
 }
 
-fn split(line: &str) -> Vec<String> {
+/// Words with blanks between them, `'…'` around those that have some.
+pub fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, quoted) in line.split('\'').enumerate() {
         match at % 2 {
@@ -149,6 +179,13 @@ fn without_salt(text: &str) -> String {
     let mut pieces = text.split("\"salt\":");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |text, piece| text + "\"salt\":N" + piece.trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// A text without where the next page is.
+fn without_cursor(text: &str) -> String {
+    let mut pieces = text.split("\"next_cursor\":\"");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + "\"next_cursor\":\"CURSOR" + piece.trim_start_matches(|c: char| c != '"'))
 }
 
 /// Replaces what looks like `pattern`, in which `#` is a digit and `a` a digit or a letter.

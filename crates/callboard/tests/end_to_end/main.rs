@@ -11,15 +11,34 @@
     reason = "a test may"
 )]
 
+/// Each test twice: straight on a store, and over HTTP at a server of that store.
+macro_rules! both_ways {
+    ($($test:ident),* $(,)?) => {
+        mod on_a_store {
+            $(#[test] fn $test() { super::$test(|home| home); })*
+        }
+
+        mod over_http {
+            $(#[test] fn $test() { super::$test(crate::home::Home::over_http); })*
+        }
+    };
+}
+
 mod bad_input;
 mod crash;
+mod examples;
 mod help;
 mod home;
+mod job;
 mod nouns;
 mod play;
+mod reach;
 mod readme;
 mod real_model;
 mod replies;
 mod resume;
+mod serve;
+mod server;
 mod several;
 mod team_run;
+mod transfer;

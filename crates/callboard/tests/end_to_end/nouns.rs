@@ -1,58 +1,61 @@
 //! Transcripts: what a person sees, noun by noun.
 
-use crate::home::Home;
+use crate::home::{Home, Way};
 
-fn team() -> Home {
-    let home = Home::new();
+both_ways!(
+    sessions,
+    the_session_used_last_is_meant_where_none_is_named,
+    sets,
+    directives,
+    a_directive_has_a_schema_of_the_team,
+    forms,
+    messages_and_threads,
+    prompts,
+    lines_are_said_one_by_one,
+);
+
+fn team(way: Way) -> Home {
+    let home = way(Home::new());
     home.json("session new --id demo --title Demo --agent lead:manager --agent writer --agent critic");
     home
 }
 
-#[test]
-fn sessions() {
-    let home = Home::new();
-    insta::assert_snapshot!(home.transcript(&[
-        "session list",
-        "session show",
-        "session new --id demo --title Demo --agent lead:manager --agent critic",
-        "session new --id demo",
-        "session new --id other --ttl never",
-        "session show --session demo",
-        "session update --session demo --title Renamed --ttl 60 --budget 4000",
-        "session show --session demo --json",
-        "session update --session demo --title Mine --as critic",
-        "say --session demo hello",
-        "session fork --session demo --at 3 --id copy",
-        "session journal --session copy",
-        "session fork --session demo --at 99",
-        "session delete",
-        "session delete --session copy",
-        "session show --session copy",
-        "session show --session ../etc",
-    ]));
+fn sessions(way: Way) {
+    let home = way(Home::new());
+    insta::assert_snapshot!(
+        "sessions",
+        home.transcript(&[
+            "session list",
+            "session show",
+            "session new --id demo --title Demo --agent lead:manager --agent critic",
+            "session new --id demo",
+            "session new --id other --ttl never",
+            "session show --session demo",
+            "session update --session demo --title Renamed --ttl 60 --budget 4000",
+            "session show --session demo --json",
+            "session update --session demo --title Mine --as critic",
+            "say --session demo hello",
+            "session fork --session demo --at 3 --id copy",
+            "session journal --session copy",
+            "session fork --session demo --at 99",
+            "session delete",
+            "session delete --session copy",
+            "session show --session copy",
+            "session show --session ../etc",
+        ])
+    );
 }
 
-#[test]
-fn the_session_used_last_is_meant_where_none_is_named() {
-    let home = Home::new();
+fn the_session_used_last_is_meant_where_none_is_named(way: Way) {
+    let home = way(Home::new());
     home.json("session new --id first");
     home.json("session new --id second");
     home.json("say --session first hello");
-    insta::assert_snapshot!(home.transcript(&["messages", "session list"]), @"
-    $ callboard messages
-    user (TIME, entry 2)
-        hello
-    ! session first
-    $ callboard session list
-    SESSION  ENTRIES  LAST USED                 AGENTS  TITLE
-    first    2        TIME
-    second   1        TIME
-    ");
+    insta::assert_snapshot!("the_session_used_last", home.transcript(&["messages", "session list"]));
 }
 
-#[test]
-fn sets() {
-    let home = team();
+fn sets(way: Way) {
+    let home = team(way);
     home.write("tone.txt", "short\nfriendly");
     let mut written = home.transcript(&[
         "set list --session demo",
@@ -78,12 +81,11 @@ fn sets() {
     ]);
     let fed = home.feed("set put Diff - --session demo --json", "+ a line\n");
     written += &home.normal(&fed.stdout);
-    insta::assert_snapshot!(written);
+    insta::assert_snapshot!("sets", written);
 }
 
-#[test]
-fn directives() {
-    let home = team();
+fn directives(way: Way) {
+    let home = team(way);
     home.write(
         "directive.json",
         r#"{"messageTo": "writer", "message": "Write.", "contextSetUpdate": {"contextSets": [
@@ -96,29 +98,30 @@ fn directives() {
     home.write("unknown.json", r#"{"messageTo": "nobody", "message": "Hello", "colour": "red"}"#);
     home.write("broken.json", r#"{"messageTo": "#);
     home.write("text.txt", "Context update: Tone (visible to: writer)\nfriendly\nWorkflow complete\nand more");
-    insta::assert_snapshot!(home.transcript(&[
-        "directive directive.json --session demo",
-        "directive question.json --session demo --json",
-        "directive text.txt --session demo",
-        "directive unknown.json --session demo",
-        "directive broken.json --session demo",
-        "directive none.json --session demo",
-        "directive directive.json --session demo --as writer",
-        "directive --session demo",
-        "set list --session demo",
-    ]));
+    insta::assert_snapshot!(
+        "directives",
+        home.transcript(&[
+            "directive directive.json --session demo",
+            "directive question.json --session demo --json",
+            "directive text.txt --session demo",
+            "directive unknown.json --session demo",
+            "directive broken.json --session demo",
+            "directive none.json --session demo",
+            "directive directive.json --session demo --as writer",
+            "directive --session demo",
+            "set list --session demo",
+        ])
+    );
 }
 
-#[test]
-fn a_directive_has_a_schema_of_the_team() {
-    let home = team();
+fn a_directive_has_a_schema_of_the_team(way: Way) {
+    let home = team(way);
     let schema = home.json("directive --schema --session demo");
     assert_eq!(schema["properties"]["messageTo"]["enum"], serde_json::json!(["writer", "critic", "user"]));
 }
 
-#[test]
-fn forms() {
-    let home = team();
+fn forms(way: Way) {
+    let home = team(way);
     home.write(
         "form.json",
         r#"{"messageTo": "user", "message": "Say more.", "isInfoRequest": true, "form": {"name": "Details", "fields": [
@@ -129,67 +132,73 @@ fn forms() {
             {"key": "quick", "valueType": "BOOLEAN", "label": "Quickly", "required": false}
         ]}}"#,
     );
-    insta::assert_snapshot!(home.transcript(&[
-        "directive form.json --session demo",
-        "form list --session demo",
-        "set list --session demo --as writer",
-        "form answer Details who=nobody words=many due=soon tone=kind --session demo",
-        "form answer Details who=experts --session demo --json",
-        "form answer Details who=experts words=300 'tags=a, b' quick=yes --session demo",
-        "form answer Details who=experts words=300 --session demo",
-        "form answer Other who=experts --session demo",
-        "form answer Details who --session demo",
-        "form list --session demo --json",
-    ]));
+    insta::assert_snapshot!(
+        "forms",
+        home.transcript(&[
+            "directive form.json --session demo",
+            "form list --session demo",
+            "set list --session demo --as writer",
+            "form answer Details who=nobody words=many due=soon tone=kind --session demo",
+            "form answer Details who=experts --session demo --json",
+            "form answer Details who=experts words=300 'tags=a, b' quick=yes --session demo",
+            "form answer Details who=experts words=300 --session demo",
+            "form answer Other who=experts --session demo",
+            "form answer Details who --session demo",
+            "form list --session demo --json",
+        ])
+    );
 }
 
-#[test]
-fn messages_and_threads() {
-    let home = team();
-    insta::assert_snapshot!(home.transcript(&[
-        "say 'Good morning' --session demo",
-        "say 'Good morning' --session demo --id greeting",
-        "say 'Good morning' --session demo --id greeting",
-        "say 'Good evening' --session demo --id greeting",
-        "say 'To the critic' --session demo --thread agent:critic --as lead",
-        "say 'I see' --session demo --thread agent:critic --as writer",
-        "thread put secret --visible-to lead --session demo",
-        "say 'hush' --session demo --thread secret --json",
-        "thread list --session demo",
-        "thread list --session demo --as writer",
-        "messages --session demo",
-        "messages --session demo --limit 1 --json",
-        "messages --session demo --limit 0",
-        "messages --session demo --roles assistant",
-        "messages --session demo --thread secret --as writer",
-        "messages --session demo --thread none",
-        "messages --session demo --before yesterday",
-        "messages --session demo --limit -1",
-        "say hello --session demo --as nobody",
-        "say hello --session demo --role boss",
-        "say --session demo",
-    ]));
+fn messages_and_threads(way: Way) {
+    let home = team(way);
+    insta::assert_snapshot!(
+        "messages_and_threads",
+        home.transcript(&[
+            "say 'Good morning' --session demo",
+            "say 'Good morning' --session demo --id greeting",
+            "say 'Good morning' --session demo --id greeting",
+            "say 'Good evening' --session demo --id greeting",
+            "say 'To the critic' --session demo --thread agent:critic --as lead",
+            "say 'I see' --session demo --thread agent:critic --as writer",
+            "thread put secret --visible-to lead --session demo",
+            "say 'hush' --session demo --thread secret --json",
+            "thread list --session demo",
+            "thread list --session demo --as writer",
+            "messages --session demo",
+            "messages --session demo --limit 1 --json",
+            "messages --session demo --limit 0",
+            "messages --session demo --roles assistant",
+            "messages --session demo --thread secret --as writer",
+            "messages --session demo --thread none",
+            "messages --session demo --before yesterday",
+            "messages --session demo --limit -1",
+            "say hello --session demo --as nobody",
+            "say hello --session demo --role boss",
+            "say --session demo",
+        ])
+    );
 }
 
-#[test]
-fn prompts() {
-    let home = team();
+fn prompts(way: Way) {
+    let home = team(way);
     home.json("set put Tone friendly --visible-to writer --session demo");
     home.json("say 'Write a poem' --session demo --thread agent:writer --as lead");
     home.json("set put Tone grumpy --session demo");
-    insta::assert_snapshot!(home.transcript(&[
-        "prompt --agent writer --thread agent:writer --session demo",
-        "prompt --agent writer --thread agent:writer --at 6 --format openai --session demo",
-        "prompt --agent critic --session demo --json --model openai:qwen2.5-coder-0.5b",
-        "prompt --agent writer --budget 20 --session demo",
-        "prompt --agent writer --at 99 --session demo",
-        "prompt --agent nobody --session demo",
-    ]));
+    insta::assert_snapshot!(
+        "prompts",
+        home.transcript(&[
+            "prompt --agent writer --thread agent:writer --session demo",
+            "prompt --agent writer --thread agent:writer --at 6 --format openai --session demo",
+            "prompt --agent critic --session demo --json --model openai:qwen2.5-coder-0.5b",
+            "prompt --agent writer --budget 20 --session demo",
+            "prompt --agent writer --at 99 --session demo",
+            "prompt --agent nobody --session demo",
+        ])
+    );
 }
 
-#[test]
-fn lines_are_said_one_by_one() {
-    let home = team();
+fn lines_are_said_one_by_one(way: Way) {
+    let home = team(way);
     let said = home.feed("say --lines --id line --session demo", "one\ntwo\n\nfour\n");
     assert_eq!((said.status, said.stdout.as_str()), (0, "5\n6\n7\n8\n"));
     let again = home.feed("say --lines --id line --session demo", "one\ntwo\n\nfour\nfive\n");
@@ -200,13 +209,24 @@ fn lines_are_said_one_by_one() {
 
 #[test]
 fn a_healthy_store_is_told_of() {
-    let home = team();
+    let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["doctor --no-model", "doctor --no-model --durability full", "doctor"]));
 }
 
 #[test]
+fn the_endpoint_of_the_default_model_is_told_of_whatever_it_speaks() {
+    let endpoint = callboard_model::scripted::Scripted::start(|_, _| callboard_model::scripted::Reply::silence());
+    for model in ["openai:scripted", "anthropic:scripted"] {
+        let doctor = Home::at(endpoint.base_url(), model).run("doctor");
+        assert!(doctor.status == 0 && doctor.stdout.contains(&format!("{model} is there")), "{}", doctor.stdout);
+    }
+    let doctor = Home::at(endpoint.base_url(), "anthropic:other").run("doctor");
+    assert!(doctor.status == 1 && doctor.stdout.contains("does not list anthropic:other"), "{}", doctor.stdout);
+}
+
+#[test]
 fn a_store_in_memory_lasts_as_long_as_the_command() {
-    let home = team();
+    let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["session list --store memory:", "session show --session demo --store memory:"]), @"
     $ callboard session list --store memory:
     SESSION  ENTRIES  LAST USED  AGENTS  TITLE

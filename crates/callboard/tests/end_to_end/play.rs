@@ -5,7 +5,7 @@ use std::process::Output;
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::{Home, Way};
 
 /// A team that needs nothing but a model.
 pub const TEAM: &str = r#"
@@ -93,7 +93,12 @@ impl Played {
 
 /// A home with the team's file in it.
 pub fn stage(endpoint: &Scripted) -> Home {
-    let home = Home::with(endpoint);
+    stage_on(endpoint, |home| home)
+}
+
+/// The same, whose store is reached in this way.
+pub fn stage_on(endpoint: &Scripted, way: Way) -> Home {
+    let home = way(Home::with(endpoint));
     home.write("team.toml", TEAM);
     home
 }

@@ -1,27 +1,109 @@
 //! The README is true: what its examples print is what the binary prints.
 
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command},
+};
+
 use crate::home::Home;
+
+/// Where a server of the README listens.
+const ADDRESS: &str = "127.0.0.1:7420";
+
+/// A command of the README, and what it says that it prints.
+struct Example {
+    line: String,
+    expected: String,
+}
+
+/// Whoever tries the examples, with the server that one of them starts.
+struct Reader {
+    home: Home,
+    server: Option<(Child, String)>,
+}
 
 #[test]
 fn the_examples_of_the_readme_print_what_they_say() {
     let readme = include_str!("../../../../README.md");
-    let home = Home::new();
-    let mut examples = 0;
+    let mut reader = Reader { home: Home::new(), server: None };
+    let (mut commands, mut calls) = (0, 0);
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
-        for example in block.split("$ callboard ").skip(1) {
-            let (line, expected) = example.split_once('\n').unwrap();
-            let done = home.run(&line.replace('"', "'"));
-            // The standard error also says which session is meant, and sums a prompt up.
-            let errors: Vec<_> = done.stderr.lines().filter(|line| line.starts_with("error:")).collect();
-            let printed = home.normal(&format!("{}{}", done.stdout, errors.join("\n")));
-            assert!(fits(&printed, expected.trim_end()), "$ callboard {line}\n{printed}\nand not\n{expected}");
-            examples += 1;
+        for Example { line, expected } in examples(block) {
+            let printed = if let Some(line) = line.strip_prefix("callboard ") {
+                commands += 1;
+                reader.command(line)
+            } else {
+                calls += 1;
+                reader.call(&line)
+            };
+            assert!(fits(&printed, expected.trim_end()), "$ {line}\n{printed}\nand not\n{expected}");
         }
     }
-    assert!(examples >= 6, "only {examples} examples were found");
+    assert!(commands >= 8 && calls >= 5, "only {commands} commands and {calls} calls were found");
 }
 
-/// Whether `printed` is what `expected` says, where a line `...` stands for any lines.
+impl Reader {
+    fn command(&mut self, line: &str) -> String {
+        if line.starts_with("serve") {
+            return self.serve(line);
+        }
+        let done = self.home.run(&self.there(line).replace('"', "'"));
+        // The standard error also says which session is meant, and sums a prompt up.
+        let errors: Vec<_> = done.stderr.lines().filter(|line| line.starts_with("error:")).collect();
+        self.home.normal(&format!("{}{}", done.stdout, errors.join("\n")))
+    }
+
+    /// Starts a server on a free port, and gives what it says as if it were the usual one.
+    fn serve(&mut self, line: &str) -> String {
+        let mut server = self.home.start(&format!("{line} --listen 127.0.0.1:0"));
+        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let said: Vec<_> = lines.by_ref().take(3).collect();
+        let address = said[0].split_once("://").unwrap().1.to_owned();
+        let said = said.join("\n").replace(&address, ADDRESS);
+        self.server = Some((server, address));
+        said
+    }
+
+    /// Runs a line of the shell.
+    fn call(&self, line: &str) -> String {
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &self.there(line)]).env("no_proxy", "*").output().unwrap();
+        let wrong = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "$ {line}\n{wrong}\nthis needs curl 7.82 or newer");
+        self.home.normal(&String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// A line for the server that runs.
+    fn there(&self, line: &str) -> String {
+        self.server.as_ref().map_or_else(|| line.to_owned(), |(_, address)| line.replace(ADDRESS, address))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some((server, _)) = &mut self.server {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+/// The examples of a block. A command goes on over lines as long as its quotes are open.
+fn examples(block: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    for line in block.lines() {
+        let is_open = |example: &Example| example.line.matches('\'').count() % 2 == 1;
+        match (line.strip_prefix("$ "), examples.last_mut()) {
+            (Some(line), _) => examples.push(Example { line: line.to_owned(), expected: String::new() }),
+            (None, Some(last)) if is_open(last) => last.line += &format!("\n{line}"),
+            (None, Some(last)) => last.expected += &format!("{line}\n"),
+            (None, None) => panic!("a block begins with a command: {line}"),
+        }
+    }
+    examples
+}
+
+/// Whether `printed` is what `expected` says, where `...` stands for anything.
 fn fits(printed: &str, expected: &str) -> bool {
     let mut rest = printed.trim_end();
     let pieces: Vec<_> = expected.split("...").map(|piece| piece.trim_matches('\n')).collect();

@@ -35,17 +35,30 @@ role = "worker"
 instructions = "You name one colour, in one word."
 "#;
 
-fn home() -> Home {
+/// Where the small model is.
+pub fn model_url() -> String {
     let url = std::env::var("CALLBOARD_TEST_MODEL_URL");
-    let url = url.expect("CALLBOARD_TEST_MODEL_URL is not set: run `cargo xtask test`, which brings a small model");
-    let home = Home::at(url, "openai:qwen2.5-coder-0.5b");
+    url.expect("CALLBOARD_TEST_MODEL_URL is not set: run `cargo xtask test`, which brings a small model")
+}
+
+fn home(model: &'static str) -> Home {
+    let home = Home::at(model_url(), model);
     home.write("team.toml", TEAM);
     home
 }
 
 #[test]
 fn a_team_works_on_a_real_model() {
-    let home = home();
+    works_on("openai:qwen2.5-coder-0.5b");
+}
+
+#[test]
+fn a_team_works_on_a_real_model_over_anthropics_api() {
+    works_on("anthropic:qwen2.5-coder-0.5b");
+}
+
+fn works_on(model: &'static str) {
+    let home = home(model);
     let played = play(&home, "");
     assert!(ended_well(&played), "{}", played.result);
     let requested = played.data("turn.requested");

@@ -1,12 +1,26 @@
 //! A team at work, as it is shown.
 
+use std::time::Duration;
+
 use callboard_model::scripted::{Reply, last_text};
 use serde_json::json;
 
 use crate::{
-    home::Home,
-    play::{TEAM, ask, complete, go_on, model, play, stage},
+    home::{Home, Way},
+    play::{TEAM, ask, complete, go_on, model, play, stage, stage_on},
 };
+
+both_ways!(
+    a_team_at_work_is_shown_from_the_task_to_the_result,
+    programs_get_each_entry_and_then_the_result,
+    a_worker_is_shown_what_is_shared_with_it_and_nothing_else,
+    what_a_model_was_asked_can_be_read_afterwards,
+    a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed,
+    a_session_goes_on_with_another_task,
+    a_question_without_a_form_is_answered_with_a_line,
+    a_team_that_asks_on_and_on_is_left_alone,
+    ctrl_c_holds_the_run,
+);
 
 fn whole_story() -> Vec<Reply> {
     let question = json!({
@@ -31,18 +45,19 @@ fn whole_story() -> Vec<Reply> {
     ]
 }
 
-#[test]
-fn a_team_at_work_is_shown_from_the_task_to_the_result() {
+fn a_team_at_work_is_shown_from_the_task_to_the_result(way: Way) {
     let endpoint = model(whole_story());
-    let home = stage(&endpoint);
-    insta::assert_snapshot!(home.transcript(&["run team.toml --id demo", "runs show --session demo"]));
+    let home = stage_on(&endpoint, way);
+    insta::assert_snapshot!(
+        "a_team_at_work_is_shown_from_the_task_to_the_result",
+        home.transcript(&["run team.toml --id demo", "runs show --session demo"])
+    );
     home.assert_sound();
 }
 
-#[test]
-fn programs_get_each_entry_and_then_the_result() {
+fn programs_get_each_entry_and_then_the_result(way: Way) {
     let endpoint = model(whole_story());
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     let played = play(&home, "");
     assert_eq!((played.run(), played.status), ("completed", Some(0)));
     assert_eq!(played.result["message"], "It is done.");
@@ -53,10 +68,9 @@ fn programs_get_each_entry_and_then_the_result() {
     assert_eq!((&verdict["valid"], &verdict["reason"]), (&json!(false), &json!("there are two lines")));
 }
 
-#[test]
-fn a_worker_is_shown_what_is_shared_with_it_and_nothing_else() {
+fn a_worker_is_shown_what_is_shared_with_it_and_nothing_else(way: Way) {
     let endpoint = model(whole_story());
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     play(&home, "");
     let prompt = endpoint.requests()[2].to_string();
     for seen in ["You write.", "cheerful", "spring", "Write four lines."] {
@@ -67,10 +81,9 @@ fn a_worker_is_shown_what_is_shared_with_it_and_nothing_else() {
     }
 }
 
-#[test]
-fn what_a_model_was_asked_can_be_read_afterwards() {
+fn what_a_model_was_asked_can_be_read_afterwards(way: Way) {
     let endpoint = model(whole_story());
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     let played = play(&home, "");
     for (request, requested) in endpoint.requests().iter().zip(played.data("turn.requested")) {
         if requested["due"]["kind"] != "directive" && requested["due"]["kind"] != "work" {
@@ -105,10 +118,9 @@ fn an_agent_whose_tools_the_caller_executes_waits_for_their_results() {
     assert_eq!(last_text(&endpoint.requests()[2]), "red");
 }
 
-#[test]
-fn a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed() {
+fn a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed(way: Way) {
     let endpoint = model(vec![Reply::json(&ask("writer", "Write."))]);
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     let played = play(&home, "--limit-turns 2");
     assert_eq!((played.run(), played.status), ("paused", Some(1)));
     assert!(played.reason().contains("limit of 2 turns"), "{}", played.reason());
@@ -116,10 +128,9 @@ fn a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed() {
     assert_eq!(endpoint.requests().len(), 3);
 }
 
-#[test]
-fn a_session_goes_on_with_another_task() {
+fn a_session_goes_on_with_another_task(way: Way) {
     let endpoint = model(Vec::new());
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     assert_eq!(play(&home, "").run(), "completed");
     let (status, error) = home.error("run --session demo");
     assert_eq!((status, &error["code"]), (1, &json!("no_run")));
@@ -128,10 +139,9 @@ fn a_session_goes_on_with_another_task() {
     assert_eq!(last_text(&endpoint.requests()[1]), "Another one");
 }
 
-#[test]
-fn a_question_without_a_form_is_answered_with_a_line() {
+fn a_question_without_a_form_is_answered_with_a_line(way: Way) {
     let endpoint = model(vec![Reply::json(&json!({"messageTo": "user", "message": "Shall I?"}))]);
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     let played = play(&home, "--no-answers");
     assert_eq!((played.run(), played.status), ("awaiting_user", Some(1)));
     let done = home.run("run --session demo 'Yes, do.'");
@@ -139,12 +149,30 @@ fn a_question_without_a_form_is_answered_with_a_line() {
     assert_eq!(last_text(&endpoint.requests()[1]), "Yes, do.");
 }
 
-#[test]
-fn a_team_that_asks_on_and_on_is_left_alone() {
+fn ctrl_c_holds_the_run(way: Way) {
+    let endpoint = callboard_model::scripted::Scripted::start(|request, nth| match nth {
+        0 => Reply::json(&ask("writer", "Write.")).after(Duration::from_secs(2)),
+        _ => crate::play::otherwise(request),
+    });
+    let home = stage_on(&endpoint, way);
+    let mut run = home.start("run team.toml --id demo --json");
+    assert!(endpoint.wait_for(1, crate::server::PATIENCE));
+    let id = run.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    drop(run.stdin.take());
+    let played = crate::play::Played::of(&run.wait_with_output().unwrap());
+    assert_eq!((played.run(), played.reason(), played.status), ("paused", "held by the user", Some(1)));
+    assert_eq!(go_on(&home).run(), "completed");
+    // A server hears the turn out that was under way; this process asks it again.
+    assert!(endpoint.requests().len() <= 4, "{:?}", endpoint.requests());
+    home.assert_sound();
+}
+
+fn a_team_that_asks_on_and_on_is_left_alone(way: Way) {
     let endpoint = callboard_model::scripted::Scripted::start(|_, _| {
         Reply::json(&json!({"messageTo": "user", "message": "Shall I?"}))
     });
-    let home = stage(&endpoint);
+    let home = stage_on(&endpoint, way);
     let played = play(&home, "");
     assert_eq!((played.run(), played.status), ("awaiting_user", Some(1)));
     assert_eq!(endpoint.requests().len(), 9);

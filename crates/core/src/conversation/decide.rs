@@ -197,6 +197,9 @@ fn unclaimed(deciding: &Deciding<'_>, message: Message) -> Message {
         deciding.asked.known.keys.contains_key(key.as_str()) || deciding.claimed_here(&key).is_some()
     };
     let first = message.message_id.clone();
-    let id = (2..).map(|n| first.suffixed(n)).find(|id| !taken(id)).filter(|_| taken(&first));
+    if !taken(&first) {
+        return message;
+    }
+    let id = (2..).map(|n| first.suffixed(n)).find(|id| !taken(id));
     Message { message_id: id.unwrap_or(first), ..message }
 }

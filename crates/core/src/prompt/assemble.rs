@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    Body, Format, openai,
-    written::{Form, Frame, Written},
+    Body, Format, anthropic, openai,
+    pieces::Pieces,
+    told::Piece,
+    written::{Form, Frame},
 };
 use crate::count::Tokens;
 
@@ -13,47 +15,91 @@ pub(super) struct Assembly {
     format: Format,
     text: String,
     messages: Vec<Value>,
+    pieces: Pieces,
+    /// Up to where the next prompt of the same reader may well begin with the same: bytes of text, and messages.
+    marks: Vec<(usize, usize)>,
 }
 
 impl Assembly {
     /// A prompt with nothing in it.
     pub(super) fn new(format: Format) -> Self {
-        Self { format, text: String::new(), messages: Vec::new() }
+        let (text, messages, marks) = Default::default();
+        Self { format, text, messages, pieces: Pieces::new(format), marks }
+    }
+
+    /// Notes what a model reads before all else and what is not in its messages.
+    pub(super) fn beside(&mut self, what: &str, tokens: Tokens) {
+        self.pieces.add(what, tokens);
     }
 
     /// Adds to what every format has as text.
-    pub(super) fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str, tokens: Tokens) {
         self.text.push_str(text);
+        self.pieces.add(text, tokens);
     }
 
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
-    pub(super) fn section(&mut self, frame: Frame, frame_tokens: Tokens, written: Vec<Written>) -> Tokens {
-        if written.is_empty() {
+    pub(super) fn section(
+        &mut self,
+        frame: Frame,
+        frame_tokens: Tokens,
+        note: Option<&Piece>,
+        shown: &[Piece],
+    ) -> Tokens {
+        let written = || note.into_iter().chain(shown).filter_map(Piece::written);
+        if written().next().is_none() {
             return Tokens(0);
         }
-        let mut tokens = frame_tokens;
-        let tag = |tag: &str| if self.format == Format::Text { tag.to_owned() } else { String::new() };
+        let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
         let (open, close) = (tag(frame.0), tag(frame.1));
-        self.text.push_str(&open);
-        for Written { form, tokens: size } in written {
-            tokens += size;
-            match form {
-                Form::Text(text) => self.text.push_str(&text),
-                Form::Messages(messages) => self.messages.extend(messages),
+        let mut tokens = frame_tokens;
+        self.reserve(written().map(|written| &written.form), open.len() + close.len());
+        self.text.push_str(open);
+        self.pieces.add(open, Tokens(0));
+        for written in written() {
+            tokens += written.tokens;
+            self.pieces.push(written.hash, written.tokens);
+            match &written.form {
+                Form::Text(text) => self.text.push_str(text),
+                Form::Messages(messages) => self.messages.extend_from_slice(messages),
             }
         }
-        self.text.push_str(&close);
+        self.text.push_str(close);
+        self.pieces.add(close, frame_tokens);
         tokens
     }
 
-    /// What the model gets.
-    pub(super) fn finish(self) -> Body {
-        match self.format {
-            Format::Text => Body::Text(self.text),
-            Format::OpenAi => {
-                let system = openai::message("system", &self.text);
-                Body::Messages(std::iter::once(system).chain(self.messages).collect())
+    /// Says that what was added so far changes less often than what follows.
+    pub(super) fn mark(&mut self) {
+        let here = (self.text.len(), self.messages.len());
+        if here != (0, 0) && self.marks.last() != Some(&here) {
+            self.marks.push(here);
+        }
+    }
+
+    /// Makes room, so that a long history is moved once.
+    fn reserve<'a>(&mut self, forms: impl Iterator<Item = &'a Form>, more: usize) {
+        let (mut bytes, mut messages) = (more, 1);
+        for form in forms {
+            match form {
+                Form::Text(text) => bytes += text.len(),
+                Form::Messages(written) => messages += written.len(),
             }
         }
+        self.text.reserve(bytes);
+        self.messages.reserve(messages);
+    }
+
+    /// What the model gets, and the pieces of it.
+    pub(super) fn finish(mut self) -> (Body, Pieces) {
+        let body = match self.format {
+            Format::Text => Body::Text(self.text),
+            Format::OpenAi => {
+                self.messages.insert(0, openai::message("system", &self.text));
+                Body::Messages(self.messages)
+            }
+            Format::Anthropic => anthropic::body(&self.text, self.messages, &self.marks),
+        };
+        (body, self.pieces)
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Body, Format, Lacking, PartReport, Request,
     assemble::Assembly,
     history::{Excerpt, History},
-    openai,
+    pieces::Pieces,
     profile::Elastic,
     sets::Sets,
     share::{Claim, Claims},
@@ -18,7 +18,6 @@ use crate::{
     count::{TokenCounter, Tokens},
     error::Error,
     id::Seq,
-    tail::Tail,
     text::Values,
     view::View,
 };
@@ -27,6 +26,7 @@ use crate::{
 pub(super) struct Filled {
     pub(super) parts: Vec<PartReport>,
     pub(super) body: Body,
+    pub(super) pieces: Pieces,
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,
 }
@@ -34,24 +34,26 @@ pub(super) struct Filled {
 const HISTORY: Frame = ("<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n");
 const TASK: Frame = ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n");
 
-/// Fills the budget of `request`.
+/// Fills the budget of `request` from what the agent was told.
 pub(super) fn fill(
     view: &View<'_>,
     agent: &Agent,
     request: &Request<'_>,
     fixed: &[Fixed],
-    tail: &Tail,
+    told: &mut Told,
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Filled, Lacking> {
     let writer = Writer { agent, format: request.format, count };
     let sets = Sets::gather(view, values, count).map_err(Lacking::Values)?;
-    let told = Told::read(view, agent, request, tail, values)?;
+    let task = told.task(request)?;
+    told.write(&writer, task, request.budget);
+    let told = &*told;
     let parts = Parts {
         always: always(&writer, fixed),
         sets,
-        history: History::new(view, request.thread, &told, tail, writer, request.budget),
-        task: Task::new(&told, request.task, writer),
+        history: History::new(view, request.thread, told, task, writer),
+        task: Task::new(told.pieces().get(task..).unwrap_or_default(), request.task, writer),
         writer,
     };
     parts.fill(request, fixed)
@@ -60,10 +62,8 @@ pub(super) fn fill(
 /// The parts that are there in full in every prompt.
 fn always(writer: &Writer<'_>, fixed: &[Fixed]) -> Vec<PartReport> {
     let mut parts: Vec<_> = fixed.iter().map(|part| report(part.name, writer.count.count(&part.text))).collect();
-    if writer.format == Format::OpenAi {
-        parts.push(report("format", writer.envelope()));
-        parts.push(report("tools", openai::tools(&writer.agent.tools, writer.count)));
-    }
+    parts.push(report("format", writer.envelope()));
+    parts.push(report("tools", writer.tools()));
     parts.retain(|part| part.tokens.0 > 0);
     parts
 }
@@ -96,20 +96,32 @@ impl Parts<'_> {
         let sets = self.sets.render(grants.sets);
 
         let mut body = Assembly::new(request.format);
-        fixed.iter().for_each(|part| body.text(&part.text));
-        sets.pieces.iter().for_each(|(piece, _)| body.text(piece));
         let mut parts = self.always.clone();
+        if request.format != Format::Text && !self.writer.agent.tools.is_empty() {
+            let tokens = parts.iter().filter(|part| part.name == "tools").map(|part| part.tokens).sum();
+            body.beside(&serde_json::to_string(&self.writer.agent.tools).unwrap_or_default(), tokens);
+        }
+        fixed.iter().zip(&parts).for_each(|(fixed, part)| body.text(&fixed.text, part.tokens));
+        body.mark();
+        sets.pieces.iter().for_each(|(piece, tokens)| body.text(piece, *tokens));
+        body.mark();
         let tokens = sets.pieces.iter().map(|(_, tokens)| *tokens).sum();
         parts.push(PartReport {
             shortened: !sets.shortened.is_empty(),
             omitted: sets.shortened,
             ..report("context_sets", tokens)
         });
-        let tokens = body.section(HISTORY, history_frame, self.history.write(&history));
+        let (note, said) = (self.history.note(&history), self.history.shown(&history));
+        let tokens = body.section(HISTORY, history_frame, note.as_ref(), said);
         let omitted: Vec<_> =
             history.left_out.map(|before| format!("what was said before entry {before}")).into_iter().collect();
         parts.push(PartReport { shortened: !omitted.is_empty(), omitted, ..report("history", tokens) });
-        let tokens = body.section(TASK, task_frame, self.task.write());
+        body.mark();
+        let tokens = body.section(TASK, task_frame, None, self.task.shown());
+        // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
+        if request.task.is_none() && !self.task.shortened {
+            body.mark();
+        }
         parts.push(PartReport { shortened: self.task.shortened, ..report("task", tokens) });
 
         parts.retain(|part| part.tokens.0 > 0);
@@ -118,9 +130,10 @@ impl Parts<'_> {
             // The task has more pieces than can be shortened to what it got.
             return Err(exceeded(request.budget, parts.into_iter().map(|part| (part.name, part.tokens))));
         }
-        let shows = self.history.shows(&history).chain(self.task.shows()).chain(sets.shows);
-        let shows = ranges(shows.filter(|seq| *seq > Seq::ZERO).collect());
-        Ok(Filled { parts, body: body.finish(), tokens, shows })
+        let said = said.iter().chain(self.task.shown()).flat_map(|piece| piece.group.iter().map(|speech| speech.seq));
+        let shows = ranges(said.chain(sets.shows).filter(|seq| *seq > Seq::ZERO).collect());
+        let (body, pieces) = body.finish();
+        Ok(Filled { parts, body, pieces, tokens, shows })
     }
 
     fn claims(&self, request: &Request<'_>) -> Result<Claims, Lacking> {

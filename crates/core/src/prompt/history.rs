@@ -3,22 +3,22 @@
 use super::{
     Lacking,
     speech::{Kind, Speech},
-    told::Told,
-    written::{Writer, Written},
+    told::{Piece, Told},
+    written::Writer,
 };
 use crate::{
     count::Tokens,
     id::{Seq, ThreadId},
-    tail::{Source, Tail},
+    tail::Source,
     view::View,
 };
 
 /// What was said before the task, written and counted as far back as a prompt could show it.
 pub(super) struct History<'a> {
     told: &'a Told,
+    /// The piece with which the task begins.
+    task: usize,
     writer: Writer<'a>,
-    /// Whether everything there is was read.
-    complete: bool,
     /// Newest first.
     sizes: Vec<Tokens>,
     /// The size of all that was ever said here before the reader, by the sizes that the entries have.
@@ -37,46 +37,31 @@ pub(super) struct Excerpt {
 }
 
 impl<'a> History<'a> {
-    /// What was said, as far as it could be shown in `budget`.
-    pub(super) fn new(
-        view: &View<'_>,
-        thread: &ThreadId,
-        told: &'a Told,
-        tail: &Tail,
-        writer: Writer<'a>,
-        budget: Tokens,
-    ) -> Self {
-        let mut sizes = Vec::new();
-        let mut used = Tokens(0);
-        for group in told.before().iter().rev() {
-            let size = writer.size(group);
-            sizes.push(size);
-            used += size;
-            if used > budget {
-                break;
-            }
-        }
+    /// What was said before the piece `task`, as far as it was written.
+    pub(super) fn new(view: &View<'_>, thread: &ThreadId, told: &'a Told, task: usize, writer: Writer<'a>) -> Self {
+        let before = told.pieces().get(..task).unwrap_or_default();
+        let sizes = before.iter().rev().map_while(Piece::tokens).collect();
         let threads = Source::of(view, thread).threads;
         let threads = threads.iter().filter_map(|name| view.thread(name).ok());
         let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
-        Self { told, writer, complete: tail.complete, sizes, all, head: view.state.head.seq }
+        Self { told, task, writer, sizes, all, head: view.state.head.seq }
     }
 
     /// The newest that fits in `allowed`; where nothing does, it says at least that it was left out. Where not all of it
     /// fits, the cut moves in steps of up to a quarter of `allowed`, so that it stays where it is for a while and a
     /// provider's prompt cache keeps its prefix.
     pub(super) fn fit(&self, allowed: Tokens) -> Result<Excerpt, Lacking> {
-        let groups = self.told.before().len();
+        let groups = self.task;
         let mut used = Tokens(0);
         let fits = |size: &&Tokens| {
             used += **size;
             used <= allowed
         };
         let fitting = self.sizes.iter().take_while(fits).count();
-        if fitting == groups && self.complete {
+        if fitting == groups && self.told.is_complete() {
             return Ok(Excerpt { cut: 0, left_out: None, tokens: self.sizes.iter().copied().sum() });
         }
-        if groups - fitting <= self.told.unsettled() && !self.complete {
+        if groups - fitting <= self.told.unsettled() && !self.told.is_complete() {
             return Err(Lacking::Older);
         }
         let mut cut = self.stable_cut(groups - fitting, allowed);
@@ -95,22 +80,19 @@ impl<'a> History<'a> {
         Ok(self.fit(allowed.max(note))?.tokens)
     }
 
-    /// What is shown of it, written.
-    pub(super) fn write(&self, excerpt: &Excerpt) -> Vec<Written> {
-        let note = excerpt.left_out.map(|before| self.writer.write(&[left_out(before)]));
-        let shown = self.told.before().get(excerpt.cut..).unwrap_or_default();
-        note.into_iter().chain(shown.iter().map(|group| self.writer.write(group))).collect()
+    /// That something is left out, where it is.
+    pub(super) fn note(&self, excerpt: &Excerpt) -> Option<Piece> {
+        excerpt.left_out.map(|before| Piece::of(vec![left_out(before)], &self.writer))
     }
 
-    /// The entries that are shown.
-    pub(super) fn shows(&self, excerpt: &Excerpt) -> impl Iterator<Item = Seq> {
-        self.told.before().get(excerpt.cut..).unwrap_or_default().iter().flatten().map(|speech| speech.seq)
+    /// What is shown of it.
+    pub(super) fn shown(&self, excerpt: &Excerpt) -> &'a [Piece] {
+        self.told.pieces().get(excerpt.cut..self.task).unwrap_or_default()
     }
 
     fn cut_at(&self, cut: usize) -> Excerpt {
-        let first = self.told.groups().get(cut).and_then(|group| group.first());
-        let before = first.map_or(self.head.next(), |speech| speech.seq);
-        let shown = self.sizes.iter().take(self.told.before().len() - cut).copied().sum::<Tokens>();
+        let before = self.told.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
+        let shown = self.sizes.iter().take(self.task - cut).copied().sum::<Tokens>();
         Excerpt { cut, left_out: Some(before), tokens: shown + self.writer.size(&[left_out(before)]) }
     }
 
@@ -120,13 +102,13 @@ impl<'a> History<'a> {
         let step = i128::from(1_u64 << step.ilog2());
         let mut start = i128::from(self.all);
         let mut starts = Vec::new();
-        for (at, group) in self.told.groups().iter().enumerate().skip(least).rev() {
-            start -= group.iter().map(|speech| i128::from(speech.size.0)).sum::<i128>();
+        for (at, piece) in self.told.pieces().iter().enumerate().skip(least).rev() {
+            start -= piece.group.iter().map(|speech| i128::from(speech.size.0)).sum::<i128>();
             starts.push((at, start));
         }
         let boundary = (start + step - 1).div_euclid(step) * step;
-        let behind = starts.iter().rev().find(|(at, start)| *at <= self.told.before().len() && *start >= boundary);
-        behind.map_or(least, |(at, _)| (*at).min(self.told.before().len()))
+        let behind = starts.iter().rev().find(|(at, start)| *at <= self.task && *start >= boundary);
+        behind.map_or(least, |(at, _)| (*at).min(self.task))
     }
 }
 

@@ -6,9 +6,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    escape::escape,
-    speech::{From, Kind, Speech},
-    text::verdict,
+    speech::Speech,
+    voice::{NO_RESULT, Voice, loose_result, words},
 };
 use crate::{
     agent::{Agent, Tool},
@@ -59,7 +58,7 @@ pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
     let own = group.first().filter(|speech| speech.mine);
     let missing = own.map(Speech::calls).unwrap_or_default().iter();
     let missing = missing.filter(|call| group.iter().all(|speech| speech.result_of() != Some(call.id.as_str())));
-    messages.extend(missing.map(|call| result(&call.id, "[there is no result]")));
+    messages.extend(missing.map(|call| result(&call.id, NO_RESULT)));
     if own.is_none_or(|speech| speech.calls().is_empty()) {
         messages.iter_mut().for_each(loosen);
     }
@@ -70,7 +69,7 @@ pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
 fn loosen(message: &mut Value) {
     if message.get("role").and_then(Value::as_str) == Some("tool") {
         let content = message.get("content").and_then(Value::as_str).unwrap_or_default();
-        *message = self::message("user", &format!("[result of a tool]\n{content}"));
+        *message = self::message("user", &loose_result(content));
     }
 }
 
@@ -79,25 +78,12 @@ fn result(call: &str, content: &str) -> Value {
 }
 
 fn one(speech: &Speech, reader: &Agent) -> Value {
-    match &speech.kind {
-        Kind::Said { from, to, text, calls, expected, .. } => {
-            let text = escape(text);
-            let expected = expected.as_deref().map(|expected| format!("\n\nExpected output: {}", escape(expected)));
-            let text = text + &expected.unwrap_or_default();
-            match from {
-                From::System => message("system", &text),
-                From::User => message("user", &text),
-                From::Agent(Some(name)) if *name != reader.name => {
-                    let calls: String = calls.iter().map(|call| format!("\n[calls {}]", call.name)).collect();
-                    message("user", &format!("{name}: {}", (text + &calls).trim_start()))
-                }
-                From::Agent(_) => own(to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}")), calls),
-            }
-        }
-        Kind::Result { call, text, .. } => result(call.as_deref().unwrap_or_default(), &escape(text)),
-        Kind::Verdict { valid, reason } => message("user", &escape(&format!("[{}]", verdict(*valid, reason)))),
-        Kind::LeftOut(words) => message("user", words),
-        Kind::Outcomes(text) => message("user", &escape(&format!("[what came of your directive]\n{text}"))),
+    let (voice, words) = words(speech, reader);
+    match voice {
+        Voice::System => message("system", &words),
+        Voice::User => message("user", &words),
+        Voice::Own => own(words, speech.calls()),
+        Voice::Tool => result(speech.result_of().unwrap_or_default(), &words),
     }
 }
 

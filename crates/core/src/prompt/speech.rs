@@ -87,6 +87,20 @@ impl Speech {
         }
     }
 
+    /// About how many bytes of memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of_kind = match &self.kind {
+            Kind::Said { text, calls, expected, place, .. } => {
+                let of_calls: usize = calls.iter().map(|call| 128 + 2 * call.arguments_text().len()).sum();
+                text.len() + place.len() + of_calls + expected.as_deref().map_or(0, str::len)
+            }
+            Kind::Result { text, place, .. } => text.len() + place.len(),
+            Kind::Verdict { reason, .. } => reason.len(),
+            Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
+        };
+        size_of::<Self>() + of_kind
+    }
+
     /// The calls that it makes.
     pub(super) fn calls(&self) -> &[ToolCall] {
         match &self.kind {

@@ -6,35 +6,35 @@ use super::{
     Format,
     shorten::{shorten_group, water_level},
     speech::{From, Kind, Speech},
-    told::{Group, Told},
-    written::{Writer, Written},
+    told::Piece,
+    written::Writer,
 };
-use crate::{count::Tokens, id::Seq};
+use crate::count::Tokens;
 
 /// How many texts of a task are shortened side by side, at the most.
 const LONG_TEXTS: u64 = 4;
 
 /// What is to be done: what was given, or what the reader has not answered.
 pub(super) struct Task<'a> {
-    groups: Vec<Group>,
+    pieces: Vec<Piece>,
     writer: Writer<'a>,
     /// Whether something of it was shortened or left out.
     pub(super) shortened: bool,
 }
 
 impl<'a> Task<'a> {
-    /// The task of a request: the one that is given, else what was told last.
-    pub(super) fn new(told: &Told, given: Option<&str>, writer: Writer<'a>) -> Self {
-        let groups = match given {
-            Some(text) => vec![vec![spoken(text, writer.format)]],
-            None => told.task().to_vec(),
+    /// The task of a request: the one that is given, else what was told last, which is written.
+    pub(super) fn new(told: &[Piece], given: Option<&str>, writer: Writer<'a>) -> Self {
+        let pieces = match given {
+            Some(text) => vec![Piece::of(vec![spoken(text, writer.format)], &writer)],
+            None => told.to_vec(),
         };
-        Self { groups, writer, shortened: false }
+        Self { pieces, writer, shortened: false }
     }
 
     /// The size of it.
     pub(super) fn size(&self) -> Tokens {
-        self.writer.sizes(&self.groups).into_iter().sum()
+        sizes(&self.pieces).into_iter().sum()
     }
 
     /// Makes it fit in `allowed`, as far as that can be done: its longest texts are shortened, and where they are many,
@@ -44,19 +44,28 @@ impl<'a> Task<'a> {
             return;
         }
         self.shortened = true;
-        let all = std::mem::take(&mut self.groups);
+        let all = std::mem::take(&mut self.pieces);
+        // A few whole texts are of more use than many that are shortened to next to nothing.
+        let little = Tokens(allowed.0 / LONG_TEXTS);
+        let at_least = |piece: &Piece| piece.tokens().unwrap_or_default().min(little);
+        let mut all_at_least: Tokens = all.iter().map(at_least).sum();
         for newest in (0..all.len()).rev() {
-            let groups = beginning_and(newest, &all);
-            let sizes = self.writer.sizes(&groups);
-            let level = water_level(&sizes.iter().map(|size| (Tokens(0), *size)).collect::<Vec<_>>(), allowed);
-            // A few whole texts are of more use than many that are shortened to next to nothing.
-            let whole = sizes.iter().all(|size| *size <= level);
-            if newest > 1 && !whole && level.0 < allowed.0 / LONG_TEXTS {
+            let too_many = newest > 1 && all_at_least > allowed;
+            all_at_least = all_at_least.minus(all.get(all.len() - newest).map(at_least).unwrap_or_default());
+            if too_many {
                 continue;
             }
-            self.groups = groups;
-            for (group, _) in self.groups.iter_mut().zip(sizes).filter(|(_, size)| *size > level) {
-                shorten_group(&self.writer, group, level);
+            let pieces = self.beginning_and(newest, &all);
+            let sizes = sizes(&pieces);
+            let level = water_level(&sizes.iter().map(|size| (Tokens(0), *size)).collect::<Vec<_>>(), allowed);
+            if newest > 1 && level < little && sizes.iter().any(|size| *size > level) {
+                continue;
+            }
+            self.pieces = pieces;
+            for (piece, _) in self.pieces.iter_mut().zip(sizes).filter(|(_, size)| *size > level) {
+                let mut group = piece.group.to_vec();
+                shorten_group(&self.writer, &mut group, level);
+                *piece = Piece::of(group, &self.writer);
             }
             if self.size() <= allowed {
                 return;
@@ -64,35 +73,35 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Writes it.
-    pub(super) fn write(&self) -> Vec<Written> {
-        self.groups.iter().map(|group| self.writer.write(group)).collect()
+    /// What is shown of it.
+    pub(super) fn shown(&self) -> &[Piece] {
+        &self.pieces
     }
 
-    /// The entries that it shows.
-    pub(super) fn shows(&self) -> impl Iterator<Item = Seq> {
-        self.groups.iter().flatten().map(|speech| speech.seq)
+    /// The first piece and the newest ones; what is between them is left out and says so.
+    fn beginning_and(&self, newest: usize, all: &[Piece]) -> Vec<Piece> {
+        let behind = all.get(all.len() - newest..).unwrap_or_default();
+        let between = all.get(1..all.len() - newest).unwrap_or_default();
+        let seqs = between.iter().flat_map(|piece| piece.group.iter()).map(|speech| speech.seq);
+        let note = seqs.clone().min().zip(seqs.max()).map(|(first, last)| {
+            let words = format!(
+                "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
+            );
+            Piece::of(vec![Speech::note(Kind::LeftOut(words))], &self.writer)
+        });
+        all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
     }
 }
 
-/// The first group and the newest ones; what is between them is left out and says so.
-fn beginning_and(newest: usize, all: &[Group]) -> Vec<Group> {
-    let behind = all.get(all.len() - newest..).unwrap_or_default();
-    let between = all.get(1..all.len() - newest).unwrap_or_default();
-    let seqs = between.iter().flatten().map(|speech| speech.seq);
-    let note = seqs.clone().min().zip(seqs.max()).map(|(first, last)| {
-        vec![Speech::note(Kind::LeftOut(format!(
-            "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
-        )))]
-    });
-    all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
+fn sizes(pieces: &[Piece]) -> Vec<Tokens> {
+    pieces.iter().map(|piece| piece.tokens().unwrap_or_default()).collect()
 }
 
 fn spoken(text: &str, format: Format) -> Speech {
     // Chat templates want the last word to be the user's.
     let from = match format {
         Format::Text => From::System,
-        Format::OpenAi => From::User,
+        Format::OpenAi | Format::Anthropic => From::User,
     };
     let place = "raise the budget to see it whole".to_owned();
     let text = Arc::from(text);

@@ -1,3 +1,5 @@
+mod anthropic;
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -18,6 +20,7 @@ fn items(prompt: &Prompt) -> String {
     match &prompt.body {
         Body::Text(text) => text_items(text).join("\n"),
         Body::Messages(messages) => messages.iter().flat_map(message_items).collect::<Vec<_>>().join("\n"),
+        Body::Anthropic { system, messages } => anthropic::items(system, messages).join("\n"),
     }
 }
 
@@ -528,12 +531,18 @@ fn nothing_that_is_said_opens_or_closes_a_section() {
     ]);
     let messages: Vec<NewMessage> = serde_json::from_value(messages).unwrap();
     board.user(Command::AddMessages("main".parse().unwrap(), messages)).unwrap();
-    for (format, thread) in [(Format::Text, "main"), (Format::OpenAi, "main")] {
-        let prompt = board.prompt_as("writer", thread, 4000, format).unwrap();
+    for format in [Format::Text, Format::OpenAi, Format::Anthropic] {
+        let prompt = board.prompt_as("writer", "main", 4000, format).unwrap();
         let written = match prompt.body {
             Body::Text(text) => text,
             Body::Messages(messages) => {
                 messages.iter().map(|message| message["content"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
+            }
+            Body::Anthropic { system, messages } => {
+                let said = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+                let texts =
+                    system.iter().chain(said).filter_map(|block| block["text"].as_str().or(block["content"].as_str()));
+                texts.collect::<Vec<_>>().join("\n")
             }
         };
         for tag in TAGS {

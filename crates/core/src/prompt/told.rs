@@ -1,10 +1,24 @@
-//! What was said, as one reader was told it: in groups that belong together, and with the place where its task begins.
+//! What was said, as one reader was told it: in groups that belong together, each written and counted once.
+//!
+//! It is derived from the journal and can be thrown away. Kept from prompt to prompt it saves reading, writing and
+//! counting again what was said before; what comes out is the same.
+
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     Lacking, Request,
+    eyes::Eyes,
     speech::{Kind, Speech},
+    written::{Writer, Written},
 };
-use crate::{agent::Agent, tail::Tail, text::Values, view::View};
+use crate::{
+    count::{TokenCounter, Tokens},
+    error::Error,
+    id::Seq,
+    tail::Tail,
+    text::Values,
+    view::View,
+};
 
 /// What is said together: a call with its results, or one thing alone.
 pub(super) type Group = Vec<Speech>;
@@ -13,103 +27,202 @@ pub(super) type Group = Vec<Speech>;
 /// has to read on for a call that there never was.
 const REACH: usize = 64;
 
-/// What was said, in groups, and where the task begins.
-pub(super) struct Told {
-    groups: Vec<Group>,
-    /// The group with which the task begins; behind the last one where there is none.
-    task: usize,
-    /// The first group that stays as it is when older entries are read.
-    settled: usize,
+/// What one reader was told in one thread, as far back as it was read, and as far as it was written for a prompt.
+#[derive(Clone)]
+pub struct Told {
+    eyes: Eyes,
+    pieces: Vec<Piece>,
+    /// How many things were said.
+    said: usize,
+    /// How many pieces, from the oldest on, may be others when older entries are read: those up to the last result
+    /// whose call may be older than what was read.
+    unsettled: usize,
+    /// Whether there is nothing before it.
+    complete: bool,
+    /// The most pieces that a prompt looked at since the oldest ones were last forgotten.
+    wanted: usize,
+    bytes: usize,
+}
+
+/// A group, with what was written of it once it was wanted.
+#[derive(Clone)]
+pub(super) struct Piece {
+    pub(super) group: Arc<Group>,
+    /// How many things had been said before it.
+    place: usize,
+    written: Option<Written>,
 }
 
 impl Told {
-    /// Reads the tail with the reader's eyes. The task is what the reader has not answered: all from the last message
-    /// that is somebody else's; or what `request` gives, which comes after all that was said.
-    pub(super) fn read(
-        view: &View<'_>,
-        agent: &Agent,
-        request: &Request<'_>,
-        tail: &Tail,
-        values: &Values,
-    ) -> Result<Self, Lacking> {
-        let mut gathered = Gathered::default();
-        let mut lacking = Vec::new();
+    /// What the reader of a prompt was told before anything was read. Refused where it does not see the thread.
+    pub fn new(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
+        let eyes = Eyes::of(view, request, count)?;
+        Ok(Self { eyes, pieces: Vec::new(), said: 0, unsettled: 0, complete: false, wanted: 0, bytes: 0 })
+    }
+
+    /// Whether it is what the reader of this prompt was told, written as the prompt is: the same reader, who sees what
+    /// it saw then.
+    pub fn is_of(&self, view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> bool {
+        Eyes::of(view, request, count).is_ok_and(|eyes| eyes == self.eyes)
+    }
+
+    /// Reads a tail in the place of what was read before. What it says again is not written again.
+    pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
+        let speeches = self.speeches(view, tail, values)?;
+        let before = std::mem::take(&mut self.pieces);
+        (self.said, self.unsettled, self.complete) = (0, 0, tail.complete);
+        speeches.into_iter().for_each(|speech| self.add(speech));
+        let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
+        for piece in &mut self.pieces {
+            if let Some(same) = before.remove(&piece.seq()).filter(|before| before.says_what(piece)) {
+                piece.written = same.written;
+            }
+        }
+        self.bytes = self.pieces.iter().map(Piece::bytes).sum();
+        Ok(())
+    }
+
+    /// Reads on: `newer` holds the entries of the conversation that came after those that were read.
+    pub fn read_on(&mut self, view: &View<'_>, newer: &Tail, values: &Values) -> Result<(), Lacking> {
+        let speeches = self.speeches(view, newer, values)?;
+        speeches.into_iter().for_each(|speech| self.add(speech));
+        Ok(())
+    }
+
+    /// About how many bytes of memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Forgets the oldest pieces where no prompt has looked at them for long, so that it does not grow for ever.
+    pub fn forget_old(&mut self) {
+        let kept = self.wanted + 4 * REACH;
+        if self.pieces.len() < 2 * kept {
+            return;
+        }
+        let forgotten = self.pieces.len() - kept;
+        self.pieces.drain(..forgotten);
+        (self.complete, self.wanted) = (false, 0);
+        self.unsettled = self.unsettled.saturating_sub(forgotten);
+        self.bytes = self.pieces.iter().map(Piece::bytes).sum();
+    }
+
+    fn speeches(&self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<Vec<Speech>, Lacking> {
+        let (mut speeches, mut lacking) = (Vec::new(), Vec::new());
         for item in tail.items.iter().filter(|item| item.is_seen(view)) {
-            match Speech::of(item, &agent.name, request.thread, values) {
-                Ok(Some(speech)) => gathered.add(speech),
-                Ok(None) => {}
+            match Speech::of(item, &self.eyes.reader, &self.eyes.thread, values) {
+                Ok(speech) => speeches.extend(speech),
                 Err(hash) => lacking.push(hash),
             }
         }
-        if !lacking.is_empty() {
-            return Err(Lacking::Values(lacking));
-        }
-        let Gathered { groups, unsettled, .. } = gathered;
-        let settled = if tail.complete { 0 } else { unsettled };
-        let task = match groups.iter().rposition(is_foreign) {
-            _ if request.task.is_some() => groups.len(),
-            Some(at) if at >= settled => at,
-            None if tail.complete => groups.len(),
-            _ => return Err(Lacking::Older),
-        };
-        Ok(Self { groups, task, settled })
+        if lacking.is_empty() { Ok(speeches) } else { Err(Lacking::Values(lacking)) }
     }
 
-    /// All groups, oldest first.
-    pub(super) fn groups(&self) -> &[Group] {
-        &self.groups
-    }
-
-    /// What was said before the task.
-    pub(super) fn before(&self) -> &[Group] {
-        self.groups.get(..self.task).unwrap_or_default()
-    }
-
-    /// What the reader has not answered.
-    pub(super) fn task(&self) -> &[Group] {
-        self.groups.get(self.task..).unwrap_or_default()
-    }
-
-    /// How many groups, from the oldest on, may be others when older entries are read.
-    pub(super) fn unsettled(&self) -> usize {
-        self.settled
-    }
-}
-
-/// Whether a group is what somebody else said.
-fn is_foreign(group: &Group) -> bool {
-    group.first().is_some_and(|first| !first.mine && matches!(first.kind, Kind::Said { .. }))
-}
-
-/// Groups in the making.
-#[derive(Default)]
-struct Gathered {
-    groups: Vec<Group>,
-    /// How many things had been said before each group.
-    starts: Vec<usize>,
-    said: usize,
-    /// The group behind the last result whose call may be older than what was read.
-    unsettled: usize,
-}
-
-impl Gathered {
     /// A result joins its call, also where other things were said between them; what else is said stands alone.
     fn add(&mut self, speech: Speech) {
         let place = self.said;
         self.said += 1;
         if let Some(id) = speech.result_of() {
-            let near = self.groups.iter_mut().zip(&self.starts).rev().take_while(|(_, start)| place - **start <= REACH);
-            let mut calling = near.filter(|(group, _)| waits_for(group, id));
-            if let Some((group, _)) = calling.next() {
-                group.push(speech);
+            let near = self.pieces.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
+            if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
+                self.bytes = self.bytes.saturating_sub(calling.bytes());
+                Arc::make_mut(&mut calling.group).push(speech);
+                calling.written = None;
+                self.bytes += calling.bytes();
                 return;
             }
             if place < REACH {
-                self.unsettled = self.groups.len() + 1;
+                self.unsettled = self.pieces.len() + 1;
             }
         }
-        self.groups.push(vec![speech]);
-        self.starts.push(place);
+        let piece = Piece { group: Arc::new(vec![speech]), place, written: None };
+        self.bytes += piece.bytes();
+        self.pieces.push(piece);
+    }
+
+    /// Where the task of a request begins: with what the reader has not answered, which is all from the last message
+    /// that is somebody else's; or behind all that was said, where the request gives it.
+    pub(super) fn task(&self, request: &Request<'_>) -> Result<usize, Lacking> {
+        let settled = self.unsettled();
+        match self.pieces.iter().rposition(Piece::is_foreign) {
+            _ if request.task.is_some() => Ok(self.pieces.len()),
+            Some(at) if at >= settled => Ok(at),
+            None if self.complete => Ok(self.pieces.len()),
+            _ => Err(Lacking::Older),
+        }
+    }
+
+    /// Writes what was not written yet: all of the task, and of what was said before it as much as a prompt could show
+    /// in `budget`.
+    pub(super) fn write(&mut self, writer: &Writer<'_>, task: usize, budget: Tokens) {
+        let (mut used, count) = (Tokens(0), self.pieces.len());
+        for (at, piece) in self.pieces.iter_mut().enumerate().rev() {
+            if used > budget {
+                break;
+            }
+            self.wanted = self.wanted.max(count - at);
+            if piece.written.is_none() {
+                let written = writer.write(&piece.group);
+                self.bytes += written.bytes();
+                piece.written = Some(written);
+            }
+            if at < task {
+                used += piece.tokens().unwrap_or_default();
+            }
+        }
+    }
+
+    /// All pieces, oldest first.
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Whether everything there is was read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// How many pieces, from the oldest on, may be others when older entries are read.
+    pub(super) fn unsettled(&self) -> usize {
+        if self.complete { 0 } else { self.unsettled }
+    }
+}
+
+impl Piece {
+    /// A group that no entry says.
+    pub(super) fn of(group: Group, writer: &Writer<'_>) -> Self {
+        let written = Some(writer.write(&group));
+        Self { group: Arc::new(group), place: 0, written }
+    }
+
+    /// What was written of it, and its size; nothing where no prompt wanted it yet.
+    pub(super) fn written(&self) -> Option<&Written> {
+        self.written.as_ref()
+    }
+
+    /// Its size, where it was written.
+    pub(super) fn tokens(&self) -> Option<Tokens> {
+        self.written.as_ref().map(|written| written.tokens)
+    }
+
+    /// The entry that begins it.
+    pub(super) fn seq(&self) -> Option<Seq> {
+        self.group.first().map(|speech| speech.seq)
+    }
+
+    /// Whether it is what somebody else said.
+    fn is_foreign(&self) -> bool {
+        self.group.first().is_some_and(|first| !first.mine && matches!(first.kind, Kind::Said { .. }))
+    }
+
+    fn says_what(&self, other: &Self) -> bool {
+        let seqs = |piece: &Self| piece.group.iter().map(|speech| speech.seq).collect::<Vec<_>>();
+        seqs(self) == seqs(other)
+    }
+
+    fn bytes(&self) -> usize {
+        let of_group: usize = self.group.iter().map(Speech::bytes).sum();
+        size_of::<Self>() + of_group + self.written.as_ref().map_or(0, Written::bytes)
     }
 }
 

@@ -1,26 +1,33 @@
 //! Writing what was said in one format, and counting it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{Format, openai, speech::Speech, text, told::Group};
+use super::{Format, anthropic, openai, speech::Speech, text};
 use crate::{
     agent::Agent,
     count::{TokenCounter, Tokens},
+    entry::Hash,
 };
 
 /// The tags around a section of the format `text`.
 pub(super) type Frame = (&'static str, &'static str);
 
-/// What was written of a group, and its size.
+/// What was written of a group, and its size. Its clones share what was written.
+#[derive(Clone, Debug)]
 pub(super) struct Written {
     pub(super) form: Form,
     pub(super) tokens: Tokens,
+    /// The hash of what was written: where it is the same, so is the piece.
+    pub(super) hash: Hash,
 }
 
 /// A piece of a prompt in its format.
+#[derive(Clone, Debug)]
 pub(super) enum Form {
-    Text(String),
-    Messages(Vec<Value>),
+    Text(Arc<str>),
+    Messages(Arc<[Value]>),
 }
 
 /// Writes in one format for one reader.
@@ -38,12 +45,18 @@ impl Writer<'_> {
             Format::Text => {
                 let pieces: Vec<_> = group.iter().map(|speech| text::piece(speech, self.agent)).collect();
                 let tokens = pieces.iter().map(|piece| self.count.count(piece)).sum();
-                Written { form: Form::Text(pieces.concat()), tokens }
+                let text = pieces.concat();
+                Written { tokens, hash: Hash::of(text.as_bytes()), form: Form::Text(text.into()) }
             }
             Format::OpenAi => {
                 let messages = openai::messages(group, self.agent);
                 let tokens = messages.iter().map(|message| openai::tokens(message, self.count)).sum();
-                Written { form: Form::Messages(messages), tokens }
+                Written::messages(messages, tokens)
+            }
+            Format::Anthropic => {
+                let messages = anthropic::messages(group, self.agent);
+                let tokens = messages.iter().map(|message| anthropic::tokens(message, self.count)).sum();
+                Written::messages(messages, tokens)
             }
         }
     }
@@ -53,21 +66,56 @@ impl Writer<'_> {
         self.write(group).tokens
     }
 
-    /// The size of groups.
-    pub(super) fn sizes(&self, groups: &[Group]) -> Vec<Tokens> {
-        groups.iter().map(|group| self.size(group)).collect()
-    }
-
     /// The size of the tags around a section.
     pub(super) fn frame(&self, (open, close): Frame) -> Tokens {
         match self.format {
             Format::Text => self.count.count(open) + self.count.count(close),
-            Format::OpenAi => Tokens(0),
+            Format::OpenAi | Format::Anthropic => Tokens(0),
         }
     }
 
-    /// What the messages around the content cost: that of the system, and the start of the answer.
+    /// What the messages around the content cost: that of the system, and the start of the answer. A text has none.
     pub(super) fn envelope(&self) -> Tokens {
-        openai::tokens(&openai::message("system", ""), self.count) + openai::ANSWER
+        match self.format {
+            Format::Text => Tokens(0),
+            Format::OpenAi => openai::tokens(&openai::message("system", ""), self.count) + openai::ANSWER,
+            Format::Anthropic => anthropic::envelope(self.count),
+        }
+    }
+
+    /// What the reader's tools cost where they stand beside the prompt. A text has none.
+    pub(super) fn tools(&self) -> Tokens {
+        match self.format {
+            Format::Text => Tokens(0),
+            Format::OpenAi => openai::tools(&self.agent.tools, self.count),
+            Format::Anthropic => anthropic::tools(&self.agent.tools, self.count),
+        }
+    }
+}
+
+impl Written {
+    fn messages(messages: Vec<Value>, tokens: Tokens) -> Self {
+        let hash = Hash::of(&serde_json::to_vec(&messages).unwrap_or_default());
+        Self { tokens, hash, form: Form::Messages(messages.into()) }
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.form {
+            Form::Text(text) => text.len(),
+            Form::Messages(messages) => messages.iter().map(message_bytes).sum(),
+        }
+    }
+}
+
+/// About how many bytes of memory a message takes: its texts, and what holds them.
+fn message_bytes(message: &Value) -> usize {
+    match message {
+        Value::String(text) => 32 + text.len(),
+        Value::Array(values) => values.iter().map(message_bytes).sum(),
+        Value::Object(fields) => {
+            96 + fields.iter().map(|(name, value)| 64 + name.len() + message_bytes(value)).sum::<usize>()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 32,
     }
 }

@@ -1,6 +1,6 @@
 //! What can happen to runs.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -184,6 +184,7 @@ run_fact!(Started, "run.started", |started, state, header| {
         used: Used::default(),
         used_in_all: Used::default(),
         turns: 0,
+        requested: BTreeMap::new(),
         pending: None,
         idle: 0,
         node: None,
@@ -218,7 +219,10 @@ run_fact!(Ended, "run.ended", |ended, state, _| {
 
 run_fact!(TurnRequested, "turn.requested", |requested, state, header| {
     let pending = Pending { turn: requested.turn, requested: header.seq, at: header.at };
-    state.runs.change(&requested.run, |run| (run.turns, run.pending) = (requested.turn, Some(pending)));
+    state.runs.change(&requested.run, |run| {
+        (run.turns, run.pending) = (requested.turn, Some(pending));
+        run.requested.insert(requested.agent, header.seq);
+    });
 });
 
 run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {

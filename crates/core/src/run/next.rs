@@ -53,11 +53,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     {
         return Ok(Next::Pause(reason));
     }
-    let thread = match &run.due {
-        Due::Work { agent } => ThreadId::of_agent(agent),
-        _ => ThreadId::main(),
-    };
-    Ok(Next::Ask(Ask { agent, thread, due: run.due.clone(), requested: run.pending.clone() }))
+    Ok(Next::Ask(Ask { agent, thread: run.due.thread(), due: run.due.clone(), requested: run.pending.clone() }))
 }
 
 /// Whose model is to be asked; `None` where it is not a model's turn.

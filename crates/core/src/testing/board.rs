@@ -9,7 +9,7 @@ use crate::{
     entry::{Actor, Entry, Header},
     error::Error,
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, Lacking, Layout, Prompt, Request, prompt},
+    prompt::{Format, Lacking, Layout, Prompt, Request, Told, prompt, prompt_of},
     session::{NewSession, SessionPatch, Settings},
     state::State,
     tail::{Source, Tail},
@@ -182,6 +182,46 @@ impl Board {
             task: None,
         };
         self.prompt_for(agent, &request, 3)
+    }
+
+    /// The prompt of `agent` for `request`, made of what was kept of an earlier one as far as that is of use.
+    ///
+    /// # Panics
+    /// Where it asks for what there is not.
+    pub fn prompt_from(
+        &self,
+        kept: &mut Option<(Told, Seq)>,
+        agent: &str,
+        request: &Request<'_>,
+    ) -> Result<Prompt, Error> {
+        let view = self.view(agent)?;
+        let source = Source::of(&view, request.thread);
+        let mut tail = Tail::default();
+        let mut told = match kept.take().filter(|(told, _)| told.is_of(&view, request, self.count)) {
+            Some((mut told, through)) => {
+                let is_newer = |entry: &&Entry| entry.header.seq > through && source.has(&entry.header);
+                tail.extend(self.entries.iter().filter(is_newer))?;
+                told.read_on(&view, &tail, &self.values).unwrap();
+                told
+            }
+            None => Told::new(&view, request, self.count)?,
+        };
+        let mut page = 1;
+        let built = loop {
+            match prompt_of(&view, request, &mut told, &self.values, self.count) {
+                Ok((prompt, _)) => break Ok(prompt),
+                Err(Lacking::Refused(error)) => break Err(error),
+                Err(lacking) => assert_eq!(lacking, Lacking::Older),
+            }
+            let all: Vec<_> = self.entries.iter().rev().filter(|entry| source.has(&entry.header)).cloned().collect();
+            tail = Tail { complete: all.len() <= page, ..Tail::default() };
+            tail.extend_back(all.get(..page.min(all.len())).unwrap_or_default())?;
+            told.read(&view, &tail, &self.values).unwrap();
+            page *= 4;
+        };
+        told.forget_old();
+        *kept = Some((told, self.state.head.seq));
+        built
     }
 
     /// The prompt of `agent` for `request`, reading older entries `page` at a time and long texts only when asked for.

@@ -87,6 +87,7 @@ impl Board {
             at: self.state.head.seq,
             layout: "team".to_owned(),
             layout_version: 1,
+            format: "openai".to_owned(),
             vocabulary: self.count.vocabulary().to_owned(),
             counting: Counting::Exact,
             budget: Tokens(1000),

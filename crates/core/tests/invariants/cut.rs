@@ -23,6 +23,11 @@ fn rendered(board: &Board, format: Format) -> (String, bool) {
     match prompt.body {
         Body::Text(text) => (text, is_cut),
         Body::Messages(messages) => (serde_json::to_string(&messages).unwrap(), is_cut),
+        // The marks move, and are no part of what is kept.
+        body @ Body::Anthropic { .. } => {
+            let marked = serde_json::to_string(&body).unwrap();
+            (marked.replace(r#","cache_control":{"type":"ephemeral"}"#, ""), is_cut)
+        }
     }
 }
 
@@ -48,7 +53,7 @@ fn moves(format: Format, turns: usize, mut between: impl FnMut(&mut Board, usize
 #[test]
 fn the_cut_moves_a_few_times_while_a_share_of_messages_is_added() {
     // A turn adds some 60 tokens, and the history gets some 1,000: its share is said anew every 16 turns or so.
-    for format in [Format::Text, Format::OpenAi] {
+    for format in [Format::Text, Format::OpenAi, Format::Anthropic] {
         let moves = moves(format, 160, |_, _| {});
         assert!((10..=60).contains(&moves), "{moves} moves in 160 turns");
     }

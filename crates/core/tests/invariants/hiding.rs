@@ -89,9 +89,9 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
 
 fn check_prompts(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
     for thread in THREADS {
-        for (budget, format) in
-            [(120, Format::Text), (700, Format::OpenAi), (1_000_000, Format::Text), (1_000_000, Format::OpenAi)]
-        {
+        let formats = [(120, Format::Text), (700, Format::OpenAi), (1500, Format::Anthropic)];
+        let whole = [Format::Text, Format::OpenAi, Format::Anthropic].map(|format| (1_000_000, format));
+        for (budget, format) in formats.into_iter().chain(whole) {
             match board.prompt_as(agent, thread, budget, format) {
                 Ok(prompt) => check(&json!([prompt.body, prompt.parts]).to_string(), sight, agent, "a prompt")?,
                 // The thread's name is what was asked for.

@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "in tests a surprise is a failure")]
 
+mod anthropic;
 mod budget;
 mod cut;
 mod directive;
 mod folding;
 mod hiding;
+mod kept;
 mod sight;
 mod story;
 

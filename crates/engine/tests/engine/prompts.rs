@@ -33,7 +33,7 @@ async fn fill(session: &Session) {
 fn queries() -> Vec<PromptQuery> {
     let mut queries = Vec::new();
     for name in ["lead", "writer", "editor"] {
-        for format in [Format::Text, Format::OpenAi] {
+        for format in [Format::Text, Format::OpenAi, Format::Anthropic] {
             for budget in [900, 2000, 100_000] {
                 for at in [None, Some(40), Some(90), Some(165)] {
                     queries.push(PromptQuery {

@@ -1,13 +1,16 @@
 //! Putting an answer together, from the pieces of a stream or from a whole.
 
+use std::ops::ControlFlow;
+
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
 /// One piece of an answer, or all of it: both have the same form but for one name.
 #[derive(Deserialize)]
-pub(super) struct Chunk {
+struct Chunk {
     #[serde(default)]
     choices: Vec<Choice>,
     usage: Option<WireUsage>,
@@ -53,18 +56,11 @@ struct WireUsage {
 
 impl Chunk {
     /// The HTTP status that an error in it stands for, where it is an error.
-    pub(super) fn error_status(&self) -> Option<u16> {
+    fn error_status(&self) -> Option<u16> {
         let error = self.error.as_ref()?;
         let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
         Some(status.and_then(|status| u16::try_from(status).ok()).unwrap_or(500))
     }
-}
-
-/// The names in a list of models.
-pub(super) fn models(text: &str) -> Option<Vec<String>> {
-    let list: Value = serde_json::from_str(text).ok()?;
-    let names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
-    Some(names.map(str::to_owned).collect())
 }
 
 /// An answer in the making.
@@ -79,8 +75,8 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    /// Takes in the next piece and hands its text on.
-    pub(super) fn take(&mut self, chunk: Chunk, on_delta: &mut OnDelta<'_>) {
+    /// Takes in a piece that is no error.
+    fn add(&mut self, chunk: Chunk, on_delta: &mut OnDelta<'_>) {
         if let Some(usage) = chunk.usage {
             let WireUsage { prompt_tokens, completion_tokens } = usage;
             self.usage = Some(Usage { prompt_tokens, completion_tokens });
@@ -129,41 +125,45 @@ impl Assembly {
     }
 
     /// The endpoint says that this was all, without a reason.
-    pub(super) fn end(&mut self) {
+    fn end(&mut self) {
         let silent = if self.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
         self.finish.get_or_insert(silent);
-    }
-
-    /// Whether the endpoint has said that this was all.
-    pub(super) fn is_finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Whether nothing has come.
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.calls.is_empty() && self.finish.is_none()
-    }
-
-    /// How much text has come.
-    pub(super) fn received_chars(&self) -> usize {
-        self.text.chars().count()
     }
 
     /// The answer; `asked` is the model that was asked.
     pub(super) fn answer(mut self, asked: &str) -> ChatAnswer {
         self.end();
         let finish = self.finish.filter(|_| !self.refused).unwrap_or(Finish::ContentFilter);
-        let mut tool_calls: Vec<_> = self.calls.into_iter().map(|(_, call)| call).collect();
-        for (number, call) in tool_calls.iter_mut().enumerate() {
-            if call.id.is_empty() {
-                call.id = format!("call_{}", number + 1);
-            }
-            if call.arguments.trim().is_empty() {
-                "{}".clone_into(&mut call.arguments);
-            }
-        }
+        let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
         let model = self.model.unwrap_or_else(|| asked.to_owned());
         ChatAnswer { text: self.text, tool_calls, usage: self.usage, finish, model }
+    }
+}
+
+impl reading::Assembly for Assembly {
+    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault> {
+        if data == "[DONE]" {
+            self.end();
+            return Ok(ControlFlow::Break(()));
+        }
+        let chunk: Chunk = serde_json::from_str(data).map_err(Fault::NotUnderstood)?;
+        if let Some(status) = chunk.error_status() {
+            return Err(Fault::Refused(status));
+        }
+        self.add(chunk, on_delta);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.is_empty() && self.finish.is_none()
+    }
+
+    fn received_chars(&self) -> usize {
+        self.text.chars().count()
     }
 }
 

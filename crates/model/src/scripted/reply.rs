@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{ToolCall, Usage};
 
@@ -68,7 +68,7 @@ impl Reply {
         Self::of(Act::Silence)
     }
 
-    /// Something that is no chat completion, with status 200.
+    /// Something that is no message, with status 200.
     pub fn garbage(body: impl Into<String>) -> Self {
         Self::raw(200, "text/html", body)
     }
@@ -99,7 +99,7 @@ impl Reply {
         self
     }
 
-    /// The same, with this reason for its end, such as `"length"`.
+    /// The same, with this reason for its end in the words of chat completions, such as `"length"`.
     #[must_use]
     pub fn finish(mut self, reason: impl Into<String>) -> Self {
         self.finish = Some(reason.into());
@@ -127,16 +127,11 @@ impl Reply {
     }
 
     /// The usage to tell of, for a `request` and the `answer` to it.
-    pub(super) fn usage_for(&self, request: &Value, answer: &str) -> Option<Value> {
+    pub(super) fn usage_for(&self, request: &Value, answer: &str) -> Option<Usage> {
         let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
-        let made_up = || {
+        self.usage.unwrap_or_else(|| {
             let prompt_tokens = words(&request.get("messages").map(Value::to_string).unwrap_or_default());
             Some(Usage { prompt_tokens, completion_tokens: words(answer) })
-        };
-        let Usage { prompt_tokens, completion_tokens } = self.usage.unwrap_or_else(made_up)?;
-        let total_tokens = prompt_tokens.saturating_add(completion_tokens);
-        Some(json!({
-            "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "total_tokens": total_tokens,
-        }))
+        })
     }
 }

@@ -47,6 +47,7 @@ impl Models {
     pub(crate) fn model(&self) -> Arc<dyn ChatModel> {
         let settings = ModelSettings {
             openai_base_url: Some(self.endpoint.base_url()),
+            anthropic_base_url: Some(self.endpoint.base_url()),
             retries: Retries { tries: 1, ..Retries::default() },
             ..ModelSettings::default()
         };
@@ -65,19 +66,26 @@ impl Models {
 
 /// What a request asks for.
 pub(crate) fn asked(request: &Value) -> &str {
-    request["response_format"]["json_schema"]["name"].as_str().unwrap_or("work")
+    let form = request["response_format"]["json_schema"]["name"].as_str();
+    form.or(request["tool_choice"]["name"].as_str()).unwrap_or("work")
 }
 
-/// The text of all messages of a request.
+/// The text of all messages of a request, and of what comes before them.
 pub(crate) fn prompt(request: &Value) -> String {
-    request["messages"].to_string()
+    json!([request["system"], request["messages"]]).to_string()
 }
 
 /// `lead`, `writer` who can look things up, and `editor`.
 pub(crate) async fn session_on(store: &Arc<dyn Store>) -> Session {
+    session_asking(store, None, None).await
+}
+
+/// The same team, in which the lead and the writer have models of their own.
+pub(crate) async fn session_asking(store: &Arc<dyn Store>, lead: Option<&str>, writer: Option<&str>) -> Session {
+    let tools = json!([{"name": "look_up", "description": "Looks something up."}]);
     let agents = json!([
-        {"name": "lead", "role": "manager"},
-        {"name": "writer", "role": "worker", "tools": [{"name": "look_up", "description": "Looks something up."}]},
+        {"name": "lead", "role": "manager", "model": lead},
+        {"name": "writer", "role": "worker", "model": writer, "tools": tools},
         {"name": "editor", "role": "worker"},
     ]);
     let new = NewBoardSession { id: "s".parse().ok(), agents: serde_json::from_value(agents).unwrap(), settings: None };

@@ -8,5 +8,6 @@ mod fixture;
 
 mod course;
 mod interruptions;
+mod providers;
 mod recovery;
 mod trouble;

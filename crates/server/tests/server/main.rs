@@ -8,6 +8,7 @@ mod bad_input;
 mod document;
 mod everyone;
 mod keyed;
+mod local;
 mod people;
 mod resources;
 mod runs;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::fixtures::Server;
+use crate::fixtures::{Answer, Server};
 
 #[tokio::test]
 async fn a_session_is_made_read_changed_listed_and_deleted() {
@@ -34,7 +34,9 @@ async fn a_set_is_put_read_listed_and_deleted_under_any_name() {
     let team = server.team("s").await;
     let path = format!("{team}/context-sets/a%2Fb%20%3F%C3%A9");
     let put = json!({"content": "high at noon", "visible_to": ["lead"]});
-    let set = server.send("PUT", &path, put).await.is(200);
+    let mut set = server.send("PUT", &path, put.clone()).await.is(200);
+    assert_eq!(set.body.as_object_mut().unwrap().remove("outcome"), Some(json!("created")));
+    assert_eq!(server.send("PUT", &path, put).await.is(200).body["outcome"], "unchanged");
     assert_eq!(set.body["name"], "a/b ?é");
     assert_eq!(set.body["hidden_from_agents"], json!(["writer", "critic"]));
     assert_eq!(server.get(&path).await.is(200).body, set.body);
@@ -162,14 +164,24 @@ async fn threads_prompts_and_sizes_are_given() {
     assert!(
         threads.body["threads"][0]["last_at"].is_string() && threads.body["threads"][0]["tokens"].as_u64() > Some(0)
     );
-    let prompt = server.send("POST", &format!("{team}/prompt"), json!({"agent": "writer"})).await.is(200);
+    let asked = json!({"agent": "writer", "model": "openai:gpt-4o"});
+    let prompt = server.send("POST", &format!("{team}/prompt"), asked).await.is(200);
     assert!(prompt.text("text").contains("Begin, please.") && prompt.body["counting"] == "exact", "{}", prompt.raw);
+    assert_eq!(prompt.body["reusable_prefix_tokens"], 0);
+    // The model of agents that name none is not known here, so that its tokens are counted at the most.
+    let prompt = server.send("POST", &format!("{team}/prompt"), json!({"agent": "writer"})).await.is(200);
+    assert_eq!(prompt.body["counting"], "upper_bound", "{}", prompt.raw);
     let openai = json!({"agent": "writer", "format": "openai", "budget": 4000, "at": 4});
     let prompt = server.send("POST", &format!("{team}/prompt"), openai).await.is(200);
     assert!(prompt.body["messages"].is_array() && prompt.body["seq"] == 4);
+    let anthropic = json!({"agent": "writer", "format": "anthropic", "budget": 4000});
+    let prompt = server.send("POST", &format!("{team}/prompt"), anthropic).await.is(200).body;
+    assert_eq!((&prompt["system"][0]["type"], &prompt["messages"][0]["role"]), (&json!("text"), &json!("user")));
+    assert_eq!((prompt.get("text"), &prompt["counting"]), (None, &json!("upper_bound")));
     server.send("POST", &format!("{team}/prompt"), json!({"budget": 3})).await.problem(422, "budget_exceeded");
     let size = server.get(&format!("{team}/threads/main/context")).await.is(200);
     assert!(size.body["tokens"].as_u64().unwrap() > 3 && size.body["parts"].is_array());
+    assert_eq!((&size.body["warn_at"], &size.body["compress_at"]), (&json!(102_400), &json!(115_200)));
     assert_eq!(
         server.get(&format!("{team}/threads/side/context")).await.is(200).body["parts"][0]["name"],
         "instructions"
@@ -200,4 +212,49 @@ async fn the_server_says_how_it_is() {
     assert!(wrong.headers.contains_key("allow"));
     let metrics = server.get("/metrics").await.is(200);
     assert!(metrics.raw.contains("route=\"/v1/sessions\",status=\"405\"} 1"), "{}", metrics.raw);
+}
+
+#[tokio::test]
+async fn where_a_text_came_from_is_answered_with_the_eyes_of_who_asks() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let put = json!({"content": "high at noon", "visible_to": ["writer"]});
+    server.send("PUT", &format!("{team}/context-sets/Tide"), put).await.is(200);
+    let found = server.get(&format!("{team}/why?text=at%20noon")).await.is(200);
+    assert_eq!(found.body["findings"][0]["subject"], "set:Tide");
+    assert_eq!(found.body["findings"][0]["hidden_from"], json!(["lead", "critic"]));
+    let seen = server.get(&format!("{team}/why?text=at%20noon&as=writer")).await.is(200);
+    assert_eq!(seen.body["findings"].as_array().unwrap().len(), 1);
+    let hidden = server.get(&format!("{team}/why?text=at%20noon&as=critic")).await.is(200);
+    assert_eq!(hidden.body["findings"], json!([]));
+    server.get(&format!("{team}/why?text=%20")).await.problem(422, "invalid");
+    server.get(&format!("{team}/why")).await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn the_sessions_used_last_are_given_first_where_that_is_asked_for() {
+    let server = Server::start().await;
+    for id in ["a", "b", "c"] {
+        let keyed = server.call("POST", "/v1/sessions").header("Idempotency-Key", id).json(&json!({ "id": id }));
+        Answer::of(keyed).await.is(201);
+    }
+    let message = json!({"messages": [{"role": "user", "content": "hello"}]});
+    server.send("POST", "/v1/sessions/b/threads/main/messages", message).await.is(200);
+    let ids = |answer: Answer| {
+        let sessions = answer.body["sessions"].as_array().unwrap().clone();
+        sessions.iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(server.get("/v1/sessions?order=recent&limit=1").await.is(200)), ["b"]);
+    assert_eq!(ids(server.get("/v1/sessions?order=recent").await.is(200)).len(), 3);
+    assert_eq!(ids(server.get("/v1/sessions?order=id").await.is(200)), ["a", "b", "c"]);
+    server.get("/v1/sessions?order=recent&cursor=61").await.problem(422, "invalid");
+    server.get("/v1/sessions?order=size").await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn the_server_says_its_version_and_what_its_store_promises() {
+    let server = Server::start().await;
+    let health = server.get("/healthz").await.is(200);
+    assert_eq!(health.body, json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}));
+    assert_eq!(server.get("/readyz").await.is(200).body, json!({"status": "ok", "durability": "process"}));
 }

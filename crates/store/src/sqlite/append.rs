@@ -1,5 +1,7 @@
 //! Appending a batch, and the keys that entries claim.
 
+use std::collections::HashMap;
+
 use callboard_core::{
     entry::{Entry, Hash, Head},
     id::{Seq, SessionId},
@@ -7,57 +9,64 @@ use callboard_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{column, delete, fault::Fault, sessions, values, words, write::Write};
-use crate::{Append, Error};
+use super::{
+    column, delete,
+    fault::Fault,
+    sessions::{self, Found},
+    values,
+    write::Write,
+};
+use crate::{Append, Error, Row};
 
-/// See [`Store::append`](crate::Store::append).
+/// See [`Store::append`](crate::Store::append). It refuses before it writes.
 pub(super) fn append(write: &mut Write<'_>, batch: &Append) -> Result<(), Fault> {
-    let session = match sessions::live(write.db, &batch.session, write.now)? {
-        Some(found) if found.row.head == batch.expected => found.id,
-        None if batch.expected == Head::default() => create(write, &batch.session)?,
-        found => return Err(Error::Conflict { found: found.map(|found| found.row) }.into()),
-    };
+    let found = sessions::live(write.db, &batch.session, write.now)?;
+    let head = found.map_or(Head::default(), |found| found.row.head);
+    if head != batch.expected {
+        return Err(Error::Conflict { found: found.map(|found| found.row) }.into());
+    }
+    let claims = claims(write.db, found.map(|found| found.id), &batch.entries)?;
+    let session = place(write, batch, found)?;
     for entry in &batch.entries {
-        claim(write.db, session, entry)?;
-        let change = write.next_change();
-        insert(write.db, session, change, entry)?;
+        insert(write, session, entry)?;
+    }
+    for (key, seq) in claims {
+        write.db.prepare_cached("INSERT INTO claim (session, key, seq) VALUES (?1, ?2, ?3)")?.execute((
+            session,
+            key,
+            column::number(seq),
+        ))?;
     }
     for (hash, text) in &batch.values {
         values::put(write.db, session, *hash, text)?;
     }
-    advance(write, session, batch)?;
     write.changed(&batch.session);
     Ok(())
 }
 
-/// Makes a session. One of the same name that has expired goes first.
-fn create(write: &mut Write<'_>, name: &SessionId) -> Result<i64> {
-    if let Some(expired) = sessions::find(write.db, name)? {
-        delete::bury(write, expired.id, name)?;
+/// Moves the head of a session to the end of the batch; makes the session where there is none. One of the same name that
+/// has expired goes first.
+fn place(write: &mut Write<'_>, batch: &Append, found: Option<Found>) -> Result<i64> {
+    let head = batch.entries.last().map_or(batch.expected, Entry::head);
+    let row = Row { head, expires_at: batch.expires_at, last_activity: write.now };
+    if let Some(found) = found {
+        sessions::set(write.db, &found, row)?;
+        return Ok(found.id);
     }
-    write
-        .db
-        .prepare_cached("INSERT INTO session (name, seq, tag, last_activity) VALUES (?1, 0, x'', ?2) RETURNING id")?
-        .query_row((name.as_str(), write.now.as_millis()), |row| row.get(0))
+    if let Some(expired) = sessions::find(write.db, &batch.session)? {
+        delete::bury(write, expired.id, &batch.session)?;
+    }
+    sessions::insert(write.db, &batch.session, row)
 }
 
-/// Moves the head of a session to the end of the batch.
-fn advance(write: &Write<'_>, session: i64, batch: &Append) -> Result<()> {
-    let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
-    let expires_at = batch.expires_at.map(Timestamp::as_millis);
-    write
-        .db
-        .prepare_cached("UPDATE session SET seq = ?2, tag = ?3, expires_at = ?4, last_activity = ?5 WHERE id = ?1")?
-        .execute((session, column::number(seq), tag.0, expires_at, write.now.as_millis()))?;
-    Ok(())
-}
-
-fn insert(db: &Connection, session: i64, change: i64, entry: &Entry) -> Result<()> {
+fn insert(write: &mut Write<'_>, session: i64, entry: &Entry) -> Result<()> {
     let header = &entry.header;
-    let actor = words::number(db, session, &header.by.to_string())?;
-    let subject = words::number(db, session, &header.subject)?;
-    let audience = words::audience_number(db, session, &header.audience)?;
-    let kind = words::type_number(db, &header.kind)?;
+    let change = write.next_change();
+    let Write { db, numbers, .. } = write;
+    let actor = numbers.word(db, session, &header.by.to_string())?;
+    let subject = numbers.word(db, session, &header.subject)?;
+    let audience = numbers.audience(db, session, &header.audience)?;
+    let kind = numbers.kind(db, &header.kind)?;
     db.prepare_cached(
         "INSERT INTO entry (id, session, seq, v, at, actor, type, subject, audience, time, keys, tag, data)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
@@ -80,20 +89,20 @@ fn insert(db: &Connection, session: i64, change: i64, entry: &Entry) -> Result<(
     Ok(())
 }
 
-/// Claims the keys of an entry.
-fn claim(db: &Connection, session: i64, entry: &Entry) -> Result<(), Fault> {
-    for key in &entry.header.keys {
-        let claimed_as = claimed_as(key);
-        if let Some(seq) = claimed(db, session, &claimed_as)? {
-            return Err(Error::KeyTaken { key: key.clone(), seq }.into());
+/// The keys that entries claim, in the short form. Refused where one is taken, in the journal or among themselves.
+fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<HashMap<[u8; 16], Seq>, Fault> {
+    let mut claims = HashMap::new();
+    for entry in entries {
+        for key in &entry.header.keys {
+            let claimed_as = claimed_as(key);
+            let in_journal = session.map_or(Ok(None), |session| claimed(db, session, &claimed_as))?;
+            if let Some(seq) = in_journal.or_else(|| claims.get(&claimed_as).copied()) {
+                return Err(Error::KeyTaken { key: key.clone(), seq }.into());
+            }
+            claims.insert(claimed_as, entry.header.seq);
         }
-        db.prepare_cached("INSERT INTO claim (session, key, seq) VALUES (?1, ?2, ?3)")?.execute((
-            session,
-            claimed_as,
-            column::number(entry.header.seq),
-        ))?;
     }
-    Ok(())
+    Ok(claims)
 }
 
 /// See [`Store::find`](crate::Store::find).

@@ -3,7 +3,7 @@
 use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
 
-use super::{changes, column, fault::Fault, sessions, write::Write};
+use super::{changes, column, fault::Fault, filing, sessions, write::Write};
 
 /// See [`Store::delete`](crate::Store::delete).
 pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool, Fault> {
@@ -15,14 +15,12 @@ pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool,
 /// See [`Store::sweep`](crate::Store::sweep).
 pub(super) fn sweep(write: &mut Write<'_>, limit: usize) -> Result<Vec<SessionId>, Fault> {
     changes::forget(write.db, write.now)?;
-    let mut expired = write.db.prepare_cached(
-        "SELECT id, name FROM session INDEXED BY session_by_expiry WHERE expires_at IS NOT NULL AND expires_at <= ?1
-         ORDER BY expires_at, name LIMIT ?2",
-    )?;
+    let now = write.now.as_millis();
+    // What was used since it was due is due later.
+    write.db.prepare_cached(LATER)?.execute([now])?;
+    let mut expired = write.db.prepare_cached(EXPIRED)?;
     let expired: Vec<(i64, SessionId)> = expired
-        .query_map((write.now.as_millis(), column::limit(limit)), |row| {
-            Ok((row.get(0)?, column::parsed(row.get_ref(1)?.as_str()?, 1)?))
-        })?
+        .query_map((now, column::limit(limit)), |row| Ok((row.get(0)?, column::parsed(row.get_ref(1)?.as_str()?, 1)?)))?
         .collect::<Result<_>>()?;
     for (id, name) in &expired {
         bury(write, *id, name)?;
@@ -45,13 +43,18 @@ pub(super) fn waits(db: &Connection) -> Result<bool> {
 
 /// Removes about `rows` rows of dead sessions and says whether there may be more.
 pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
+    // Nothing of them is added any more, and what is filed is found.
+    filing::file(db)?;
     let mut left = rows;
     while left > 0 {
         let mut first = db.prepare_cached("SELECT min(session) FROM dead")?;
         let Some(session) = first.query_row([], |row| row.get::<_, Option<i64>>(0))? else { return Ok(false) };
-        for Slice { delete, cost } in SLICES {
+        for Slice { deletes, cost } in SLICES {
             let limit = (left / cost).max(1);
-            let removed = db.prepare_cached(delete)?.execute((session, column::limit(limit)))?;
+            let mut removed = 0;
+            for delete in deletes {
+                removed = db.prepare_cached(delete)?.execute((session, column::limit(limit)))?;
+            }
             if removed >= limit {
                 return Ok(true);
             }
@@ -65,28 +68,60 @@ pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
 
 /// One step of removing a session.
 struct Slice {
-    /// Removes rows of the session ?1, ?2 at most.
-    delete: &'static str,
+    /// They remove rows of the session ?1, each ?2 at most and the same number.
+    deletes: &'static [&'static str],
     /// How many entries take as long to remove as one of these rows.
     cost: usize,
 }
 
-const SLICES: [Slice; 5] = [
-    Slice { delete: "DELETE FROM entry WHERE id IN (SELECT id FROM entry WHERE session = ?1 LIMIT ?2)", cost: 1 },
+const SLICES: [Slice; 8] = [
     Slice {
-        delete: "DELETE FROM claim WHERE session = ?1 AND key IN (SELECT key FROM claim WHERE session = ?1 LIMIT ?2)",
+        deletes: &["DELETE FROM by_time WHERE (session, subject, type, time, seq) IN
+                    (SELECT session, subject, type, time, seq FROM by_time WHERE session = ?1 LIMIT ?2)"],
         cost: 1,
     },
     Slice {
-        delete: "DELETE FROM word WHERE session = ?1 AND id IN (SELECT id FROM word WHERE session = ?1 LIMIT ?2)",
+        deletes: &["DELETE FROM by_subject WHERE (session, subject, type, seq) IN
+                    (SELECT session, subject, type, seq FROM by_subject WHERE session = ?1 LIMIT ?2)"],
         cost: 1,
     },
     Slice {
-        delete: "DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE session = ?1 LIMIT ?2)",
+        deletes: &["DELETE FROM by_type WHERE (session, type, seq) IN
+                    (SELECT session, type, seq FROM by_type WHERE session = ?1 LIMIT ?2)"],
+        cost: 1,
+    },
+    Slice {
+        deletes: &[
+            "DELETE FROM entry WHERE id IN (SELECT entry FROM by_seq WHERE session = ?1 ORDER BY seq LIMIT ?2)",
+            "DELETE FROM by_seq WHERE session = ?1 AND seq IN
+             (SELECT seq FROM by_seq WHERE session = ?1 ORDER BY seq LIMIT ?2)",
+        ],
+        cost: 1,
+    },
+    Slice {
+        deletes: &["DELETE FROM claim WHERE session = ?1 AND key IN
+                    (SELECT key FROM claim WHERE session = ?1 LIMIT ?2)"],
+        cost: 1,
+    },
+    Slice {
+        deletes: &["DELETE FROM word WHERE session = ?1 AND id IN (SELECT id FROM word WHERE session = ?1 LIMIT ?2)"],
+        cost: 1,
+    },
+    Slice {
+        deletes: &["DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE session = ?1 LIMIT ?2)"],
         cost: 100,
     },
     Slice {
-        delete: "DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE session = ?1 LIMIT ?2)",
+        deletes: &["DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE session = ?1 LIMIT ?2)"],
         cost: 100,
     },
 ];
+
+/// Puts off when a sweep looks at sessions that do not expire yet.
+pub(super) const LATER: &str = "UPDATE session INDEXED BY session_by_due SET due = expires_at
+     WHERE due IS NOT NULL AND due <= ?1 AND due IS NOT expires_at";
+
+/// Finds the first sessions to have expired, once all that are due are due when they expire.
+pub(super) const EXPIRED: &str =
+    "SELECT id, name FROM session INDEXED BY session_by_due WHERE due IS NOT NULL AND due <= ?1
+     ORDER BY due, name LIMIT ?2";

@@ -2,54 +2,145 @@
 
 mod merge;
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Header, Tag},
     id::SessionId,
     time::Timestamp,
 };
-use rusqlite::{Connection, Params, Result, Row};
+use rusqlite::{Connection, Result, Row};
 
 use self::merge::Merge;
-use super::{column, fault::Fault, sessions, words::Words};
+use super::{
+    column,
+    fault::Fault,
+    filing::{self, Unfiled},
+    sessions,
+    words::{self, Words},
+};
 use crate::{Order, Query};
 
 /// The columns that [`decode`] reads.
-pub(super) const ENTRY: &str = "seq, v, at, actor, type, subject, audience, time, keys, tag, data";
+macro_rules! columns {
+    () => {
+        "entry.seq, v, at, actor, type, subject, audience, time, keys, tag, data"
+    };
+}
+
+const ENTRY: &str = columns!();
+
+/// The entry in a row.
+pub(super) const ROW: &str = concat!("SELECT ", columns!(), " FROM entry WHERE id = ?1");
 
 /// See [`Store::read`](crate::Store::read).
 pub(super) fn read(db: &Connection, session: &SessionId, now: Timestamp, query: &Query) -> Result<Vec<Entry>, Fault> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
+    let Some(wanted) = Wanted::by(db, found.id, query)? else { return Ok(Vec::new()) };
     let mut words = Words::new(db, found.id);
-    if query.types.is_empty() && query.subjects.is_empty() {
-        return Ok(range(db, found.id, query, &mut words)?);
-    }
-    let mut chosen = db.prepare_cached(&format!("SELECT {ENTRY} FROM entry WHERE id = ?1"))?;
     let mut entries = Vec::new();
-    for id in Merge::new(db, found.id, query)?.take(query.limit) {
-        entries.push(chosen.query_row([id?], |row| decode(row, &mut words))?);
+    // What is not filed is behind what is.
+    if query.order == Order::Forward {
+        filed(db, found.id, &wanted, query.limit, &mut words, &mut entries)?;
+    }
+    if entries.len() < query.limit {
+        let rows = wanted.among(&filing::unfiled(db, &found)?);
+        let rows = rows.into_iter().take(query.limit - entries.len());
+        self::rows(db, rows, &mut words, &mut entries)?;
+    }
+    if query.order == Order::Backward && entries.len() < query.limit {
+        filed(db, found.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
     }
     Ok(entries)
 }
 
-/// All entries of a range.
-fn range(db: &Connection, session: i64, query: &Query, words: &mut Words<'_>) -> Result<Vec<Entry>> {
-    let Range { start, end } = numbers(query);
-    entries(db, &range_sql(query.order), (session, start, end, column::limit(query.limit)), words)
+/// What a query asks for, in numbers.
+struct Wanted {
+    seqs: Range<i64>,
+    order: Order,
+    /// The types; `None` is any.
+    types: Option<Vec<i64>>,
+    /// The subjects; `None` is any.
+    subjects: Option<Vec<i64>>,
+}
+
+impl Wanted {
+    /// What `query` asks for; `None` where that can be nothing.
+    fn by(db: &Connection, session: i64, query: &Query) -> Result<Option<Self>> {
+        let seqs = column::number(query.seqs.start)..column::number(query.seqs.end);
+        let types = numbered(&query.types, |name| words::known_type(db, name))?;
+        let subjects = numbered(&query.subjects, |text| words::known(db, session, text))?;
+        let is_nothing = |numbers: &Option<Vec<i64>>| numbers.as_ref().is_some_and(Vec::is_empty);
+        let nothing = seqs.is_empty() || is_nothing(&types) || is_nothing(&subjects);
+        Ok((!nothing).then_some(Self { seqs, order: query.order, types, subjects }))
+    }
+
+    /// The rows of those that are wanted among entries in their order, in the order in which they are wanted.
+    fn among(&self, entries: &[Unfiled]) -> Vec<i64> {
+        let is_among = |numbers: &Option<Vec<i64>>, one| numbers.as_ref().is_none_or(|all| all.contains(&one));
+        let wanted = entries.iter().filter(|entry| {
+            self.seqs.contains(&entry.seq)
+                && is_among(&self.types, entry.kind)
+                && is_among(&self.subjects, entry.subject)
+        });
+        let mut rows: Vec<_> = wanted.map(|entry| entry.row).collect();
+        if self.order == Order::Backward {
+            rows.reverse();
+        }
+        rows
+    }
+}
+
+/// The numbers of those texts that have one, each once; `None` where no text is given.
+fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) -> Result<Option<Vec<i64>>> {
+    let mut numbers = texts.iter().filter_map(|text| number(text).transpose()).collect::<Result<Vec<_>>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok((!texts.is_empty()).then_some(numbers))
+}
+
+/// Adds the entries that are wanted among those that are filed.
+fn filed(
+    db: &Connection,
+    session: i64,
+    wanted: &Wanted,
+    limit: usize,
+    words: &mut Words<'_>,
+    entries: &mut Vec<Entry>,
+) -> Result<()> {
+    if wanted.types.is_some() || wanted.subjects.is_some() {
+        let chosen = Merge::new(db, session, wanted, limit)?.take(limit).collect::<Result<Vec<_>>>()?;
+        return rows(db, chosen, words, entries);
+    }
+    let mut range = db.prepare_cached(&range_sql(wanted.order))?;
+    let Range { start, end } = wanted.seqs;
+    for entry in range.query_map((session, start, end, column::limit(limit)), |row| decode(row, words))? {
+        entries.push(entry?);
+    }
+    Ok(())
+}
+
+/// Adds the entries in these rows.
+pub(super) fn rows(
+    db: &Connection,
+    rows: impl IntoIterator<Item = i64>,
+    words: &mut Words<'_>,
+    entries: &mut Vec<Entry>,
+) -> Result<()> {
+    let mut chosen = db.prepare_cached(ROW)?;
+    for row in rows {
+        entries.push(chosen.query_row([row], |row| decode(row, words))?);
+    }
+    Ok(())
 }
 
 pub(super) fn range_sql(order: Order) -> String {
     format!(
-        "SELECT {ENTRY} FROM entry INDEXED BY entry_by_seq WHERE session = ?1 AND seq >= ?2 AND seq < ?3
-         ORDER BY seq {} LIMIT ?4",
+        "SELECT {ENTRY} FROM by_seq CROSS JOIN entry ON entry.id = by_seq.entry
+         WHERE by_seq.session = ?1 AND by_seq.seq >= ?2 AND by_seq.seq < ?3
+         ORDER BY by_seq.seq {} LIMIT ?4",
         direction(order)
     )
-}
-
-/// The entries that a statement finds.
-pub(super) fn entries(db: &Connection, sql: &str, params: impl Params, words: &mut Words<'_>) -> Result<Vec<Entry>> {
-    db.prepare_cached(sql)?.query_map(params, |row| decode(row, words))?.collect()
 }
 
 /// The word for an order in SQL.
@@ -58,11 +149,6 @@ pub(super) fn direction(order: Order) -> &'static str {
         Order::Forward => "ASC",
         Order::Backward => "DESC",
     }
-}
-
-/// The range of a query in numbers of SQLite.
-fn numbers(query: &Query) -> Range<i64> {
-    column::number(query.seqs.start)..column::number(query.seqs.end)
 }
 
 fn decode(row: &Row<'_>, words: &mut Words<'_>) -> Result<Entry> {

@@ -1,13 +1,13 @@
 //! Reading entries in the order of their own time.
 
 use callboard_core::{entry::Entry, id::SessionId, time::Timestamp};
-use rusqlite::Connection;
+use rusqlite::{Connection, Result};
 
 use super::{
     column,
     fault::Fault,
-    read::{self, ENTRY},
-    sessions,
+    filing::{self, Unfiled},
+    read, sessions,
     words::{self, Words},
 };
 use crate::{Order, TimeQuery};
@@ -22,17 +22,31 @@ pub(super) fn read(
     let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
     let Some(subject) = words::known(db, found.id, &query.subject)? else { return Ok(Vec::new()) };
     let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
+    let about = |entry: &Unfiled| entry.subject == subject && entry.kind == kind;
     let (low, high) = bounds(query);
     let params = (found.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
-    Ok(read::entries(db, &sql(query.order), params, &mut Words::new(db, found.id))?)
+    let mut filed = db.prepare_cached(&sql(query.order))?;
+    let filed = filed.query_map(params, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    let mut places: Vec<(Place, i64)> = filed.collect::<Result<_>>()?;
+    for Unfiled { row, seq, time, .. } in filing::unfiled(db, &found)?.into_iter().filter(about) {
+        let place = time.map(|time| (time, seq)).filter(|place| low < *place && *place < high);
+        places.extend(place.map(|place| (place, row)));
+    }
+    places.sort_unstable();
+    if query.order == Order::Backward {
+        places.reverse();
+    }
+    let mut entries = Vec::new();
+    let rows = places.into_iter().take(query.limit).map(|(_, row)| row);
+    read::rows(db, rows, &mut Words::new(db, found.id), &mut entries)?;
+    Ok(entries)
 }
 
 pub(super) fn sql(order: Order) -> String {
     let order = read::direction(order);
     format!(
-        "SELECT {ENTRY} FROM entry INDEXED BY entry_by_time
-         WHERE session = ?1 AND subject = ?2 AND type = ?3 AND time IS NOT NULL
-           AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
+        "SELECT time, seq, entry FROM by_time
+         WHERE session = ?1 AND subject = ?2 AND type = ?3 AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
          ORDER BY time {order}, seq {order} LIMIT ?8"
     )
 }

@@ -7,9 +7,10 @@ CREATE TABLE session (
     seq           INTEGER NOT NULL,      -- the head
     tag           BLOB    NOT NULL,
     expires_at    INTEGER,               -- milliseconds since 1970; null is never
+    due           INTEGER,               -- when a sweep looks at it: not later than expires_at, which appends put off
     last_activity INTEGER NOT NULL       -- milliseconds since 1970
 );
-CREATE INDEX session_by_expiry ON session (expires_at, name) WHERE expires_at IS NOT NULL;
+CREATE INDEX session_by_due ON session (due, name) WHERE due IS NOT NULL;
 
 -- Sessions that were deleted and still have rows.
 CREATE TABLE dead (session INTEGER PRIMARY KEY);
@@ -46,10 +47,49 @@ CREATE TABLE entry (
     tag      BLOB    NOT NULL,
     data     TEXT    NOT NULL
 );
-CREATE UNIQUE INDEX entry_by_seq ON entry (session, seq);
-CREATE INDEX entry_by_type ON entry (session, type, seq);
-CREATE INDEX entry_by_subject ON entry (session, subject, type, seq);
-CREATE INDEX entry_by_time ON entry (session, subject, type, time, seq) WHERE time IS NOT NULL;
+
+-- Where entries are found. An append writes none of these: what is new is filed behind it, many entries at a time. What
+-- is not filed yet stands at the end of `entry`, in a few pages behind `filed.through`.
+CREATE TABLE filed (
+    one     INTEGER PRIMARY KEY CHECK (one = 1),
+    through INTEGER NOT NULL
+);
+INSERT INTO filed VALUES (1, 0);
+
+CREATE TABLE by_seq (
+    session INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    entry   INTEGER NOT NULL,
+    PRIMARY KEY (session, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE by_type (
+    session INTEGER NOT NULL,
+    type    INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    entry   INTEGER NOT NULL,
+    PRIMARY KEY (session, type, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE by_subject (
+    session INTEGER NOT NULL,
+    subject INTEGER NOT NULL,
+    type    INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    entry   INTEGER NOT NULL,
+    PRIMARY KEY (session, subject, type, seq)
+) WITHOUT ROWID;
+
+-- Only entries that have a time.
+CREATE TABLE by_time (
+    session INTEGER NOT NULL,
+    subject INTEGER NOT NULL,
+    type    INTEGER NOT NULL,
+    time    INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    entry   INTEGER NOT NULL,
+    PRIMARY KEY (session, subject, type, time, seq)
+) WITHOUT ROWID;
 
 -- Which entry claimed a key: by the first 16 bytes of the SHA-256 of the key.
 CREATE TABLE claim (

@@ -13,6 +13,16 @@ pub(super) struct Found {
     pub(super) id: i64,
     /// What callers are told.
     pub(super) row: Row,
+    /// When a sweep looks at it next.
+    due: Option<i64>,
+}
+
+impl Found {
+    /// Whether a sweep comes soon enough for a session that is to expire at `expires_at`. One that comes too soon finds
+    /// that out: so what appends put off all the time need not be in order all the time.
+    fn is_swept_by(&self, expires_at: Option<Timestamp>) -> bool {
+        expires_at.is_none_or(|at| self.due.is_some_and(|due| due <= at.as_millis()))
+    }
 }
 
 /// The session of this name, unless it has expired.
@@ -22,8 +32,8 @@ pub(super) fn live(db: &Connection, name: &SessionId, now: Timestamp) -> Result<
 
 /// The session of this name, also one that has expired and was not swept yet.
 pub(super) fn find(db: &Connection, name: &SessionId) -> Result<Option<Found>> {
-    db.prepare_cached("SELECT seq, tag, expires_at, last_activity, id FROM session WHERE name = ?1")?
-        .query_row([name.as_str()], |row| Ok(Found { id: row.get(4)?, row: decode(row)? }))
+    db.prepare_cached("SELECT seq, tag, expires_at, last_activity, id, due FROM session WHERE name = ?1")?
+        .query_row([name.as_str()], |row| Ok(Found { id: row.get(4)?, row: decode(row)?, due: row.get(5)? }))
         .optional()
 }
 
@@ -35,13 +45,34 @@ pub(super) fn touch(
 ) -> Result<Option<Row>, Fault> {
     let Some(found) = live(write.db, name, write.now)? else { return Ok(None) };
     let row = Row { expires_at, last_activity: write.now, ..found.row };
-    write.db.prepare_cached("UPDATE session SET expires_at = ?2, last_activity = ?3 WHERE id = ?1")?.execute((
-        found.id,
-        expires_at.map(Timestamp::as_millis),
-        row.last_activity.as_millis(),
-    ))?;
+    set(write.db, &found, row)?;
     write.notice(name)?;
     Ok(Some(row))
+}
+
+/// Makes a session without entries, which `row` says all of.
+pub(super) fn insert(db: &Connection, name: &SessionId, row: Row) -> Result<i64> {
+    let expires_at = row.expires_at.map(Timestamp::as_millis);
+    db.prepare_cached(
+        "INSERT INTO session (name, seq, tag, expires_at, due, last_activity) VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+         RETURNING id",
+    )?
+    .query_row(
+        (name.as_str(), column::number(row.head.seq), row.head.tag.0, expires_at, row.last_activity.as_millis()),
+        |row| row.get(0),
+    )
+}
+
+/// Has a session be what `row` says.
+pub(super) fn set(db: &Connection, found: &Found, row: Row) -> Result<()> {
+    let Row { head, expires_at, last_activity } = row;
+    let expires_at_millis = expires_at.map(Timestamp::as_millis);
+    db.prepare_cached("UPDATE session SET seq = ?2, tag = ?3, expires_at = ?4, last_activity = ?5 WHERE id = ?1")?
+        .execute((found.id, column::number(head.seq), head.tag.0, expires_at_millis, last_activity.as_millis()))?;
+    if !found.is_swept_by(expires_at) {
+        db.prepare_cached("UPDATE session SET due = expires_at WHERE id = ?1")?.execute([found.id])?;
+    }
+    Ok(())
 }
 
 /// See [`Store::sessions`](crate::Store::sessions).

@@ -7,19 +7,20 @@ use callboard_core::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{column, fault::Fault, sessions, write::Write};
+use super::{column, fault::Fault, filing, sessions, write::Write};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
 /// See [`Store::put_snapshot`](crate::Store::put_snapshot).
 pub(super) fn put(write: &mut Write<'_>, session: &SessionId, at: Head, state: &[u8]) -> Result<(), Fault> {
     let Some(found) = sessions::live(write.db, session, write.now)? else { return Ok(()) };
+    let Some(entry) = filing::row(write.db, &found, column::number(at.seq))? else { return Ok(()) };
     write
         .db
         .prepare_cached(
             "INSERT OR REPLACE INTO snapshot (session, seq, tag, state)
-             SELECT session, seq, tag, ?4 FROM entry WHERE session = ?1 AND seq = ?2 AND tag = ?3",
+             SELECT session, seq, tag, ?3 FROM entry WHERE id = ?1 AND tag = ?2",
         )?
-        .execute((found.id, column::number(at.seq), at.tag.0, state))?;
+        .execute((entry, at.tag.0, state))?;
     write
         .db
         .prepare_cached(

@@ -129,10 +129,26 @@ pub(super) fn plan(sql: &str) -> String {
 #[test]
 fn no_read_of_entries_scans_or_sorts() {
     for order in [Order::Forward, Order::Backward] {
-        let by_seq = "SEARCH entry USING INDEX entry_by_seq (session=? AND seq>? AND seq<?)";
-        assert_eq!(plan(&read::range_sql(order)), by_seq);
-        let by_time = "SEARCH entry USING INDEX entry_by_time (session=? AND subject=? AND type=? ";
+        let by_seq = "SEARCH by_seq USING PRIMARY KEY (session=? AND seq>? AND seq<?)";
+        let entry = "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)";
+        assert_eq!(plan(&read::range_sql(order)), format!("{by_seq}; {entry}"));
+        let by_time = "SEARCH by_time USING PRIMARY KEY (session=? AND subject=? AND type=? ";
         let place = "AND (time,seq)>(?,?) AND (time,seq)<(?,?))";
         assert_eq!(plan(&read_by_time::sql(order)), format!("{by_time}{place}"));
+    }
+    assert_eq!(plan(read::ROW), "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)");
+    assert_eq!(plan(filing::LAST), "SEARCH by_seq USING PRIMARY KEY (session=?)");
+    assert_eq!(plan(filing::UNFILED), "SEARCH entry USING INTEGER PRIMARY KEY (rowid>?)");
+}
+
+#[test]
+fn a_sweep_looks_at_what_is_due_alone() {
+    for sql in [delete::LATER, delete::EXPIRED] {
+        let plan = plan(sql);
+        assert!(
+            plan.starts_with("SEARCH session USING") && plan.contains("session_by_due (due>? AND due<?)"),
+            "{plan}"
+        );
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 }

@@ -14,8 +14,63 @@ pub(super) fn known(db: &Connection, session: i64, text: &str) -> Result<Option<
         .optional()
 }
 
-/// The number of a word of a session, a new one where it has none.
-pub(super) fn number(db: &Connection, session: i64, text: &str) -> Result<i64> {
+/// The number of a type, if it was ever used.
+pub(super) fn known_type(db: &Connection, name: &str) -> Result<Option<i64>> {
+    db.prepare_cached("SELECT id FROM type WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
+}
+
+/// How many numbers the thread that writes remembers.
+const REMEMBERED: usize = 1 << 14;
+
+/// The numbers of words and types, as the thread that writes needs them again and again. What was numbered stays so: a
+/// number is wrong only where the transaction that gave it was not committed.
+#[derive(Default)]
+pub(super) struct Numbers {
+    words: HashMap<i64, HashMap<Box<str>, i64>>,
+    types: HashMap<Box<str>, i64>,
+    remembered: usize,
+}
+
+impl Numbers {
+    /// Forgets all of them: the transaction was not committed.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The number of a word of a session, a new one where it has none.
+    pub(super) fn word(&mut self, db: &Connection, session: i64, text: &str) -> Result<i64> {
+        if let Some(id) = self.words.get(&session).and_then(|words| words.get(text)) {
+            return Ok(*id);
+        }
+        let id = number(db, session, text)?;
+        if self.remembered == REMEMBERED {
+            self.forget();
+        }
+        self.remembered += 1;
+        self.words.entry(session).or_default().insert(text.into(), id);
+        Ok(id)
+    }
+
+    /// The number of a type, a new one where it has none.
+    pub(super) fn kind(&mut self, db: &Connection, name: &str) -> Result<i64> {
+        if let Some(id) = self.types.get(name) {
+            return Ok(*id);
+        }
+        let id = type_number(db, name)?;
+        self.types.insert(name.into(), id);
+        Ok(id)
+    }
+
+    /// The number of an audience; `all`, which is nearly always meant, takes no room.
+    pub(super) fn audience(&mut self, db: &Connection, session: i64, audience: &Audience) -> Result<Option<i64>> {
+        match audience {
+            Audience::All => Ok(None),
+            Audience::None | Audience::Agents(_) => self.word(db, session, &audience.to_string()).map(Some),
+        }
+    }
+}
+
+fn number(db: &Connection, session: i64, text: &str) -> Result<i64> {
     if let Some(id) = known(db, session, text)? {
         return Ok(id);
     }
@@ -26,25 +81,11 @@ pub(super) fn number(db: &Connection, session: i64, text: &str) -> Result<i64> {
     .query_row((session, text), |row| row.get(0))
 }
 
-/// The number of a type, if it was ever used.
-pub(super) fn known_type(db: &Connection, name: &str) -> Result<Option<i64>> {
-    db.prepare_cached("SELECT id FROM type WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
-}
-
-/// The number of a type, a new one where it has none.
-pub(super) fn type_number(db: &Connection, name: &str) -> Result<i64> {
+fn type_number(db: &Connection, name: &str) -> Result<i64> {
     if let Some(id) = known_type(db, name)? {
         return Ok(id);
     }
     db.prepare_cached("INSERT INTO type (name) VALUES (?1) RETURNING id")?.query_row([name], |row| row.get(0))
-}
-
-/// The number of an audience; `all`, which is nearly always meant, takes no room.
-pub(super) fn audience_number(db: &Connection, session: i64, audience: &Audience) -> Result<Option<i64>> {
-    match audience {
-        Audience::All => Ok(None),
-        Audience::None | Audience::Agents(_) => number(db, session, &audience.to_string()).map(Some),
-    }
 }
 
 /// The words of one session as they are read: each is looked up once and shared by all entries that have it.

@@ -3,7 +3,7 @@
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result as SqlResult};
 
-use super::changes;
+use super::{changes, words::Numbers};
 
 /// A transaction, as the functions see it that write in it.
 pub(super) struct Write<'a> {
@@ -12,6 +12,7 @@ pub(super) struct Write<'a> {
     /// When it began: what has expired by then is gone.
     pub(super) now: Timestamp,
     pub(super) newest_change: i64,
+    pub(super) numbers: &'a mut Numbers,
     pub(super) changed: Vec<SessionId>,
     pub(super) dead: bool,
 }

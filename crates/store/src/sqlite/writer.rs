@@ -8,15 +8,19 @@ use std::{
     path::Path,
     sync::{Arc, mpsc},
     thread::JoinHandle,
+    time::Instant,
 };
 
 use callboard_core::id::SessionId;
 use rusqlite::Connection;
-use tokio::sync::{Semaphore, broadcast, oneshot};
+use tokio::sync::{
+    Semaphore, broadcast,
+    oneshot::{self, error::TryRecvError},
+};
 
 use self::{
     group::{Job, Work},
-    thread::Thread,
+    thread::{AWAKE, Thread},
 };
 use super::{fault::Fault, write::Write};
 use crate::{Clock, Error, store::WATCH_CAPACITY};
@@ -59,7 +63,8 @@ impl Writer {
 
     /// Does `work` in a transaction, maybe together with others, and answers when that is committed.
     ///
-    /// It may be tried again from the start, so it must leave no traces but in the file.
+    /// It may be tried again from the start, so it must leave no traces but in the file. Where it refuses, it must not have
+    /// written anything.
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -71,7 +76,21 @@ impl Writer {
         let job = Job::new(doing, work, reply, room);
         let queue = self.queue.as_ref().ok_or_else(gone)?;
         queue.send(Message::Work(Box::new(job))).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        self.awaited(answer).await.ok_or_else(gone)?
+    }
+
+    /// The answer; `None` where there will be none. Who is alone in the queue looks for it before going to sleep, as the
+    /// thread does for the next call.
+    async fn awaited<T>(&self, mut answer: oneshot::Receiver<T>) -> Option<T> {
+        let began = Instant::now();
+        while self.room.available_permits() + 1 == QUEUE && began.elapsed() < AWAKE {
+            match answer.try_recv() {
+                Ok(answer) => return Some(answer),
+                Err(TryRecvError::Empty) => tokio::task::yield_now().await,
+                Err(TryRecvError::Closed) => return None,
+            }
+        }
+        answer.await.ok()
     }
 
     /// How many calls were not answered yet.

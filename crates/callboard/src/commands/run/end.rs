@@ -2,45 +2,54 @@
 
 use std::process::ExitCode;
 
-use callboard_engine::{
-    MessageQuery, RunInfo,
-    core::{
-        conversation::Role,
-        id::{AgentName, ThreadId},
-        run::Status,
-        viewer::Viewer,
-    },
-};
-use serde_json::{Value, json};
+use callboard_engine::core::{id::AgentName, run::Status};
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
 
-use super::Work;
+use super::{Work, has_ended};
 use crate::{
+    answers::{Messages, Run, Session},
     commands::runs::{seconds, status as in_words},
     failure::Failure,
     output::{Style, indented},
 };
 
+/// What programs get in the end.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    result: Ended<'a>,
+}
+
+#[derive(Serialize)]
+struct Ended<'a> {
+    session: &'a str,
+    run: &'a RawValue,
+    message: Option<Value>,
+}
+
 impl Work<'_> {
     /// Says how it ended, and how to go on or look closer.
-    pub(super) async fn conclude(&self) -> Result<ExitCode, Failure> {
-        let run = self.session.run(&Viewer::User, &self.run).await?;
-        let last = MessageQuery { limit: Some(1), roles: vec![Role::Ai], ..MessageQuery::default() };
-        let completed = run.status == Status::Completed;
-        let message = match completed {
-            true => self.session.messages(&Viewer::User, &ThreadId::main(), last).await?.messages.pop(),
-            false => None,
-        };
-        let message = message.filter(|message| message.timestamp >= run.started_at).map(|message| message.content);
+    pub(super) async fn conclude(&self, session: &Session) -> Result<ExitCode, Failure> {
+        let run = self.session.get(&["runs", self.run.as_str()]).answer::<Run>().await?;
+        let completed = run.it.status == Status::Completed;
+        let message = if completed { self.last_word(&run.it).await? } else { None };
         if self.context.output.json {
-            let result = json!({"session": self.session.id(), "run": run, "message": message});
-            self.context.output.json(&json!({"result": result}));
+            let result = Ended { session: session.id.as_str(), run: &run.json, message };
+            self.context.output.json(&Outcome { result });
         } else {
-            self.sum_up(&run, message.as_ref()).await?;
+            self.sum_up(session, &run.it, message.as_ref());
         }
         Ok(if completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    async fn sum_up(&self, run: &RunInfo, message: Option<&Value>) -> Result<(), Failure> {
+    /// What the team said last, in this run.
+    async fn last_word(&self, run: &Run) -> Result<Option<Value>, Failure> {
+        let last = self.session.get(&["threads", "main", "messages"]).query("limit", 1).query("roles", "assistant");
+        let last = last.answer::<Messages>().await?.it.messages.pop();
+        Ok(last.filter(|message| message.timestamp >= run.started_at).map(|message| message.content))
+    }
+
+    fn sum_up(&self, session: &Session, run: &Run, message: Option<&Value>) {
         let output = self.context.output;
         if let Some(text) = message.and_then(Value::as_str) {
             output.line(format!("\n{}", output.paint(Style::Name, "the result")));
@@ -57,17 +66,16 @@ impl Work<'_> {
             used.completion_tokens,
             seconds(used.milliseconds),
         ));
-        let id = self.session.id();
-        if !matches!(run.status, Status::Completed | Status::Failed | Status::Cancelled) {
+        let id = &session.id;
+        if !has_ended(run.status) {
             output.line("\nto go on:");
             output.line(format!("  {}", self.context.suggestion(&format!("run --session {id}"))));
         }
         output.line("\nto read what an agent was shown:");
-        for agent in self.session.state().await?.team.names() {
-            let name = quoted(agent);
+        for agent in &session.agents {
+            let name = quoted(&agent.name);
             output.line(format!("  {}", self.context.suggestion(&format!("prompt --session {id} --agent {name}"))));
         }
-        Ok(())
     }
 }
 

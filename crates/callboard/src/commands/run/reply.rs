@@ -1,20 +1,12 @@
 //! Answering what a team asks the user: at the terminal, or by itself where nobody is there.
 
-use callboard_engine::{
-    Session, SetInfo,
-    core::{
-        command::Command,
-        conversation::{NewMessage, Role},
-        entry::Actor,
-        form::{Field, Form, ValueType},
-        id::{RunId, ThreadId},
-        run::Due,
-        viewer::Viewer,
-    },
-};
-use serde_json::{Map, Value};
+use callboard_engine::core::form::{Field, ValueType};
+use serde_json::{Map, Value, json};
 
+use super::say;
 use crate::{
+    answers::{Form, Run, Set},
+    client::OnSession,
     commands::form::{value_of, wanted},
     failure::Failure,
     output::{self, Output},
@@ -41,9 +33,7 @@ impl Replies {
     }
 
     /// Answers what `run` waits for. Says whether it was answered.
-    pub(super) async fn reply(&mut self, session: &Session, run: &RunId) -> Result<bool, Failure> {
-        let due = session.state().await?.runs.get(run)?.due.clone();
-        let Due::User { form } = due else { return Ok(true) };
+    pub(super) async fn reply(&mut self, session: &OnSession<'_>, run: &Run) -> Result<bool, Failure> {
         if self.lines.is_none() {
             self.alone += 1;
             if self.alone > ALONE_AT_MOST {
@@ -51,19 +41,15 @@ impl Replies {
                 return Ok(false);
             }
         }
-        let command = match form {
-            Some(name) => {
-                let set = session.set(&Viewer::User, &name).await?;
-                let Some(form) = &set.form else { return Ok(false) };
-                let Some(answers) = self.fill_in(&set, form).await else { return Ok(false) };
-                Command::SubmitForm(name, answers)
-            }
-            None => {
-                let Some(text) = self.line().await else { return Ok(false) };
-                Command::AddMessages(ThreadId::main(), vec![NewMessage::text(Role::User, text)])
-            }
+        let Some(name) = &run.form else {
+            let Some(text) = self.line().await else { return Ok(false) };
+            say(session, text).await?;
+            return Ok(true);
         };
-        session.execute(Actor::User, command).await?;
+        let set = session.get(&["context-sets", name.as_str()]).answer::<Set>().await?.it;
+        let Some(form) = &set.form else { return Ok(false) };
+        let Some(answers) = self.fill_in(&set, form).await else { return Ok(false) };
+        session.post(&["forms", name.as_str()], &json!({ "answers": answers })).done().await?;
         Ok(true)
     }
 
@@ -81,7 +67,7 @@ impl Replies {
         }
     }
 
-    async fn fill_in(&mut self, set: &SetInfo, form: &Form) -> Option<Map<String, Value>> {
+    async fn fill_in(&mut self, set: &Set, form: &Form) -> Option<Map<String, Value>> {
         let Some(lines) = &mut self.lines else {
             self.output.note(format!("the form {} is answered by itself, since nobody is here", set.name));
             return Some(form.fields.iter().filter_map(|field| Some((field.key.clone(), by_itself(field)?))).collect());

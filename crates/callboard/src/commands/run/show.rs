@@ -1,26 +1,24 @@
 //! A team at work, in words: what the entries of its journal say.
 
-use callboard_engine::{
-    Ephemeral,
-    core::{
-        context_set::ContextSet,
-        conversation::{Content, Message, Role, facts::MessageChecked},
-        directive::facts::Received,
-        entry::Actor,
-        id::{AgentName, ThreadId},
-        run::{
-            Due,
-            facts::{TurnAnswered, TurnFailed, TurnRequested},
-        },
-        state::State,
-        text::{Text, Values},
-        time::Timestamp,
-        view::Projected,
+use callboard_engine::core::{
+    agent::Role as AgentRole,
+    context_set::ContextSet,
+    conversation::{Content, Message, Role, facts::MessageChecked},
+    directive::facts::Received,
+    entry::Actor,
+    id::{AgentName, ThreadId},
+    run::{
+        Due,
+        facts::{TurnAnswered, TurnFailed, TurnRequested},
     },
+    text::{Text, Values},
+    time::Timestamp,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
+    answers::{Entry, Session},
+    client::Piece,
     commands::{runs::seconds, set},
     output::{Output, Style, indented},
 };
@@ -29,6 +27,8 @@ use crate::{
 pub(super) struct Show {
     output: Output,
     manager: Option<AgentName>,
+    /// The last turn that was answered.
+    heard: u64,
     /// Since when a model is asked.
     asked_at: Option<Timestamp>,
     /// Whose answer stands on the screen already, and whether its line is still open.
@@ -43,14 +43,19 @@ struct Reason {
 }
 
 impl Show {
-    pub(super) fn new(state: &State, output: Output) -> Self {
-        let manager = state.team.manager().map(|agent| agent.name.clone());
-        Self { output, manager, asked_at: None, streamed: None }
+    pub(super) fn new(session: &Session, output: Output) -> Self {
+        let manager = session.agents.iter().find(|agent| agent.role == AgentRole::Manager);
+        let manager = manager.map(|agent| agent.name.clone());
+        Self { output, manager, heard: 0, asked_at: None, streamed: None }
     }
 
     /// Shows a piece of an answer as it comes.
-    pub(super) fn piece(&mut self, piece: &Ephemeral) {
-        let Ephemeral::Delta { agent, text, .. } = piece;
+    pub(super) fn piece(&mut self, piece: &Piece) {
+        let Piece { turn, agent, text } = piece;
+        if *turn <= self.heard {
+            // The whole answer overtook it.
+            return;
+        }
         if self.streamed.as_ref().is_none_or(|(name, open)| name != agent || !open) {
             self.end_line();
             self.output.write("    ");
@@ -60,12 +65,12 @@ impl Show {
     }
 
     /// Shows an entry: as it is for programs, in words for people.
-    pub(super) fn entry(&mut self, entry: &Projected) {
+    pub(super) fn entry(&mut self, entry: &Entry) {
         if self.output.json {
             return self.output.json(entry);
         }
         self.end_line();
-        match &*entry.kind {
+        match entry.kind.as_str() {
             "message.added" => self.read(entry, Self::message),
             "message.checked" => self.read(entry, Self::verdict),
             "context_set.updated" => self.read(entry, Self::set),
@@ -82,14 +87,14 @@ impl Show {
         }
     }
 
-    fn read<T: DeserializeOwned>(&mut self, entry: &Projected, show: impl FnOnce(&mut Self, &Projected, T)) {
-        match serde_json::from_str(&entry.data) {
+    fn read<T: DeserializeOwned>(&mut self, entry: &Entry, show: impl FnOnce(&mut Self, &Entry, T)) {
+        match serde_json::from_str(entry.data.get()) {
             Ok(read) => show(self, entry, read),
             Err(error) => self.output.note(format!("entry {} cannot be shown: {error}", entry.seq)),
         }
     }
 
-    fn message(&mut self, _: &Projected, message: Message) {
+    fn message(&mut self, _: &Entry, message: Message) {
         let from = match (&message.agent, message.role) {
             (Some(agent), _) => agent.to_string(),
             (None, Role::User) => "user".to_owned(),
@@ -125,7 +130,7 @@ impl Show {
         }
     }
 
-    fn verdict(&mut self, _: &Projected, checked: MessageChecked) {
+    fn verdict(&mut self, _: &Entry, checked: MessageChecked) {
         let (style, word) = match checked.valid {
             Some(true) => (Style::Good, "as expected"),
             Some(false) => (Style::Bad, "not as expected"),
@@ -134,7 +139,7 @@ impl Show {
         self.output.line(format!("  the answer is {}: {}", self.output.paint(style, word), checked.reason));
     }
 
-    fn set(&mut self, entry: &Projected, set: ContextSet) {
+    fn set(&mut self, entry: &Entry, set: ContextSet) {
         let Some(form) = &set.form else {
             let off = if set.enabled { "" } else { ", switched off" };
             let (name, to, tokens) = (&set.name, &set.visible_to, set.tokens);
@@ -148,7 +153,7 @@ impl Show {
         }
     }
 
-    fn directive(&mut self, _: &Projected, received: Received) {
+    fn directive(&mut self, _: &Entry, received: Received) {
         for set in received.outcomes.iter().filter(|set| !set.outcome.is_change()) {
             let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             self.output.line(format!("  {} is {}{reason}", set.name, set::word(set.outcome)));
@@ -158,7 +163,7 @@ impl Show {
         }
     }
 
-    fn requested(&mut self, entry: &Projected, requested: TurnRequested) {
+    fn requested(&mut self, entry: &Entry, requested: TurnRequested) {
         self.asked_at = Some(entry.at);
         let TurnRequested { turn, agent, due, model, prompt, .. } = requested;
         let what = match due {
@@ -173,11 +178,12 @@ impl Show {
         self.quiet(&format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}"));
     }
 
-    fn answered(&mut self, entry: &Projected, answered: TurnAnswered) {
+    fn answered(&mut self, entry: &Entry, answered: TurnAnswered) {
         let since = |asked_at: Timestamp| u64::try_from(entry.at.as_millis() - asked_at.as_millis()).unwrap_or(0);
         let took = self.asked_at.take().map(|asked_at| format!(" in {:.1} s", seconds(since(asked_at))));
         let took = took.unwrap_or_default();
         let TurnAnswered { turn, agent, usage, cut_off, due, .. } = answered;
+        self.heard = turn;
         let (read, wrote) = (usage.prompt_tokens, usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length it may have" } else { "" };
         self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote}{took}{cut}"));
@@ -188,12 +194,12 @@ impl Show {
         self.streamed = None;
     }
 
-    fn failed(&mut self, _: &Projected, failed: TurnFailed) {
+    fn failed(&mut self, _: &Entry, failed: TurnFailed) {
         self.streamed = None;
         self.quiet(&format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
     }
 
-    fn line(&self, entry: &Projected, what: String) {
+    fn line(&self, entry: &Entry, what: String) {
         let by = match &entry.by {
             Actor::Agent(name) => name.to_string(),
             by => by.to_string(),
@@ -215,7 +221,7 @@ impl Show {
     }
 }
 
-fn about(entry: &Projected) -> &str {
+fn about(entry: &Entry) -> &str {
     entry.subject.strip_prefix("set:").unwrap_or(&entry.subject)
 }
 

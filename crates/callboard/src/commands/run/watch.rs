@@ -2,25 +2,35 @@
 
 use std::{future::Future, pin::pin};
 
-use callboard_engine::{
-    Ephemeral, Filter, Session, Subscription,
-    core::{id::Seq, state::State, viewer::Viewer},
+use callboard_engine::core::{
+    id::{RunId, Seq},
+    run::Status,
 };
-use tokio::sync::broadcast::{self, error::RecvError};
+use serde::Deserialize;
 
 use super::show::Show;
 use crate::{
+    answers::{Entry, Journal, Run, Session},
+    cli::Eyes,
+    client::{Follow, Item, OnSession, Patience},
     failure::Failure,
     output::{self, Output},
+    signals::Signals,
 };
 
 /// Shows what happens in a session as it happens.
-pub(super) struct Watch {
-    session: Session,
-    entries: Subscription,
-    /// Pieces of answers, at a terminal.
-    pieces: Option<broadcast::Receiver<Ephemeral>>,
+pub(super) struct Watch<'a> {
+    session: &'a OnSession<'a>,
+    follow: Follow<'a>,
+    signals: &'a Signals,
     show: Show,
+    /// The last entry that was shown.
+    shown: Seq,
+    /// Who drives the run.
+    node: Option<String>,
+    /// Whether pieces of answers are shown: at a terminal.
+    with_pieces: bool,
+    output: Output,
 }
 
 /// What came of that which was watched.
@@ -31,35 +41,77 @@ pub(super) enum Watched<T> {
     Interrupted,
 }
 
-impl Watch {
+/// What an entry says of a driver.
+#[derive(Deserialize)]
+struct Claimed {
+    node: String,
+}
+
+impl<'a> Watch<'a> {
     /// Watches everything after the entry `after`.
-    pub(super) async fn start(session: &Session, state: &State, after: Seq, output: Output) -> Result<Self, Failure> {
-        let entries = session.subscribe(Viewer::User, Some(after), Filter::default()).await?;
-        let streams = output::is_terminal() && !output.json;
-        let pieces = if streams { Some(session.listen(&Viewer::User).await?) } else { None };
-        Ok(Self { session: session.clone(), entries, pieces, show: Show::new(state, output) })
+    pub(super) async fn start(
+        session: &'a OnSession<'a>,
+        known: &Session,
+        after: Seq,
+        signals: &'a Signals,
+        output: Output,
+    ) -> Result<Self, Failure> {
+        let follow = Follow::start(session, Eyes { agent: None }, Vec::new(), after, output).await?;
+        let with_pieces = output::is_terminal() && !output.json;
+        let show = Show::new(known, output);
+        Ok(Self { session, follow, signals, show, shown: after, node: None, with_pieces, output })
+    }
+
+    /// Shows what happens until the run waits for somebody, is held, or has ended.
+    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<Run>, Failure> {
+        let signals = self.signals;
+        tokio::select! {
+            biased;
+            () = signals.sent(1) => Ok(Watched::Interrupted),
+            run = self.wait(run) => run.map(Watched::Done),
+        }
+    }
+
+    async fn wait(&mut self, run: &RunId) -> Result<Run, Failure> {
+        loop {
+            let now = self.read(run).await?;
+            if now.status != Status::Running {
+                self.catch_up().await?;
+                return Ok(now);
+            }
+            loop {
+                let item = self.follow.next().await?;
+                if self.take(item) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Reads the run. A server that has gone meanwhile is waited for.
+    async fn read(&self, run: &RunId) -> Result<Run, Failure> {
+        let mut patience = Patience::new(self.output);
+        loop {
+            match self.session.get(&["runs", run.as_str()]).answer::<Run>().await {
+                Ok(run) => return Ok(run.it),
+                Err(failure) => patience.bear(failure).await?,
+            }
+        }
     }
 
     /// Shows what happens until `work` is done.
-    pub(super) async fn until<T, E>(&mut self, work: impl Future<Output = Result<T, E>>) -> Result<Watched<T>, Failure>
-    where
-        Failure: From<E>,
-    {
+    pub(super) async fn until<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<Watched<T>, Failure> {
         let mut work = pin!(work);
-        let mut interrupted = pin!(tokio::signal::ctrl_c());
         loop {
             tokio::select! {
                 biased;
-                _ = &mut interrupted => return Ok(Watched::Interrupted),
-                entry = self.entries.next() => match entry? {
-                    Some(entry) => self.show.entry(&entry),
-                    None => return Err(callboard_engine::Error::NoSession { session: self.session.id().clone() }.into()),
-                },
-                piece = next(&mut self.pieces) => self.show.piece(&piece),
-                done = &mut work => {
-                    let done = done?;
-                    self.catch_up().await?;
-                    return Ok(Watched::Done(done));
+                () = self.signals.sent(1) => return Ok(Watched::Interrupted),
+                done = &mut work => return Ok(Watched::Done(done?)),
+                item = self.follow.next() => {
+                    self.take(item?);
                 }
             }
         }
@@ -67,25 +119,43 @@ impl Watch {
 
     /// Shows what has happened so far.
     pub(super) async fn catch_up(&mut self) -> Result<(), Failure> {
-        let head = self.session.state().await?.head.seq;
-        while self.entries.cursor() < head {
-            let Some(entry) = self.entries.next().await? else { break };
-            self.show.entry(&entry);
+        let journal = self.session.get(&["journal"]).query("after", self.shown).answer::<Journal>().await?.it;
+        for entry in journal.entries {
+            self.entry(&entry);
         }
         Ok(())
     }
-}
 
-/// The next piece of an answer. Whoever listens to none, or was too slow for some, waits for those that come.
-async fn next(pieces: &mut Option<broadcast::Receiver<Ephemeral>>) -> Ephemeral {
-    loop {
-        match pieces {
-            Some(receiver) => match receiver.recv().await {
-                Ok(piece) => return piece,
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => *pieces = None,
-            },
-            None => std::future::pending().await,
+    /// Shows what came. Says whether the run may be somewhere else after it.
+    fn take(&mut self, item: Item) -> bool {
+        match item {
+            Item::Entry(entry) => {
+                self.entry(&entry);
+                entry.kind.starts_with("run.") || entry.kind.starts_with("turn.")
+            }
+            Item::Piece(piece) => {
+                if self.with_pieces {
+                    self.show.piece(&piece);
+                }
+                false
+            }
         }
+    }
+
+    /// Shows an entry, once.
+    fn entry(&mut self, entry: &Entry) {
+        if entry.seq <= self.shown {
+            return;
+        }
+        self.shown = entry.seq;
+        if entry.kind == "run.claimed"
+            && let Ok(Claimed { node }) = serde_json::from_str(entry.data.get())
+        {
+            let before = self.node.replace(node);
+            if before.is_some() && before != self.node {
+                self.output.note("another process drives the run now; watching it");
+            }
+        }
+        self.show.entry(entry);
     }
 }

@@ -7,7 +7,7 @@ fn answer(chunks: impl IntoIterator<Item = Value>) -> String {
     let mut assembly = Assembly::default();
     let mut heard = String::new();
     for chunk in chunks {
-        assembly.take(serde_json::from_value(chunk).unwrap(), &mut |piece| heard.push_str(piece));
+        assembly.add(serde_json::from_value(chunk).unwrap(), &mut |piece| heard.push_str(piece));
     }
     let answer = assembly.answer("asked");
     assert_eq!(heard, answer.text, "what was handed out is the text");

@@ -8,7 +8,7 @@ use callboard_core::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{answer::Answer, body::Asked, caller::On, params::Name, problem::Problem, rights::AddMessages, shape};
+use crate::{answer::Answer, body::Asked, caller::Adding, params::Name, problem::Problem, rights::AddMessages, shape};
 
 /// Messages that are to be added.
 #[derive(Deserialize)]
@@ -42,11 +42,11 @@ struct AddedMessage {
     request_body = shape::NewMessagesShape,
     responses((status = OK, description = "Where they are", body = Added)))]
 pub(crate) async fn add(
-    on: On<AddMessages>,
+    adding: Adding<AddMessages>,
     Name(thread): Name<ThreadId>,
     asked: Asked<NewMessages>,
 ) -> Result<Answer<Added>, Problem> {
-    let receipt = on.execute(asked.terms, Command::AddMessages(thread, asked.body.messages)).await?;
+    let receipt = adding.execute(asked.terms, Command::AddMessages(thread, asked.body.messages)).await?;
     let messages = if let Executed::Messages(messages) = receipt.answer { messages } else { Vec::new() };
     Ok(Answer::ok(Added { messages, head: receipt.head }).at(receipt.head))
 }

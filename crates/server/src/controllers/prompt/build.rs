@@ -34,7 +34,7 @@ pub(crate) struct PromptBody {
     #[serde(default)]
     #[schema(value_type = LayoutShape, required = false)]
     layout: Layout,
-    /// The model that reads it; the agent's where it is left out.
+    /// The model that reads it; the agent's, or that of agents that name none, where it is left out.
     model: Option<String>,
     /// What it has to fit in, in tokens; the model's window where it is left out.
     #[schema(value_type = Option<u64>, minimum = 0)]
@@ -60,6 +60,7 @@ enum LayoutShape {
 enum FormatShape {
     Text,
     OpenAi,
+    Anthropic,
 }
 
 /// A prompt.
@@ -73,6 +74,10 @@ pub(crate) struct PromptAnswer {
     budget: Tokens,
     #[schema(value_type = u64)]
     tokens: Tokens,
+    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: a provider may have so much in
+    /// its cache.
+    #[schema(value_type = u64)]
+    reusable_prefix_tokens: Tokens,
     /// How far the size can be trusted: `exact` or `upper_bound`.
     #[schema(value_type = String)]
     counting: Counting,
@@ -80,10 +85,15 @@ pub(crate) struct PromptAnswer {
     vocabulary: String,
     #[schema(value_type = Vec<shape::PromptPartShape>)]
     parts: Vec<PartReport>,
+    /// In the format `text`: what the model gets.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// In the formats `openai` and `anthropic`: what was said, as their APIs take it.
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<Vec<Value>>,
+    /// In the format `anthropic`: the blocks of text before the messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<Vec<Value>>,
 }
 
 /// Build the prompt of an agent
@@ -97,21 +107,26 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
         return Err(on.forbidden("build prompts as of an earlier entry"));
     }
     let agent = whose(&on, agent).await?;
-    let query = PromptQuery { agent, thread, layout, model, budget, at, format, ..PromptQuery::default() };
+    let default_model = on.app.settings.runs.model.clone();
+    let query =
+        PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
     let prompt = on.session.prompt(&query).await?;
-    let (text, messages) = match prompt.body {
-        Body::Text(text) => (Some(text), None),
-        Body::Messages(messages) => (None, Some(messages)),
+    let (text, messages, system) = match prompt.body {
+        Body::Text(text) => (Some(text), None, None),
+        Body::Messages(messages) => (None, Some(messages), None),
+        Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
     };
     Ok(Answer::ok(PromptAnswer {
         seq: prompt.seq,
         budget: prompt.budget,
         tokens: prompt.tokens,
+        reusable_prefix_tokens: prompt.reusable_prefix_tokens,
         counting: prompt.counting,
         vocabulary: prompt.vocabulary,
         parts: prompt.parts,
         text,
         messages,
+        system,
     }))
 }
 

@@ -1,13 +1,14 @@
 //! `GET /v1/sessions/{session}/threads/{thread}/context`
 
 use callboard_core::{
+    compression::Thresholds,
     count::Tokens,
     id::{AgentName, ThreadId},
     prompt::PartReport,
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::PromptQuery;
+use callboard_engine::{DEFAULT_WINDOW, PromptQuery};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,6 +21,19 @@ pub(crate) struct ContextSize {
     tokens: Tokens,
     #[schema(value_type = Vec<shape::PromptPartShape>)]
     parts: Vec<PartReport>,
+    /// The size from which on the thread is long.
+    #[schema(value_type = u64)]
+    warn_at: Tokens,
+    /// The size from which on it is to be compressed.
+    #[schema(value_type = u64)]
+    compress_at: Tokens,
+}
+
+impl ContextSize {
+    fn new(tokens: Tokens, parts: Vec<PartReport>, budget: Tokens) -> Self {
+        let Thresholds { warn, compress } = Thresholds::of(budget);
+        Self { tokens, parts, warn_at: warn, compress_at: compress }
+    }
 }
 
 /// Say how large the prompt is that a thread leads to
@@ -37,11 +51,12 @@ pub(crate) async fn context(on: On<ReadThreads>, Name(thread): Name<ThreadId>) -
         let size = on.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?))).await?;
         let history =
             PartReport { name: "history".to_owned(), tokens: size.tokens, shortened: false, omitted: Vec::new() };
-        return Ok(Answer::ok(ContextSize { tokens: size.tokens, parts: vec![history] }));
+        return Ok(Answer::ok(ContextSize::new(size.tokens, vec![history], DEFAULT_WINDOW)));
     };
-    let query = PromptQuery { agent: Some(agent), thread: Some(thread), ..PromptQuery::default() };
+    let default_model = on.app.settings.runs.model.clone();
+    let query = PromptQuery { agent: Some(agent), thread: Some(thread), default_model, ..PromptQuery::default() };
     let prompt = on.session.prompt(&query).await?;
-    Ok(Answer::ok(ContextSize { tokens: prompt.tokens, parts: prompt.parts }))
+    Ok(Answer::ok(ContextSize::new(prompt.tokens, prompt.parts, prompt.budget)))
 }
 
 /// Whose prompt is meant: the caller's, else the manager's, else that of the first agent that sees the thread.

@@ -4,16 +4,12 @@
 use std::{
     collections::{BinaryHeap, VecDeque},
     ops::Range,
-    sync::Arc,
 };
 
 use rusqlite::{Connection, Result};
 
-use super::{
-    super::{column, words},
-    direction, numbers,
-};
-use crate::{Order, Query};
+use super::{super::column, Wanted, direction};
+use crate::Order;
 
 /// How many places of an index are read at a time.
 const CHUNK: usize = 64;
@@ -48,11 +44,11 @@ struct Stream {
 }
 
 impl<'a> Merge<'a> {
-    pub(super) fn new(db: &'a Connection, session: i64, query: &Query) -> Result<Self> {
-        let streams = streams(db, session, query)?;
-        let chunk = query.limit.clamp(1, CHUNK);
+    pub(super) fn new(db: &'a Connection, session: i64, wanted: &Wanted, limit: usize) -> Result<Self> {
+        let streams = streams(db, session, wanted)?;
+        let chunk = limit.clamp(1, CHUNK);
         let next = BinaryHeap::with_capacity(streams.len());
-        let mut merge = Self { db, session, order: query.order, chunk, streams, next };
+        let mut merge = Self { db, session, order: wanted.order, chunk, streams, next };
         for stream in 0..merge.streams.len() {
             merge.advance(stream)?;
         }
@@ -104,44 +100,32 @@ impl Stream {
 
 /// Finds the places of one type, in a subject or in all.
 fn sql(in_subject: bool, order: Order) -> String {
-    let (index, subject) =
-        if in_subject { ("entry_by_subject", "subject = ?6") } else { ("entry_by_type", "?6 IS NULL") };
+    let (table, subject) = if in_subject { ("by_subject", "subject = ?6") } else { ("by_type", "?6 IS NULL") };
     format!(
-        "SELECT seq, id FROM entry INDEXED BY {index}
+        "SELECT seq, entry FROM {table}
          WHERE session = ?1 AND type = ?2 AND seq >= ?3 AND seq < ?4 AND {subject}
          ORDER BY seq {} LIMIT ?5",
         direction(order)
     )
 }
 
-/// One stream for each type and subject of the query that the session has.
-fn streams(db: &Connection, session: i64, query: &Query) -> Result<Vec<Stream>> {
-    let types = numbered(&query.types, |name| words::known_type(db, name))?;
-    let stream = |kind, subject| Stream { kind, subject, rest: numbers(query), waiting: VecDeque::new() };
-    if query.subjects.is_empty() {
-        return Ok(types.into_iter().map(|kind| stream(kind, None)).collect());
-    }
+/// One stream for each type and subject that is wanted and that the session has.
+fn streams(db: &Connection, session: i64, wanted: &Wanted) -> Result<Vec<Stream>> {
+    let stream = |kind, subject| Stream { kind, subject, rest: wanted.seqs.clone(), waiting: VecDeque::new() };
+    let Some(subjects) = &wanted.subjects else {
+        return Ok(wanted.types.iter().flatten().map(|kind| stream(*kind, None)).collect());
+    };
     let mut streams = Vec::new();
-    for subject in numbered(&query.subjects, |text| words::known(db, session, text))? {
-        let types = if query.types.is_empty() { types_about(db, session, subject)? } else { types.clone() };
-        streams.extend(types.into_iter().map(|kind| stream(kind, Some(subject))));
+    for subject in subjects {
+        let types = wanted.types.clone().map_or_else(|| types_about(db, session, *subject), Ok)?;
+        streams.extend(types.into_iter().map(|kind| stream(kind, Some(*subject))));
     }
     Ok(streams)
 }
 
-/// The numbers of those texts that have one, each once.
-fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) -> Result<Vec<i64>> {
-    let mut numbers = texts.iter().filter_map(|text| number(text).transpose()).collect::<Result<Vec<_>>>()?;
-    numbers.sort_unstable();
-    numbers.dedup();
-    Ok(numbers)
-}
-
 /// The types of the entries about a subject. They are few: one look into the index finds each.
 fn types_about(db: &Connection, session: i64, subject: i64) -> Result<Vec<i64>> {
-    let mut next = db.prepare_cached(
-        "SELECT min(type) FROM entry INDEXED BY entry_by_subject WHERE session = ?1 AND subject = ?2 AND type > ?3",
-    )?;
+    let mut next = db.prepare_cached(NEXT_TYPE)?;
     let mut types = Vec::new();
     while let Some(kind) =
         next.query_row((session, subject, types.last().copied().unwrap_or(0)), |row| row.get::<_, Option<i64>>(0))?
@@ -151,6 +135,9 @@ fn types_about(db: &Connection, session: i64, subject: i64) -> Result<Vec<i64>> 
     Ok(types)
 }
 
+/// Finds the next type of the entries about a subject.
+const NEXT_TYPE: &str = "SELECT min(type) FROM by_subject WHERE session = ?1 AND subject = ?2 AND type > ?3";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,16 +145,16 @@ mod tests {
 
     #[test]
     fn each_stream_is_an_ordered_read_of_an_index() {
-        let index = "SEARCH entry USING COVERING INDEX ";
         for order in [Order::Forward, Order::Backward] {
             assert_eq!(
                 plan(&sql(true, order)),
-                format!("{index}entry_by_subject (session=? AND subject=? AND type=? AND seq>? AND seq<?)")
+                "SEARCH by_subject USING PRIMARY KEY (session=? AND subject=? AND type=? AND seq>? AND seq<?)"
             );
             assert_eq!(
                 plan(&sql(false, order)),
-                format!("{index}entry_by_type (session=? AND type=? AND seq>? AND seq<?)")
+                "SEARCH by_type USING PRIMARY KEY (session=? AND type=? AND seq>? AND seq<?)"
             );
         }
+        assert_eq!(plan(NEXT_TYPE), "SEARCH by_subject USING PRIMARY KEY (session=? AND subject=? AND type>?)");
     }
 }

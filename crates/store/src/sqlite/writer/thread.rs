@@ -6,7 +6,7 @@ use std::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, TryRecvError},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use callboard_core::id::SessionId;
@@ -14,7 +14,7 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, fault::Fault},
+    super::{changes, delete, fault::Fault, filing, words::Numbers},
     Message, Write,
     group::{self, Lost, Work},
 };
@@ -25,6 +25,10 @@ const GROUP: usize = 256;
 
 /// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
 const SLICE: usize = 128;
+
+/// For how long the thread stays awake for the next call, where one caller asks again once it is answered: to wake a
+/// thread takes longer than an append.
+pub(super) const AWAKE: Duration = Duration::from_micros(50);
 
 /// How often it is looked for changes by others, as long as somebody watches.
 const POLL: Duration = Duration::from_millis(100);
@@ -41,6 +45,11 @@ pub(super) struct Thread {
     data_version: i64,
     /// Whether there may be rows of deleted sessions.
     dead: bool,
+    /// The change through which entries are filed, as far as is known.
+    filed: i64,
+    numbers: Numbers,
+    /// Whether the last call had its transaction to itself.
+    alone: bool,
 }
 
 impl Thread {
@@ -52,7 +61,8 @@ impl Thread {
         path: Arc<Path>,
     ) -> Result<Self, Fault> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
-        Ok(Self { db, messages, watchers, clock, path, seen, data_version, dead: true })
+        let (filed, numbers) = (filing::through(&db)?, Numbers::default());
+        Ok(Self { db, messages, watchers, clock, path, seen, data_version, dead: true, filed, numbers, alone: false })
     }
 
     /// Works until every handle is gone and the queue is empty.
@@ -61,6 +71,7 @@ impl Thread {
             if !group.is_empty() {
                 self.commit(group);
             }
+            self.file();
             self.reclaim();
         }
     }
@@ -83,6 +94,7 @@ impl Thread {
                 Err(_) => break,
             }
         }
+        self.alone = group.len() == 1;
         Some(group)
     }
 
@@ -93,6 +105,14 @@ impl Thread {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
+        }
+        let began = Instant::now();
+        while self.alone && began.elapsed() < AWAKE {
+            match self.messages.try_recv() {
+                Ok(message) => return Ok(message),
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+            }
         }
         if self.watchers.receiver_count() > 0 {
             return self.messages.recv_timeout(POLL);
@@ -120,8 +140,11 @@ impl Thread {
     fn transact(&mut self, group: &mut [Box<dyn Work>]) -> Result<Vec<SessionId>, Lost> {
         group::run(&self.db, "BEGIN IMMEDIATE")?;
         let done = self.transact_begun(group);
-        if done.is_err() && !self.db.is_autocommit() {
-            group::run(&self.db, "ROLLBACK")?;
+        if done.is_err() {
+            self.numbers.forget();
+            if !self.db.is_autocommit() {
+                group::run(&self.db, "ROLLBACK")?;
+            }
         }
         done
     }
@@ -129,8 +152,8 @@ impl Thread {
     fn transact_begun(&mut self, group: &mut [Box<dyn Work>]) -> Result<Vec<SessionId>, Lost> {
         let newest = changes::newest(&self.db)?;
         self.announce_others(newest)?;
-        let (db, now) = (&self.db, self.clock.now());
-        let mut write = Write { db, now, newest_change: newest, changed: Vec::new(), dead: false };
+        let (db, now, numbers) = (&self.db, self.clock.now(), &mut self.numbers);
+        let mut write = Write { db, now, newest_change: newest, numbers, changed: Vec::new(), dead: false };
         group::commit(&mut write, group)?;
         let Write { newest_change, changed, dead, .. } = write;
         self.seen = newest_change;
@@ -173,6 +196,18 @@ impl Thread {
         }
     }
 
+    /// Files what was appended once it is worth it. Where it cannot, it is tried again after the next change, and reads
+    /// look through what waits.
+    fn file(&mut self) {
+        if self.seen.saturating_sub(self.filed) < filing::WAITING {
+            return;
+        }
+        match transaction(&self.db, filing::file) {
+            Ok(_) => self.filed = self.seen,
+            Err(error) => tracing::warn!(%error, path = %self.path.display(), "cannot file what was appended yet"),
+        }
+    }
+
     /// Removes some rows of deleted sessions. Where it cannot, it leaves them for the next deletion, or the next start.
     fn reclaim(&mut self) {
         if !self.dead {
@@ -191,11 +226,16 @@ impl Thread {
         if !delete::waits(&self.db)? {
             return Ok(false);
         }
-        group::run(&self.db, "BEGIN IMMEDIATE")?;
-        let done = delete::reclaim(&self.db, SLICE).and_then(|more| group::run(&self.db, "COMMIT").map(|()| more));
-        if done.is_err() && !self.db.is_autocommit() {
-            group::run(&self.db, "ROLLBACK")?;
-        }
-        done
+        transaction(&self.db, |db| delete::reclaim(db, SLICE))
     }
+}
+
+/// Does `work` in a transaction of its own.
+fn transaction<T>(db: &Connection, work: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
+    group::run(db, "BEGIN IMMEDIATE")?;
+    let done = work(db).and_then(|done| group::run(db, "COMMIT").map(|()| done));
+    if done.is_err() && !db.is_autocommit() {
+        group::run(db, "ROLLBACK")?;
+    }
+    done
 }

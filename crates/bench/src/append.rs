@@ -1,0 +1,84 @@
+//! How fast one session takes messages, and many at once, compared with a bare loop over SQLite.
+
+use std::time::Instant;
+
+use callboard_core::entry::Actor;
+use callboard_engine::Session;
+use callboard_store::Durability;
+use tokio::task::JoinSet;
+
+use crate::{
+    Scale,
+    bare::Bare,
+    board,
+    report::{Goal, Report},
+    rounds::{ROUNDS, Rate, ratio, typical},
+};
+
+/// How many sessions take messages at once.
+const SESSIONS: usize = 16;
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    at(Durability::Normal, scale.of(6000), report, [0.5, 1.0]).await?;
+    at(Durability::Full, scale.of(1500), report, [0.5, 2.0]).await
+}
+
+/// Measures at one durability, `count` messages at a time, and holds the ratios against `goals`.
+async fn at(durability: Durability, count: usize, report: &mut Report, goals: [f64; 2]) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut bare = Bare::open(&folder.path().join("bare.db"), durability)?;
+    let board = board::sqlite(&folder.path().join("callboard.db"), durability)?;
+    let mut sessions = Vec::new();
+    for number in 0..SESSIONS {
+        sessions.push(board::session(&board, &format!("s{number}")).await?);
+    }
+    let (mut loops, mut alone, mut together) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let rates = [
+            tokio::task::block_in_place(|| bare.insert(count))?,
+            one(&sessions, count).await?,
+            many(&sessions, count).await?,
+        ];
+        // The first round makes the log as large as it gets.
+        if round > 0 {
+            let [one_loop, one, many] = rates;
+            loops.push(one_loop);
+            alone.push(one);
+            together.push(many);
+        }
+    }
+    board.close().await;
+    let name = if durability == Durability::Full { "full" } else { "normal" };
+    for (what, rates, goal) in [("one session", alone, goals[0]), ("16 sessions at once", together, goals[1])] {
+        let measured = format!("{} beside {}", typical(&rates), typical(&loops));
+        let what = format!("append, {what} ÷ bare SQLite, `{name}`");
+        report.promised(what, ratio(&rates, &loops), Goal::AtLeast(goal), measured);
+    }
+    Ok(())
+}
+
+/// One caller that waits for each answer.
+async fn one(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
+    many(sessions.get(..1).unwrap_or_default(), count).await
+}
+
+/// One such caller for each session; `count` is how many messages they add together.
+async fn many(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
+    let each = count.div_ceil(sessions.len());
+    let messages = || (0..each).map(board::message).collect::<Vec<_>>();
+    let mut callers: Vec<_> = sessions.iter().map(|session| (session.clone(), messages())).collect();
+    let mut calling = JoinSet::new();
+    let began = Instant::now();
+    for (session, messages) in callers.drain(..) {
+        calling.spawn(async move {
+            for message in messages {
+                session.execute(Actor::User, message).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(called) = calling.join_next().await {
+        called??;
+    }
+    Ok(Rate::since(each * sessions.len(), began))
+}

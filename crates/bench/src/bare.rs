@@ -1,0 +1,40 @@
+//! The plainest way to keep messages in SQLite, and the measure of every other: one row, one transaction.
+
+use std::path::Path;
+
+use callboard_store::Durability;
+use rusqlite::Connection;
+
+use crate::{board, rounds::Rate};
+
+/// Inserts as many rows as there are messages, each with the text of one, in a transaction of its own.
+pub(crate) struct Bare {
+    db: Connection,
+    rows: i64,
+}
+
+impl Bare {
+    pub(crate) fn open(path: &Path, durability: Durability) -> anyhow::Result<Self> {
+        let db = Connection::open(path)?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", if durability == Durability::Full { "FULL" } else { "NORMAL" })?;
+        db.execute_batch(
+            "CREATE TABLE message (session TEXT, seq INTEGER, data TEXT, PRIMARY KEY (session, seq)) WITHOUT ROWID",
+        )?;
+        Ok(Self { db, rows: 0 })
+    }
+
+    /// Inserts `count` more.
+    pub(crate) fn insert(&mut self, count: usize) -> anyhow::Result<Rate> {
+        let texts: Vec<String> = (0..count).map(board::text).collect();
+        let mut insert = self.db.prepare("INSERT INTO message (session, seq, data) VALUES ('one', ?1, ?2)")?;
+        let rows = &mut self.rows;
+        Rate::of(count, || {
+            for text in &texts {
+                *rows += 1;
+                insert.execute((*rows, text))?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! Whether an append costs more the longer the history is.
+
+use std::time::Instant;
+
+use callboard_core::entry::Actor;
+use callboard_engine::Session;
+use callboard_store::Durability;
+
+use crate::{
+    Scale, board,
+    report::{Goal, Report},
+    rounds::{ROUNDS, Rate, ratio, typical},
+};
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (few, many) = (scale.of(1000), scale.of(1_000_000));
+    let sessions = [board::session(&board, "short").await?, board::session(&board, "long").await?];
+    for (session, messages) in sessions.iter().zip([few, many]) {
+        board::fill(session, messages).await?;
+    }
+    let [short, long] = &sessions;
+    let (mut at_few, mut at_many) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let rates = [append(short, scale.of(1000)).await?, append(long, scale.of(1000)).await?];
+        if round > 0 {
+            at_few.push(rates[0]);
+            at_many.push(rates[1]);
+        }
+    }
+    let measured = format!("{} beside {}", typical(&at_many), typical(&at_few));
+    let what = format!("time of an append at {many} messages ÷ at {few}");
+    report.promised(what, ratio(&at_few, &at_many), Goal::AtMost(1.3), measured);
+
+    // What a session keeps in memory is its state: how large that is, its text tells.
+    let [small, large] = [state_bytes(short).await?, state_bytes(long).await?];
+    let measured = format!("{large} bytes of JSON beside {small}");
+    let what = format!("state of a session of {many} messages ÷ of {few}");
+    report.promised(what, large as f64 / small as f64, Goal::AtMost(1.3), measured);
+    board.close().await;
+    Ok(())
+}
+
+async fn append(session: &Session, count: usize) -> anyhow::Result<Rate> {
+    let messages: Vec<_> = (0..count).map(board::message).collect();
+    let began = Instant::now();
+    for message in messages {
+        session.execute(Actor::User, message).await?;
+    }
+    Ok(Rate::since(count, began))
+}
+
+async fn state_bytes(session: &Session) -> anyhow::Result<usize> {
+    Ok(serde_json::to_vec(&*session.state().await?)?.len())
+}

@@ -1,0 +1,82 @@
+//! How fast messages are taken over HTTP, compared with a server that answers the same requests with their bodies.
+
+use std::{net::SocketAddr, time::Instant};
+
+use anyhow::ensure;
+use axum::body::{Body, to_bytes};
+use callboard_store::Durability;
+use hyper::{Request, client::conn::http1, header};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, task::JoinSet};
+
+use crate::{
+    Scale, board,
+    report::{Goal, Report},
+    rounds::{ROUNDS, Rate, ratio, typical},
+    served::Served,
+};
+
+const CONNECTIONS: usize = 32;
+const SESSIONS: usize = 16;
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let sessions = (0..SESSIONS).map(|number| format!("s{number}")).collect();
+    let served = Served::board(&folder.path().join("callboard.db"), Durability::Normal, sessions).await?;
+    let echo = Served::echo().await?;
+    let each = scale.of(12_800) / CONNECTIONS;
+    let (mut echoed, mut taken) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let rates = [call(echo.address, each).await?, call(served.address, each).await?];
+        if round > 0 {
+            echoed.push(rates[0]);
+            taken.push(rates[1]);
+        }
+    }
+    served.stop()?;
+    echo.stop()?;
+    let measured = format!(
+        "{} beside {}; 32 connections, 16 sessions, client and server on runtimes of their own in one process",
+        typical(&taken),
+        typical(&echoed)
+    );
+    report.promised("append over HTTP ÷ echo, `normal`", ratio(&taken, &echoed), Goal::AtLeast(0.5), measured);
+    Ok(())
+}
+
+/// Adds messages, `each` over each connection, whose caller waits for every answer.
+async fn call(address: SocketAddr, each: usize) -> anyhow::Result<Rate> {
+    let mut calling = JoinSet::new();
+    let mut connections = Vec::new();
+    for number in 0..CONNECTIONS {
+        let (sender, connection) = http1::handshake(TokioIo::new(TcpStream::connect(address).await?)).await?;
+        calling.spawn(async move { Ok(connection.await?) });
+        connections.push((sender, format!("/v1/sessions/s{}/threads/main/messages", number % SESSIONS)));
+    }
+    let bodies: Vec<_> = (0..each).map(body).collect();
+    let began = Instant::now();
+    for (mut sender, path) in connections {
+        let bodies = bodies.clone();
+        calling.spawn(async move {
+            for body in bodies {
+                let request = Request::post(&path)
+                    .header(header::HOST, "localhost")
+                    .header(header::CONTENT_TYPE, "application/json")
+                    .body(Body::from(body))?;
+                let answer = sender.send_request(request).await?;
+                let status = answer.status();
+                let body = to_bytes(Body::new(answer.into_body()), usize::MAX).await?;
+                ensure!(status.is_success(), "{status}: {}", String::from_utf8_lossy(&body));
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(called) = calling.join_next().await {
+        called??;
+    }
+    Ok(Rate::since(each * CONNECTIONS, began))
+}
+
+fn body(number: usize) -> bytes::Bytes {
+    serde_json::json!({"messages": [{"role": "user", "content": board::text(number)}]}).to_string().into()
+}

@@ -1,0 +1,102 @@
+//! Whether a page of messages takes longer where the history is long.
+
+use std::time::{Duration, Instant};
+
+use callboard_core::{
+    command::Command,
+    conversation::{NewMessage, Role},
+    entry::Actor,
+    id::ThreadId,
+    time::Timestamp,
+    viewer::Viewer,
+};
+use callboard_engine::{MessageQuery, Session};
+use callboard_store::Durability;
+
+use crate::{
+    Scale, board,
+    report::{Goal, Report},
+    timing::{median, millis},
+};
+
+/// How many messages a page has.
+const PAGE: usize = 50;
+
+/// One message in so many is an agent's.
+const ANSWERS: usize = 5;
+
+/// How often each page is read in a round.
+const TIMES: usize = 10;
+
+/// How many rounds there are.
+const ROUNDS: usize = 20;
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (few, many) = (1_000, scale.of(1_000_000).max(1_000));
+    let [short, long] = [board::session(&board, "short").await?, board::session(&board, "long").await?];
+    fill(&short, few).await?;
+    fill(&long, many).await?;
+    let [of_short, of_long] = [queries(&short, few).await?, queries(&long, many).await?];
+    for ((name, in_short), (_, in_long)) in of_short.into_iter().zip(of_long) {
+        let mut times = [Vec::new(), Vec::new()];
+        // In turns, so that whatever else the machine does falls on both. The first round warms up.
+        for round in 0..=ROUNDS {
+            let [shorter, longer] = [read(&short, &in_short, few).await?, read(&long, &in_long, many).await?];
+            if round > 0 {
+                times.iter_mut().zip([shorter, longer]).for_each(|(times, read)| times.extend(read));
+            }
+        }
+        let [shorter, longer] = times.map(|times| median(&times));
+        let measured = format!("{} ms ÷ {} ms", millis(longer), millis(shorter));
+        let ratio = longer.as_secs_f64() / shorter.as_secs_f64();
+        report.promised(format!("page of {PAGE}, {name}: {many} messages ÷ {few}"), ratio, Goal::AtMost(1.3), measured);
+    }
+    board.close().await;
+    Ok(())
+}
+
+/// When the message of this number was said: one a second.
+fn at(number: usize) -> Option<Timestamp> {
+    Timestamp::from_millis(1_700_000_000_000 + i64::try_from(number).ok()? * 1000).ok()
+}
+
+fn message(number: usize) -> NewMessage {
+    let role = if number.is_multiple_of(ANSWERS) { Role::Ai } else { Role::User };
+    NewMessage { timestamp: at(number), ..NewMessage::text(role, board::text(number)) }
+}
+
+async fn fill(session: &Session, messages: usize) -> anyhow::Result<()> {
+    for from in (0..messages).step_by(500) {
+        let batch = (from..messages.min(from + 500)).map(message).collect();
+        session.execute(Actor::User, Command::AddMessages(ThreadId::main(), batch)).await?;
+    }
+    Ok(())
+}
+
+/// The pages that are read: the newest, those before a place and a time in the middle, and that of one role.
+async fn queries(session: &Session, messages: usize) -> anyhow::Result<Vec<(&'static str, MessageQuery)>> {
+    let newest = MessageQuery { limit: Some(PAGE), ..MessageQuery::default() };
+    let middle = MessageQuery { before: at(messages / 2), ..newest.clone() };
+    let place = session.messages(&Viewer::User, &ThreadId::main(), middle.clone()).await?.next;
+    Ok(vec![
+        ("the newest", newest.clone()),
+        ("before a place in the middle", MessageQuery { cursor: place, ..newest.clone() }),
+        ("before a time in the middle", middle),
+        ("of one role", MessageQuery { roles: vec![Role::Ai], ..newest }),
+    ])
+}
+
+/// How long a page takes each time, with a message more before it.
+async fn read(session: &Session, query: &MessageQuery, from: usize) -> anyhow::Result<Vec<Duration>> {
+    let mut times = Vec::new();
+    for number in 0..TIMES {
+        session.execute(Actor::User, Command::AddMessages(ThreadId::main(), vec![message(from + number)])).await?;
+        let start = Instant::now();
+        let page = session.messages(&Viewer::User, &ThreadId::main(), query.clone()).await?;
+        times.push(start.elapsed());
+        anyhow::ensure!(page.messages.len() == PAGE, "a page is not full");
+    }
+    Ok(times)
+}

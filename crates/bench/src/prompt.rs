@@ -1,0 +1,127 @@
+//! How long a prompt takes that is asked for again and again, and whether a long history makes it longer.
+
+use std::time::{Duration, Instant};
+
+use callboard_core::{count::Tokens, entry::Actor, prompt::Format};
+use callboard_engine::{Board, PromptQuery, Session};
+use callboard_store::Durability;
+
+use crate::{
+    Scale, board,
+    report::{Goal, Report},
+    timing::{median, millis, percentile},
+};
+
+/// How large a large prompt is, in tokens.
+const LARGE: u64 = 180_000;
+
+/// How large a prompt of every day is.
+const USUAL: u64 = 20_000;
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    large(scale, report).await?;
+    long_history(scale, report).await
+}
+
+/// A large prompt out of many messages: the first time, and in the loop of an agent.
+async fn large(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("callboard.db");
+    let messages = scale.of(100_000);
+    let budget = Tokens(if scale.quick { USUAL } else { LARGE });
+    let board = board::sqlite(&path, Durability::Normal)?;
+    board::fill(&board::session(&board, "large").await?, messages).await?;
+    board.close().await;
+    for (model, format, name) in [
+        ("gpt-4o", Format::Text, "text"),
+        ("gpt-4o", Format::OpenAi, "openai"),
+        ("qwen2.5", Format::Text, "text"),
+        ("qwen2.5", Format::OpenAi, "openai"),
+    ] {
+        let board = board::sqlite(&path, Durability::Normal)?;
+        let session = board.session(&"large".parse()?).await?;
+        let query = query(model, format, budget);
+        // What loads a vocabulary is done once in a process.
+        let _ = session.prompt(&PromptQuery { budget: Some(Tokens(2_000)), ..query.clone() }).await?;
+        let fresh = board::sqlite(&path, Durability::Normal)?;
+        let session = again(board, fresh, session).await?;
+        let start = Instant::now();
+        let prompt = session.prompt(&query).await?;
+        let cold = start.elapsed();
+        let times = asked_again(&session, &query, messages, 60).await?;
+        let what = format!("{budget} tokens of {messages} messages, {name}, {}", prompt.vocabulary);
+        report.noted(format!("{what}: the first time"), format!("{} ms, {} tokens", millis(cold), prompt.tokens));
+        let measured = format!("median of {}; 95 of 100 within {} ms", times.len(), millis(percentile(&times, 95)));
+        report.promised(format!("{what}: again, in ms"), ms(median(&times)), Goal::AtMost(2.0), measured);
+    }
+    Ok(())
+}
+
+/// The same session of another board, which knows nothing of it.
+async fn again(before: Board, fresh: Board, session: Session) -> anyhow::Result<Session> {
+    let id = session.id().clone();
+    drop(session);
+    before.close().await;
+    Ok(fresh.session(&id).await?)
+}
+
+/// A prompt of every day, with a short history and with a long one.
+async fn long_history(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (few, many) = (1_000, scale.of(1_000_000).max(1_000));
+    let [short, long] = [board::session(&board, "short").await?, board::session(&board, "long").await?];
+    board::fill(&short, few).await?;
+    board::fill(&long, many).await?;
+    for (format, name) in [(Format::Text, "text"), (Format::OpenAi, "openai")] {
+        let query = query("gpt-4o", format, Tokens(USUAL));
+        let mut times = [Vec::new(), Vec::new()];
+        for session in [&short, &long] {
+            session.prompt(&query).await?;
+        }
+        // In turns, so that whatever else the machine does falls on both.
+        for round in 0..40 {
+            for (session, times) in [&short, &long].into_iter().zip(&mut times) {
+                times.extend(asked_again(session, &query, many + round * 10, 10).await?);
+            }
+        }
+        let [short, long] = times.map(|times| median(&times));
+        let measured = format!("{} ms ÷ {} ms, {name}, after a message more each time", millis(long), millis(short));
+        let ratio = long.as_secs_f64() / short.as_secs_f64();
+        report.promised(
+            format!("prompt of {USUAL} tokens: {many} messages ÷ {few}"),
+            ratio,
+            Goal::AtMost(1.3),
+            measured,
+        );
+    }
+    board.close().await;
+    Ok(())
+}
+
+fn query(model: &str, format: Format, budget: Tokens) -> PromptQuery {
+    let agent = "writer".parse().ok();
+    PromptQuery { agent, model: Some(model.to_owned()), budget: Some(budget), format, ..PromptQuery::default() }
+}
+
+/// How long a prompt takes each time a message was added.
+async fn asked_again(
+    session: &Session,
+    query: &PromptQuery,
+    from: usize,
+    times: usize,
+) -> anyhow::Result<Vec<Duration>> {
+    let mut taken = Vec::new();
+    for number in 0..times {
+        session.execute(Actor::User, board::message(from + number)).await?;
+        let start = Instant::now();
+        let prompt = session.prompt(query).await?;
+        taken.push(start.elapsed());
+        anyhow::ensure!(prompt.tokens <= prompt.budget, "a prompt is larger than its budget");
+    }
+    Ok(taken)
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}

@@ -1,0 +1,53 @@
+//! Rounds: what is compared is measured in turns, so that whatever else the machine does happens to all of it.
+
+use std::time::{Duration, Instant};
+
+/// How often each thing is measured.
+pub(crate) const ROUNDS: usize = 7;
+
+/// How many a second.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) struct Rate(pub(crate) f64);
+
+impl Rate {
+    /// The rate at which `work` does `count` things.
+    pub(crate) fn of(count: usize, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
+        let began = Instant::now();
+        work()?;
+        Ok(Self::since(count, began))
+    }
+
+    /// The rate of `count` things since `began`.
+    pub(crate) fn since(count: usize, began: Instant) -> Self {
+        Self(count as f64 / began.elapsed().as_secs_f64())
+    }
+}
+
+impl std::fmt::Display for Rate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.0}/s", self.0)
+    }
+}
+
+/// The one in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// The median of the ratios of pairs that were measured next to each other.
+pub(crate) fn ratio(ours: &[Rate], theirs: &[Rate]) -> f64 {
+    median(ours.iter().zip(theirs).map(|(ours, theirs)| ours.0 / theirs.0).collect())
+}
+
+/// The rate in the middle.
+pub(crate) fn typical(rates: &[Rate]) -> Rate {
+    Rate(median(rates.iter().map(|rate| rate.0).collect()))
+}
+
+/// The time that `share` of all took at most.
+pub(crate) fn within(mut times: Vec<Duration>, share: f64) -> Duration {
+    times.sort();
+    let at = (times.len() as f64 * share).ceil() as usize;
+    times.get(at.saturating_sub(1)).copied().unwrap_or_default()
+}

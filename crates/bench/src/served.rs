@@ -1,0 +1,79 @@
+//! A server beside the one who measures: on a runtime of its own, reached over TCP.
+
+use std::{net::SocketAddr, path::Path, sync::Arc};
+
+use axum::{Router, body::Bytes, routing::post};
+use callboard_model::{Endpoints, Settings as ModelSettings};
+use callboard_server::{Limits, Settings};
+use callboard_store::Durability;
+use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
+
+use crate::board;
+
+/// A server that runs, with what it serves.
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    thread: std::thread::JoinHandle<anyhow::Result<()>>,
+}
+
+impl Served {
+    /// A board with sessions of these names.
+    pub(crate) async fn board(path: &Path, durability: Durability, sessions: Vec<String>) -> anyhow::Result<Self> {
+        let path = path.to_owned();
+        Self::start(async move |listener, stop| {
+            let board = board::sqlite(&path, durability)?;
+            for session in sessions {
+                board::session(&board, &session).await?;
+            }
+            callboard_server::serve(board.clone(), settings(), listener, async { drop(stop.await) }).await?;
+            board.close().await;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Something that answers every request with its body.
+    pub(crate) async fn echo() -> anyhow::Result<Self> {
+        Self::start(async |listener, stop| {
+            let app = Router::new().fallback(post(async |body: Bytes| body));
+            axum::serve(listener, app).with_graceful_shutdown(async { drop(stop.await) }).await?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn start<S>(serve: S) -> anyhow::Result<Self>
+    where
+        S: AsyncFnOnce(TcpListener, oneshot::Receiver<()>) -> anyhow::Result<()> + Send + 'static,
+    {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            Runtime::new()?.block_on(async { serve(TcpListener::from_std(listener)?, stopped).await })
+        });
+        Ok(Self { address, stop, thread })
+    }
+
+    /// Stops it and says what went wrong.
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        // Where it has ended before, that is what it says.
+        let _ = self.stop.send(());
+        self.thread.join().unwrap_or_else(|_| anyhow::bail!("the server panicked"))
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        user_tokens: Vec::new(),
+        token_secret: None,
+        tls: None,
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        limits: Limits { grace: std::time::Duration::from_millis(200), ..Limits::default() },
+        models: Arc::new(Endpoints::from(ModelSettings::default())),
+        runs: callboard_run::Settings { node: "bench".into(), model: None, turn_timeout: Limits::default().grace },
+    }
+}

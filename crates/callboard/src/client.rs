@@ -1,0 +1,224 @@
+//! Calls on a board: at a server, or straight on a store in this process. They are the same calls with the same answers,
+//! so that each command is written once.
+
+mod answer;
+mod follow;
+mod patience;
+mod remote;
+
+use std::{fmt::Display, io};
+
+use bytes::Bytes;
+use callboard_engine::core::id::SessionId;
+use callboard_server::{Local, Pieces};
+use futures::{StreamExt as _, stream};
+use http::{HeaderValue, Method, Request, header};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use self::answer::Reply;
+pub(crate) use self::answer::broken;
+pub(crate) use self::{
+    follow::{Follow, Item, Piece},
+    patience::Patience,
+    remote::Remote,
+};
+use crate::{cli::Eyes, failure::Failure};
+
+/// Who answers calls.
+pub(crate) enum Client {
+    /// The store at hand, in this process.
+    Here(Local),
+    /// A server.
+    There(Remote),
+}
+
+/// Calls on one session.
+pub(crate) struct OnSession<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) id: SessionId,
+}
+
+/// A call in the making.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    client: &'a Client,
+    method: Method,
+    /// The path, and what of the query there is so far.
+    address: String,
+    body: Body,
+}
+
+/// What a call sends.
+enum Body {
+    Nothing,
+    Json(Result<Vec<u8>, serde_json::Error>),
+    Lines(Pieces),
+}
+
+/// What came back: the JSON as it is, and what was read of it.
+#[derive(Debug)]
+pub(crate) struct Answer<T> {
+    pub(crate) json: Box<RawValue>,
+    pub(crate) it: T,
+}
+
+impl Client {
+    /// A call on `path`, segment by segment.
+    pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
+        let address = path.iter().map(|segment| format!("/{}", encoded(segment))).collect();
+        Call { client: self, method, address, body: Body::Nothing }
+    }
+
+    /// Ends what was begun here, in order. What a server does goes on.
+    pub(crate) async fn close(&self) {
+        if let Self::Here(local) = self {
+            local.close().await;
+        }
+    }
+
+    async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
+        match self {
+            Self::Here(local) => Ok(Reply::of(local.call(request).await)),
+            Self::There(server) => server.send(request).await,
+        }
+    }
+}
+
+impl OnSession<'_> {
+    /// A call on `path` below the session.
+    pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
+        let whole: Vec<&str> = ["v1", "sessions", self.id.as_str()].into_iter().chain(path.iter().copied()).collect();
+        self.client.call(method, &whole)
+    }
+
+    /// Deletes the session.
+    pub(crate) async fn delete(&self) -> Result<(), Failure> {
+        self.call(Method::DELETE, &[]).done().await
+    }
+
+    pub(crate) fn get(&self, path: &[&str]) -> Call<'_> {
+        self.call(Method::GET, path)
+    }
+
+    pub(crate) fn post(&self, path: &[&str], body: &impl Serialize) -> Call<'_> {
+        self.call(Method::POST, path).json(body)
+    }
+}
+
+impl<'a> Call<'a> {
+    /// The same, with a parameter in its query.
+    pub(crate) fn query(mut self, name: &str, value: impl Display) -> Self {
+        self.address.push(if self.address.contains('?') { '&' } else { '?' });
+        self.address.push_str(name);
+        self.address.push('=');
+        self.address.push_str(&encoded(&value.to_string()));
+        self
+    }
+
+    /// The same, with a parameter where there is something to say.
+    pub(crate) fn maybe(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
+    /// The same, through somebody's eyes.
+    pub(crate) fn eyes(self, eyes: &Eyes) -> Self {
+        self.maybe("as", eyes.agent.as_ref())
+    }
+
+    /// The same, with something to send.
+    pub(crate) fn json(self, body: &impl Serialize) -> Self {
+        Self { body: Body::Json(serde_json::to_vec(body)), ..self }
+    }
+
+    /// The same, with lines of JSON to send.
+    pub(crate) fn lines(self, lines: Pieces) -> Self {
+        Self { body: Body::Lines(lines), ..self }
+    }
+
+    /// Makes the call and reads what comes back.
+    pub(crate) async fn answer<T: DeserializeOwned>(self) -> Result<Answer<T>, Failure> {
+        self.begin().await?.read().await
+    }
+
+    /// Makes a call that has no answer but that it is done.
+    pub(crate) async fn done(self) -> Result<(), Failure> {
+        self.begin().await?.all().await.map(|_| ())
+    }
+
+    /// Makes the call, and gives what comes back piece by piece.
+    pub(crate) async fn pieces(self) -> Result<Pieces, Failure> {
+        Ok(self.begin().await?.pieces())
+    }
+
+    /// Makes the call. What is refused is an error.
+    async fn begin(self) -> Result<Reply, Failure> {
+        let Self { client, method, address, body } = self;
+        let (kind, pieces) = match body {
+            Body::Nothing => (None, stream::empty().boxed()),
+            Body::Json(bytes) => {
+                let bytes = bytes.map_err(|error| Failure::failed("invalid", format!("this has no JSON: {error}")))?;
+                (Some("application/json"), once(bytes.into()))
+            }
+            Body::Lines(lines) => (Some("application/x-ndjson"), lines),
+        };
+        let request = Request::builder().method(method).uri(address).body(pieces);
+        let mut request =
+            request.map_err(|error| Failure::failed("invalid", format!("this cannot be asked: {error}")))?;
+        request.headers_mut().extend(kind.map(|kind| (header::CONTENT_TYPE, HeaderValue::from_static(kind))));
+        client.send(request).await?.accepted().await
+    }
+}
+
+fn once(bytes: Bytes) -> Pieces {
+    stream::once(std::future::ready(Ok::<_, io::Error>(bytes))).boxed()
+}
+
+/// A text as a part of an address.
+fn encoded(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // To write into a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Here(_) => "Here",
+            Self::There(_) => "There",
+        })
+    }
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Nothing => "Nothing",
+            Self::Json(_) => "Json",
+            Self::Lines(_) => "Lines",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_any_kind_can_stand_in_an_address() {
+        assert_eq!(encoded("Process Steps"), "Process%20Steps");
+        assert_eq!(encoded("agent:a/b?c#d&e%"), "agent%3Aa%2Fb%3Fc%23d%26e%25");
+        assert_eq!(encoded("\u{fc}"), "%C3%BC");
+    }
+}

@@ -1,0 +1,139 @@
+//! Calls over the network.
+
+use std::{io, time::Duration};
+
+use callboard_server::Pieces;
+use futures::TryStreamExt as _;
+use http::{HeaderMap, HeaderValue, Request, header};
+use reqwest::{Body, Client, Url, redirect::Policy};
+
+use super::answer::Reply;
+use crate::failure::Failure;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A server.
+pub(crate) struct Remote {
+    client: Client,
+    base: Url,
+}
+
+impl Remote {
+    /// The server at `url`, which is shown this token. Nothing is sent yet.
+    pub(crate) fn new(url: &str, token: Option<&str>) -> Result<Self, Failure> {
+        let wrong = |why: &str| {
+            Failure::usage("bad_url", format!("the URL of the server {why}"))
+                .hint("write it as `callboard serve` prints it, for instance --url http://127.0.0.1:7420")
+        };
+        // What is wrong with it is said without repeating it, since there may be a password in it.
+        let base = Url::parse(url).map_err(|error| wrong(&format!("is none: {error}")))?;
+        if !["http", "https"].contains(&base.scheme()) || !base.has_host() {
+            return Err(wrong("does not begin with http:// or https:// and a host"));
+        }
+        if !base.username().is_empty() || base.password().is_some() || base.query().is_some() {
+            return Err(wrong("has a name, a password or a query in it: put a token into CALLBOARD_TOKEN instead"));
+        }
+        let mut headers = HeaderMap::new();
+        if let Some(token) = token {
+            let value = HeaderValue::from_str(&format!("Bearer {token}"));
+            let mut value = value.map_err(|_| {
+                Failure::failed("bad_token", "the token has characters that no token has")
+                    .hint("look at CALLBOARD_TOKEN, or at the file of --token-file")
+            })?;
+            value.set_sensitive(true);
+            headers.insert(header::AUTHORIZATION, value);
+        }
+        // A program that has chosen its own cryptography for TLS keeps it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut client = Client::builder()
+            .user_agent(concat!("callboard/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .connect_timeout(CONNECT)
+            .redirect(Policy::none());
+        if is_here(&base) {
+            client = client.no_proxy();
+        }
+        if base.scheme() == "http" {
+            // Machines without any root certificate can still talk to a server of their own.
+            client = client.tls_certs_only([]);
+        }
+        let client = client.build();
+        let client =
+            client.map_err(|error| Failure::failed("no_client", format!("no server can be called: {error}")))?;
+        Ok(Self { client, base })
+    }
+
+    /// The server as it was named.
+    pub(crate) fn name(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
+    pub(super) async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
+        let (parts, pieces) = request.into_parts();
+        let address = format!("{}{}", self.name(), parts.uri);
+        let url = Url::parse(&address).ok().filter(|url| url.as_str() == address);
+        let url = url.ok_or_else(|| {
+            Failure::failed("invalid", format!("a name in {} cannot stand in the address of a call", parts.uri))
+        })?;
+        let is_read = parts.method.is_safe();
+        let mut call = self.client.request(parts.method, url).headers(parts.headers);
+        if !is_read {
+            call = call.body(Body::wrap_stream(pieces));
+        }
+        let response = call.send().await.map_err(|error| self.unanswered(&error, is_read))?;
+        let mut given = http::Response::new(());
+        *given.status_mut() = response.status();
+        given.headers_mut().clone_from(response.headers());
+        let pieces: Pieces = Box::pin(response.bytes_stream().map_err(io::Error::other));
+        Ok(Reply::of(given.map(|()| pieces)).from(self.name()))
+    }
+
+    fn unanswered(&self, error: &reqwest::Error, is_read: bool) -> Failure {
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        let reason = cause.to_string();
+        if error.is_connect() || is_read {
+            return Failure::failed(UNREACHABLE, format!("cannot reach {}: {reason}", self.name()))
+                .hint("start a server with `callboard serve`, or look whether --url, or CALLBOARD_URL, is right");
+        }
+        Failure::failed("unanswered", format!("{} gave no answer: {reason}", self.name()))
+            .hint("it may have been done all the same: look before you do it again")
+    }
+}
+
+/// The code for a server that is not there.
+pub(super) const UNREACHABLE: &str = "unreachable";
+
+/// Whether a server is on this machine, where no proxy leads to.
+fn is_here(base: &Url) -> bool {
+    let host = base.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_an_address_without_secrets() {
+        for url in ["http://127.0.0.1:7420", "https://board.example/callboard/", "http://[::1]:1"] {
+            assert!(Remote::new(url, Some("token")).is_ok(), "{url}");
+        }
+        for url in ["127.0.0.1:7420", "ftp://host", "http://", "https://me:secret@host", "http://host?token=secret", ""]
+        {
+            let failure = Remote::new(url, None).map(|_| ()).unwrap_err();
+            assert!(failure.is_wrong_use && !failure.problem.detail.contains("secret"), "{url}: {failure:?}");
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_here() {
+        let here = |url: &str| is_here(&Url::parse(url).unwrap());
+        assert!(here("http://127.0.0.1:1") && here("http://localhost") && here("http://[::1]"));
+        assert!(!here("http://board.example") && !here("http://10.0.0.1"));
+    }
+}

@@ -1,0 +1,50 @@
+//! `callboard session journal`.
+
+use callboard_engine::core::entry::Actor;
+
+use super::Context;
+use crate::{
+    answers::{self, Entry},
+    cli::Journal,
+    client::{Follow, Item, OnSession},
+    failure::Failure,
+    output::{Output, Style},
+};
+
+/// Prints the entries that are asked for, and goes on as they come where that is wanted.
+pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Failure> {
+    let output = context.output;
+    let session = context.session(&args.which).await?;
+    if args.follow {
+        return tokio::select! {
+            ended = follow(&session, args, output) => ended,
+            _ = tokio::signal::ctrl_c() => Ok(()),
+        };
+    }
+    let Journal { eyes, after, limit, types, .. } = args;
+    let types = (!types.is_empty()).then(|| types.join(","));
+    let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types);
+    let journal = call.eyes(&eyes).answer::<answers::Journal>().await?;
+    output.answer(&journal.json, |output| journal.it.entries.iter().for_each(|entry| line(entry, output)));
+    Ok(())
+}
+
+async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
+    let Journal { eyes, after, types, .. } = args;
+    let mut follow = Follow::start(session, eyes, types, after, output).await?;
+    loop {
+        if let Item::Entry(entry) = follow.next().await? {
+            output.answer(&entry, |output| line(&entry, output));
+        }
+    }
+}
+
+fn line(entry: &Entry, output: Output) {
+    let by = match &entry.by {
+        Actor::Agent(name) => name.to_string(),
+        by => by.to_string(),
+    };
+    let seq = output.paint(Style::Quiet, format!("{:>5}", entry.seq));
+    let by = output.paint(Style::Name, by);
+    output.line(format!("{seq}  {}  {by}  {}  {}", entry.at, entry.kind, entry.data.get()));
+}

@@ -1,0 +1,142 @@
+//! `callboard serve`: until it is told to end.
+
+mod token_key;
+
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use callboard_engine::{Board, core::session::Ttl, store::Store};
+use callboard_server::{Limits, Server, Settings, Tls};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::durability;
+use crate::{
+    cli::{Global, Serve},
+    config,
+    failure::Failure,
+    output::Output,
+    signals::Signals,
+    terminal,
+};
+
+pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Result<ExitCode, Failure> {
+    // Whoever ends it while it starts is heard, too.
+    let signals = Signals::listen()?;
+    if global.url.is_some() {
+        return Err(Failure::usage("usage", "a server serves a store, not another server: leave --url out"));
+    }
+    let url = config::store_url(global)?;
+    let user_tokens = user_tokens(args.user_token_file.as_deref())?;
+    let ttl = config::ttl()?;
+    let listener = TcpListener::bind(&args.listen).await.map_err(|error| no_address(&args.listen, &error))?;
+    let store = callboard_store::open(&url, config::store_settings(global)).await?;
+    let token_secret = folder(&args, &url).map(|folder| token_key::read_or_make(&folder)).transpose()?;
+    let settings = Settings {
+        user_tokens,
+        token_secret,
+        tls: args.tls_certificate.clone().zip(args.tls_key.clone()).map(|(certificate, key)| Tls { certificate, key }),
+        hosts: args.hosts.clone(),
+        origins: args.origins.clone(),
+        limits: Limits::default(),
+        models: Arc::new(config::endpoints()),
+        runs: config::runs(),
+    };
+    let board = board(store.clone(), &args, ttl);
+    let server = Server::ready(board.clone(), settings, listener)?;
+    announce(&server, &url, &*store, output);
+    tokio::select! {
+        () = server.serve(signals.sent(1)) => {}
+        // The end has begun, and takes too long for whoever sent another one.
+        () = signals.sent(2) => return Ok(ExitCode::FAILURE),
+    }
+    board.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn board(store: Arc<dyn Store>, args: &Serve, ttl: Ttl) -> Board {
+    let settings =
+        callboard_engine::Settings { ttl, sweep: args.sweep_seconds.0, ..callboard_engine::Settings::default() };
+    Board::new(store, settings)
+}
+
+/// The folder for what is not in the store: the one that is named, else that of the SQLite file. What is kept in memory
+/// needs none.
+fn folder(args: &Serve, store_url: &str) -> Option<PathBuf> {
+    let beside = || {
+        let path = store_url.strip_prefix("sqlite:")?;
+        let path = Path::new(path.strip_prefix("//").unwrap_or(path));
+        path.parent().map(Path::to_owned)
+    };
+    args.data.clone().or_else(beside)
+}
+
+/// The tokens of the file, a line each, and those of the environment.
+fn user_tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
+    let mut tokens = config::user_tokens();
+    if let Some(path) = file {
+        let text = terminal::file(path)?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let before = tokens.len();
+        tokens.extend(lines.map(str::to_owned));
+        if tokens.len() == before {
+            return Err(Failure::failed("no_tokens", format!("there is no token in {}", path.display()))
+                .hint("write one a line, for instance with: openssl rand -hex 32"));
+        }
+    }
+    match tokens.iter().find(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        // What it is, is not shown.
+        Some(_) => Err(Failure::failed("bad_token", "a user token has other characters than visible ASCII ones")
+            .hint("make one, for instance with: openssl rand -hex 32")),
+        None => Ok(tokens),
+    }
+}
+
+fn no_address(listen: &str, error: &std::io::Error) -> Failure {
+    let failure = Failure::failed("cannot_listen", format!("cannot listen on {listen}: {error}"));
+    match error.kind() {
+        ErrorKind::AddrInUse => failure.hint("another server is there: end it, or take another port with --listen"),
+        ErrorKind::PermissionDenied => failure.hint("take a port of 1024 or above with --listen"),
+        _ => failure.hint("write an address and a port, for instance --listen 127.0.0.1:7420"),
+    }
+}
+
+/// Says where it listens, and what whoever calls can rely on.
+fn announce(server: &Server, store_url: &str, store: &dyn Store, output: Output) {
+    if output.json {
+        return output.json(&json!({"listening": server.url()}));
+    }
+    output.line(format!("listening on {}", server.url()));
+    output.line(format!("store {}; {}", config::shown(store_url), durability(store.durability())));
+    output.line(match config::default_model() {
+        Some(model) => format!("runs ask {model}, where an agent names no other model"),
+        None => "runs ask the models that agents name; CALLBOARD_MODEL would be that of all others".to_owned(),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn place(line: &str, store: &str) -> Option<String> {
+        let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+        let Some(Command::Serve(args)) = cli.command else { panic!("{line}") };
+        folder(&args, store).map(|folder| folder.display().to_string())
+    }
+
+    #[test]
+    fn what_is_not_in_the_store_is_beside_it_unless_said_otherwise() {
+        assert_eq!(place("callboard serve", "sqlite:/a/b.db"), Some("/a".to_owned()));
+        assert_eq!(place("callboard serve", "sqlite:///a/b.db"), Some("/a".to_owned()));
+        assert_eq!(place("callboard serve", "sqlite:b.db"), Some(String::new()));
+        assert_eq!(place("callboard serve", "memory:"), None);
+        assert_eq!(place("callboard serve --data /c", "memory:"), Some("/c".to_owned()));
+    }
+}

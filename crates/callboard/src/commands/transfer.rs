@@ -1,0 +1,91 @@
+//! `callboard export` and `callboard import`.
+
+use std::{io, io::Write, path::Path};
+
+use bytes::BytesMut;
+use callboard_server::Pieces;
+use futures::{StreamExt as _, stream};
+use http::Method;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+use super::Context;
+use crate::{answers::Session, cli, client::broken, failure::Failure};
+
+/// How much is read at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+pub(super) async fn export(context: &Context, args: cli::Export) -> Result<(), Failure> {
+    let session = context.session(&args.which).await?;
+    let pieces = session.get(&["export"]).pieces().await?;
+    if is_standard(&args.file) {
+        return copy(pieces, &mut io::stdout(), Path::new("the standard output")).await.map(|_| ());
+    }
+    let file = args.file;
+    let lines = whole(pieces, &file).await?;
+    let answer = json!({"session": session.id, "file": file, "lines": lines});
+    context.output.answer(&answer, |output| {
+        output.line(format!("{} is in {}: {lines} lines", session.id, file.display()));
+    });
+    Ok(())
+}
+
+pub(super) async fn import(context: &Context, args: cli::Import) -> Result<(), Failure> {
+    let lines = if is_standard(&args.file) {
+        pieces_of(tokio::io::stdin())
+    } else {
+        let file = tokio::fs::File::open(&args.file).await;
+        pieces_of(file.map_err(|error| unreadable(&args.file, &error))?)
+    };
+    let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
+    let session = call.answer::<Session>().await?;
+    context.output.answer(&session.json, |output| {
+        output.line(format!("{} is there, with {} entries", session.it.id, session.it.head));
+    });
+    Ok(())
+}
+
+fn is_standard(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Writes a file whole or not at all, and says how many lines it has.
+async fn whole(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
+    let failed = |error: io::Error| unwritable(path, &error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let lines = copy(pieces, &mut file, path).await?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(lines)
+}
+
+/// Copies what comes, and counts its lines.
+async fn copy(mut pieces: Pieces, to: &mut impl Write, path: &Path) -> Result<u64, Failure> {
+    let mut lines = 0;
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| broken(&error))?;
+        lines += piece.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+        to.write_all(&piece).map_err(|error| unwritable(path, &error))?;
+    }
+    to.flush().map_err(|error| unwritable(path, &error))?;
+    Ok(lines)
+}
+
+/// What is read, piece by piece.
+fn pieces_of<S: AsyncRead + Send + Unpin + 'static>(source: S) -> Pieces {
+    let next = |mut source: S| async move {
+        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
+        let read = source.read_buf(&mut piece).await?;
+        Ok((read > 0).then(|| (piece.freeze(), source)))
+    };
+    stream::try_unfold(source, next).boxed()
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed("unreadable", format!("cannot read {}: {error}", path.display()))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed("unwritable", format!("cannot write {}: {error}", path.display()))
+}

@@ -1,0 +1,73 @@
+//! The examples in `examples/` do what they say, at a server and with a real small model.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use crate::{home::Home, real_model::model_url, server::Server};
+
+/// An example, in its folder, with the programs it is run by and what it needs of the world.
+fn example(folder: &Path, program: &str, arguments: &[&str], server: &Server) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("CALLBOARD_URL", &server.url).env("no_proxy", "*");
+    command.env("OPENAI_BASE_URL", model_url());
+    said(program, command.output())
+}
+
+fn said(program: &str, output: std::io::Result<Output>) -> String {
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}: install it to run the examples"));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+fn folder(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+/// What both agents said, which nobody but the model knows, and that the critic saw what it may and no more.
+fn assert_played(said: &str) {
+    for expected in ["writer is shown", "critic is shown", "the critic saw the facts, and never the brief"] {
+        assert!(said.contains(expected), "{said}");
+    }
+    let messages = said.split("never the brief\n").nth(1).unwrap();
+    assert!(messages.contains("user: Say when high water comes."), "{said}");
+    assert!(messages.contains("\nwriter: ") && messages.contains("\ncritic: "), "{said}");
+    assert!(said.contains("message.added by agent:writer"), "the stream shows what happens: {said}");
+}
+
+#[test]
+fn the_example_in_python_holds_a_teams_context() {
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    assert_played(&example(&folder("python"), "python3", &["team.py"], &server));
+}
+
+#[test]
+fn the_example_in_typescript_holds_a_teams_context() {
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    // What it needs is brought into a folder that goes with the test.
+    let place = home.path("typescript");
+    std::fs::create_dir(&place).unwrap();
+    for file in ["package.json", "package-lock.json", "tsconfig.json", "team.ts", ".npmrc"] {
+        std::fs::copy(folder("typescript").join(file), place.join(file)).unwrap();
+    }
+    let mut npm = Command::new("npm");
+    said("npm", npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&place).output());
+    assert_played(&example(&place, "npm", &["start"], &server));
+}
+
+#[test]
+fn the_example_with_curl_holds_a_teams_context() {
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    let said = example(&folder("curl"), "sh", &["team.sh"], &server);
+    for expected in ["\"text\":\"<AGENT_INSTRUCTIONS>", "\"system\":", "event: message.added", "\"status\":404"] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert!(said.trim_end().ends_with("as it should be"), "{said}");
+    let answers: Vec<_> = said.lines().filter(|line| line.contains("\"message_id\":\"m7\",\"seq\":7")).collect();
+    assert!(answers.len() >= 2 && answers[0] == answers[1], "the same request is answered the same: {said}");
+}

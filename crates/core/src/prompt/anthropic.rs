@@ -1,0 +1,244 @@
+//! The format `anthropic`: the messages of Anthropic's Messages API, and the blocks of `system` before them.
+//!
+//! What that API refuses is not written: messages alternate and begin and end with the user, no text is blank, every
+//! call has its result at the start of the next message, and ids of calls have few characters and stand for one call.
+//!
+//! Anthropic documents no costs of messages and blocks, and Claude's vocabulary is not public: what is allowed for them
+//! here is generous. Its examples have some 6 tokens besides the texts for a system text and one message. For tools it
+//! documents a text of its own, by model and choice 159 to 804 tokens ("Tool use with Claude", pricing).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{
+    Body,
+    speech::Speech,
+    voice::{NO_RESULT, Voice, loose_result, words},
+};
+use crate::{
+    agent::{Agent, Tool},
+    conversation::ToolCall,
+    count::{TokenCounter, Tokens},
+};
+
+/// What a message costs besides its blocks.
+const MESSAGE: Tokens = Tokens(8);
+
+/// What a block of text costs besides its text.
+const BLOCK: Tokens = Tokens(4);
+
+/// What a call of a tool or its result costs besides its texts. The end of an id that had to be changed is in it.
+const CALL: Tokens = Tokens(32);
+
+/// What each argument of a call costs besides its text, where every one is put into a tag.
+const ARGUMENT: Tokens = Tokens(12);
+
+/// What a tool costs besides its texts.
+const TOOL: Tokens = Tokens(32);
+
+/// What it costs that there are tools at all.
+const TOOLS: Tokens = Tokens(804);
+
+/// What stands before a conversation in which the reader spoke first.
+const OPENING: &str = "[what was said before is not here]";
+
+/// What stands behind a conversation in which the reader spoke last: it is asked for more than its own last words.
+const CLOSING: &str = "[it is your turn]";
+
+/// The largest number of places up to which a provider keeps a prompt, as Anthropic takes them.
+const MARKS: usize = 4;
+
+/// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.
+pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
+    let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
+    else {
+        return group.iter().filter_map(|speech| one(speech, reader)).collect();
+    };
+    let mut results: Vec<_> = others.iter().collect();
+    let mut said: Vec<_> = one(calling, reader).iter_mut().flat_map(blocks_of).collect();
+    let mut answers = Vec::new();
+    for call in calling.calls() {
+        let id = allowed(&call.id);
+        said.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input(call)}));
+        let at = results.iter().position(|result| result.result_of() == Some(call.id.as_str()));
+        let words = at.map(|at| words(results.remove(at), reader).1).unwrap_or_else(|| NO_RESULT.to_owned());
+        answers.push(result(&id, words));
+    }
+    vec![message("assistant", said), message("user", answers)]
+}
+
+/// What a message costs.
+pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
+    let block = |block: &Value| {
+        let field = |name| text(block.get(name));
+        let input = block.get("input").map_or(Tokens(0), |input| {
+            let arguments = input.as_object().map_or(0, |input| input.len() as u64);
+            CALL + count.count(&input.to_string()) + Tokens(ARGUMENT.0.saturating_mul(arguments))
+        });
+        let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
+        BLOCK + input + result + field("text") + field("id") + field("name") + field("tool_use_id") + field("content")
+    };
+    MESSAGE + message.get("content").and_then(Value::as_array).into_iter().flatten().map(block).sum()
+}
+
+/// What the tools of an agent cost.
+pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
+    if tools.is_empty() {
+        return Tokens(0);
+    }
+    let tool = |tool: &Tool| {
+        let parameters = Value::Object(tool.parameters.clone()).to_string();
+        TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
+    };
+    TOOLS + tools.iter().map(tool).sum()
+}
+
+/// What is around all that was said costs, at the most: two blocks before it, what opens and closes it, and the start
+/// of the answer.
+pub(super) fn envelope(count: &dyn TokenCounter) -> Tokens {
+    let around = [OPENING, CLOSING].map(|words| tokens(&message("user", vec![text(words)]), count));
+    MESSAGE + BLOCK + BLOCK + around.into_iter().sum() + MESSAGE
+}
+
+/// What the model gets. Each of `marks` says how many bytes of `system` and how many messages come before it: the block
+/// that ends there ends a prefix that is worth keeping.
+pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)]) -> Body {
+    let mut blocks = Vec::new();
+    let mut begin = 0;
+    for (end, _) in marks.iter().copied().chain([(system.len(), 0)]) {
+        let Some(piece) = system.get(begin..end).filter(|piece| !piece.trim().is_empty()) else { continue };
+        blocks.push(text(piece));
+        begin = end;
+    }
+    let in_system = marks.iter().filter(|(_, said)| *said == 0).count();
+    blocks.iter_mut().take(in_system).for_each(mark);
+    let left = MARKS.saturating_sub(in_system);
+    let ends: BTreeSet<_> = marks.iter().map(|(_, said)| *said).filter(|said| *said > 0).rev().take(left).collect();
+    Body::Anthropic { system: blocks, messages: conversation(messages, &ends) }
+}
+
+/// Joins messages of one role, so that they alternate, and lets the user begin and end.
+fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> Vec<Value> {
+    let mut joined: Vec<(String, Vec<Value>)> = Vec::new();
+    let mut ids = Ids::default();
+    for (at, mut message) in messages.into_iter().enumerate() {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut blocks = blocks_of(&mut message);
+        blocks.iter_mut().for_each(|block| ids.settle(block));
+        if ends.contains(&(at + 1)) {
+            blocks.last_mut().into_iter().for_each(mark);
+        }
+        if joined.is_empty() && role != "user" {
+            joined.push(("user".to_owned(), vec![text(OPENING)]));
+        }
+        match joined.last_mut() {
+            Some((last, before)) if *last == role => before.extend(blocks),
+            _ => joined.push((role, blocks)),
+        }
+    }
+    if joined.last().is_none_or(|(role, _)| role != "user") {
+        joined.push(("user".to_owned(), vec![text(CLOSING)]));
+    }
+    joined.into_iter().map(|(role, blocks)| message(&role, blocks)).collect()
+}
+
+/// The ids of calls so far. Those that sessions hold come from anywhere, and may stand for one call after another.
+#[derive(Default)]
+struct Ids {
+    /// How often each was wanted.
+    taken: BTreeMap<String, u64>,
+    /// What the calls were given whose results come next.
+    open: Vec<(String, String)>,
+}
+
+impl Ids {
+    /// Gives a call an id that no call before it has, and its result the same.
+    fn settle(&mut self, block: &mut Value) {
+        if let Some(wanted) = block.get("id").and_then(Value::as_str).map(str::to_owned) {
+            let own = self.take(&wanted);
+            put(block, "id", own.clone());
+            self.open.push((wanted, own));
+        } else if let Some(wanted) = block.get("tool_use_id").and_then(Value::as_str) {
+            let Some(at) = self.open.iter().position(|(id, _)| id == wanted) else { return };
+            let (_, own) = self.open.remove(at);
+            put(block, "tool_use_id", own);
+        }
+    }
+
+    fn take(&mut self, wanted: &str) -> String {
+        let mut id = wanted.to_owned();
+        while self.taken.contains_key(&id) {
+            let times = self.taken.entry(wanted.to_owned()).or_default();
+            *times += 1;
+            id = format!("{wanted}-{times}");
+        }
+        self.taken.insert(id.clone(), 1);
+        id
+    }
+}
+
+fn put(block: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Some(fields) = block.as_object_mut() {
+        fields.insert(field.to_owned(), value.into());
+    }
+}
+
+fn mark(block: &mut Value) {
+    put(block, "cache_control", json!({"type": "ephemeral"}));
+}
+
+fn message(role: &str, content: Vec<Value>) -> Value {
+    json!({"role": role, "content": content})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn blocks_of(message: &mut Value) -> Vec<Value> {
+    match message.get_mut("content").map(Value::take) {
+        Some(Value::Array(blocks)) => blocks,
+        _ => Vec::new(),
+    }
+}
+
+fn result(call: &str, words: String) -> Value {
+    let mut result = json!({"type": "tool_result", "tool_use_id": call});
+    if !words.trim().is_empty() {
+        put(&mut result, "content", words);
+    }
+    result
+}
+
+/// An id in the characters that are allowed.
+fn allowed(id: &str) -> String {
+    let is_allowed = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    let id: String = id.chars().map(|character| if is_allowed(character) { character } else { '_' }).collect();
+    if id.is_empty() { "call".to_owned() } else { id }
+}
+
+/// The arguments of a call, which have to be an object.
+fn input(call: &ToolCall) -> Value {
+    match &call.arguments {
+        Value::Object(arguments) => json!(arguments),
+        Value::Null => json!({}),
+        other => json!({"arguments": other}),
+    }
+}
+
+/// One thing that was said, as a message of one block. There is no role for the system, so it has its name before the
+/// text, which no agent can have.
+fn one(speech: &Speech, reader: &Agent) -> Option<Value> {
+    let (voice, words) = words(speech, reader);
+    let is_blank = words.trim().is_empty();
+    let (role, words) = match voice {
+        Voice::Tool => ("user", loose_result(&words)),
+        _ if is_blank => return None,
+        Voice::System => ("user", format!("system: {words}")),
+        Voice::User => ("user", words),
+        Voice::Own => ("assistant", words),
+    };
+    Some(message(role, vec![text(words.trim_end())]))
+}

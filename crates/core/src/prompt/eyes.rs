@@ -1,0 +1,41 @@
+//! Whose eyes something was told to, and what they see.
+
+use super::{Format, Request, reader};
+use crate::{
+    audience::Sight,
+    count::TokenCounter,
+    error::Error,
+    id::{AgentName, ThreadId},
+    tail::Source,
+    view::View,
+};
+
+/// All that decides what a reader is told of entries, and how it is written. Where one of these changes, what was told
+/// before is not what is told now.
+#[derive(Clone, PartialEq)]
+pub(super) struct Eyes {
+    pub(super) reader: AgentName,
+    pub(super) thread: ThreadId,
+    is_in_charge: bool,
+    /// The threads that are read, and who has them in sight since when.
+    threads: Vec<(ThreadId, Option<Sight>)>,
+    format: Format,
+    vocabulary: String,
+}
+
+impl Eyes {
+    /// The eyes of the agent that looks, if it may speak in the thread of the request.
+    pub(super) fn of(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
+        let reader = reader(view, request.thread)?.name.clone();
+        let sight = |thread: &ThreadId| view.state.threads.get(thread).map(|thread| thread.sight.clone());
+        let threads = Source::of(view, request.thread).threads;
+        Ok(Self {
+            reader,
+            thread: request.thread.clone(),
+            is_in_charge: view.is_in_charge(),
+            threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),
+            format: request.format,
+            vocabulary: count.vocabulary().to_owned(),
+        })
+    }
+}

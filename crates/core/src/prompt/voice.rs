@@ -1,0 +1,52 @@
+//! Who says a thing in a format of messages, and in which words.
+
+use super::{
+    escape::escape,
+    speech::{From, Kind, Speech},
+    text::verdict,
+};
+use crate::agent::Agent;
+
+/// Whose message it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// The system's.
+    System,
+    /// Anybody else's: other agents have their name before the text.
+    User,
+    /// The reader's own.
+    Own,
+    /// A tool's.
+    Tool,
+}
+
+/// What a speech says to `reader`. Calls of other agents stand in the text; the reader's own do not.
+pub(super) fn words(speech: &Speech, reader: &Agent) -> (Voice, String) {
+    match &speech.kind {
+        Kind::Said { from, to, text, calls, expected, .. } => {
+            let expected = expected.as_deref().map(|expected| format!("\n\nExpected output: {}", escape(expected)));
+            let text = escape(text) + &expected.unwrap_or_default();
+            match from {
+                From::System => (Voice::System, text),
+                From::User => (Voice::User, text),
+                From::Agent(Some(name)) if *name != reader.name => {
+                    let calls: String = calls.iter().map(|call| format!("\n[calls {}]", call.name)).collect();
+                    (Voice::User, format!("{name}: {}", (text + &calls).trim_start()))
+                }
+                From::Agent(_) => (Voice::Own, to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}"))),
+            }
+        }
+        Kind::Result { text, .. } => (Voice::Tool, escape(text)),
+        Kind::Verdict { valid, reason } => (Voice::User, escape(&format!("[{}]", verdict(*valid, reason)))),
+        Kind::LeftOut(words) => (Voice::User, words.clone()),
+        Kind::Outcomes(text) => (Voice::User, escape(&format!("[what came of your directive]\n{text}"))),
+    }
+}
+
+/// What stands for the result of a call that has none.
+pub(super) const NO_RESULT: &str = "[there is no result]";
+
+/// A result whose call is not the reader's own, or is not shown, told as what it is.
+pub(super) fn loose_result(words: &str) -> String {
+    format!("[result of a tool]\n{words}")
+}

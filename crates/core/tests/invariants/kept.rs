@@ -1,0 +1,77 @@
+//! I5: a prompt that is made of what was kept of earlier ones is the one that is made of nothing.
+
+use std::collections::HashMap;
+
+use callboard_core::id::Seq;
+use callboard_core::{
+    count::Tokens,
+    prompt::{Format, Layout, Request, Told as Kept, profile::Profile},
+    testing::{Pieces, Words},
+};
+use proptest::{collection::vec, prelude::*};
+
+use crate::story::{Step, THREADS, Told, story, talk};
+
+/// What was kept for whom: by agent, thread, format and vocabulary.
+type Shelf = HashMap<(String, &'static str, bool, bool), Option<(Kept, Seq)>>;
+
+/// What is asked between two steps, by chance: which agents, threads, formats and vocabularies.
+fn asked() -> impl Strategy<Value = u64> {
+    prop_oneof![1 => Just(0), 2 => any::<u64>(), 1 => Just(u64::MAX)]
+}
+
+fn ask_all(told: &mut Told, shelf: &mut Shelf, mut asked: u64, budgets: [u64; 3]) -> Result<(), TestCaseError> {
+    let names: Vec<_> = told.board.state.team.names().map(ToString::to_string).collect();
+    for (at, agent) in names.iter().enumerate() {
+        for thread in THREADS {
+            asked = asked.rotate_left(3);
+            if asked & 1 == 0 {
+                continue;
+            }
+            let (text, words) = (asked & 2 == 0, asked & 4 == 0);
+            let name = thread.parse().unwrap();
+            let request = Request {
+                thread: &name,
+                layout: Layout::Team,
+                format: if text { Format::Text } else { Format::OpenAi },
+                profile: &Profile::default(),
+                budget: Tokens(budgets[(at + asked as usize % 7) % 3]),
+                task: (asked & 24 == 24).then_some("Do it."),
+            };
+            told.board.count = if words { &Words } else { &Pieces };
+            let kept = shelf.entry((agent.clone(), thread, text, words)).or_default();
+            let found = told.board.prompt_from(kept, agent, &request);
+            prop_assert_eq!(found, told.board.prompt_for(agent, &request, 50), "{} in {}", agent, thread);
+        }
+    }
+    Ok(())
+}
+
+fn check(steps: &[Step], asked: &[u64], budgets: [u64; 3]) -> Result<(), TestCaseError> {
+    let (mut told, mut shelf) = (Told::new(), Shelf::new());
+    for (step, asked) in steps.iter().zip(asked.iter().cycle()) {
+        told.board.count = &Words;
+        told.take(step);
+        ask_all(&mut told, &mut shelf, *asked, budgets)?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(crate::cases(16))]
+
+    #[test]
+    fn i5_a_prompt_made_of_what_was_kept_is_the_one_made_of_nothing_whatever_happens_in_between(
+        steps in story(50), asked in vec(asked(), 1..50), budgets in [60..400_u64, 300..1500, 1500..40_000],
+    ) {
+        check(&steps, &asked, budgets)?;
+    }
+
+    #[test]
+    fn i5_so_it_is_where_much_is_said_and_old_things_are_forgotten(
+        steps in talk(700), asked in vec(prop_oneof![6 => Just(0), 1 => any::<u64>()], 1..50),
+        budgets in [200..400_u64, 300..900, 900..4000],
+    ) {
+        check(&steps, &asked, budgets)?;
+    }
+}

@@ -1,0 +1,199 @@
+//! Making a prompt: of what is remembered of the last one and what was said since, or else of the journal.
+
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
+
+use callboard_core::{
+    count::Tokens,
+    entry::Entry,
+    error::Error as Refusal,
+    id::Seq,
+    prompt::{Lacking, Pieces, Prompt, Told, prompt_of},
+    tail::{Source, Tail},
+    text::Values,
+};
+use callboard_store::{Order, Query};
+
+use super::Wanted;
+use crate::{
+    Error, Session,
+    remembered::{Past, Remembered},
+};
+
+/// How many entries are read at once at the most.
+const LARGEST_PAGE: usize = 4096;
+
+/// How many entries are read at once at the least.
+const SMALLEST_PAGE: usize = 64;
+
+/// With so many bytes to be written and counted, a prompt is made off the runtime: that takes about a millisecond.
+const LONG_BYTES: usize = 64 << 10;
+
+/// A prompt of so many tokens, or with context sets of so many, is made off the runtime: it takes as long to copy.
+const LONG_TOKENS: Tokens = Tokens(1 << 18);
+
+/// A prompt in the making.
+#[derive(Default)]
+struct Making {
+    /// What the reader was told.
+    told: Option<Told>,
+    /// What was said since then, and how long it is.
+    newer: Option<Tail>,
+    newer_bytes: usize,
+    /// The newest entries of the conversation, as far back as they had to be read now.
+    tail: Tail,
+    /// Whether the reader has still to be told of the tail.
+    has_older: bool,
+    /// How many entries are read next.
+    page: usize,
+    values: Values,
+    past: Past,
+    /// Whether something was read from the store since the state was taken.
+    was_read: bool,
+}
+
+impl Session {
+    /// Makes a prompt, and says what is to be remembered of it.
+    pub(super) async fn make(&self, wanted: &Arc<Wanted>) -> Result<(Prompt, Arc<Pieces>, Remembered), Error> {
+        let mut making = self.begin(wanted).await?;
+        loop {
+            let built;
+            (built, making) = making.go_on(wanted).await?;
+            match built {
+                Ok((prompt, pieces)) => {
+                    if making.was_read {
+                        self.live.confirm(&wanted.state).await?;
+                    }
+                    let pieces = Arc::new(pieces);
+                    let remembered = making.finish(wanted, &pieces)?;
+                    return Ok((prompt, pieces, remembered));
+                }
+                Err(Lacking::Refused(error)) => return Err(error.into()),
+                Err(Lacking::Values(hashes)) => {
+                    making.values.extend(self.values(hashes).await?);
+                    making.was_read = true;
+                }
+                Err(Lacking::Older) => self.read_older(wanted, &mut making).await?,
+            }
+        }
+    }
+
+    /// Begins with what is remembered and what was said since, or with the newest page.
+    async fn begin(&self, wanted: &Wanted) -> Result<Making, Error> {
+        let mut making = Making { page: wanted.page()?, ..Making::default() };
+        if let Some(remembered) = self.live.prompts.recall(&wanted.asked.lane()) {
+            (making.values, making.past) = (remembered.values.clone(), remembered.past.clone());
+            if self.read_newer(wanted, &remembered, &mut making).await? {
+                making.told = Some(remembered.told.clone());
+                return Ok(making);
+            }
+        }
+        self.read_older(wanted, &mut making).await?;
+        Ok(making)
+    }
+
+    /// Reads what was said since something was remembered, and says whether that is of use.
+    async fn read_newer(&self, wanted: &Wanted, known: &Remembered, making: &mut Making) -> Result<bool, Error> {
+        let head = wanted.state.head.seq;
+        if known.through > head || !known.told.is_of(&wanted.view()?, &wanted.request(), wanted.count) {
+            return Ok(false);
+        }
+        let (mut newer, source) = (Tail::default(), wanted.source()?);
+        if let Some(entries) = self.live.newer(known.through, head) {
+            let said = || entries.iter().filter(|entry| source.has(&entry.header));
+            newer.extend(said().map(|entry| &**entry))?;
+            making.newer_bytes = said().map(|entry| entry.data.len()).sum();
+        } else {
+            let entries = self.read(&source, known.through.next()..head.next(), Order::Forward, LARGEST_PAGE).await?;
+            making.was_read = true;
+            if entries.len() == LARGEST_PAGE {
+                // So much is new that little of what is remembered would be shown.
+                return Ok(false);
+            }
+            newer.extend(&entries)?;
+            making.newer_bytes = entries.iter().map(|entry| entry.data.len()).sum();
+        }
+        making.newer = Some(newer);
+        Ok(true)
+    }
+
+    /// Reads an older page, or the newest one where none was read yet.
+    async fn read_older(&self, wanted: &Wanted, making: &mut Making) -> Result<(), Error> {
+        let before = making.tail.before(wanted.state.head.seq);
+        let older = self.read(&wanted.source()?, Seq(1)..before, Order::Backward, making.page).await?;
+        making.tail.complete = older.len() < making.page;
+        making.tail.extend_back(&older)?;
+        making.page = LARGEST_PAGE.min(making.page * 4);
+        (making.has_older, making.was_read) = (true, true);
+        Ok(())
+    }
+
+    async fn read(&self, source: &Source, seqs: Range<Seq>, order: Order, limit: usize) -> Result<Vec<Entry>, Error> {
+        let query = Query { seqs, types: Source::types(), subjects: source.subjects(), order, limit };
+        Ok(self.live.store.read(self.id(), query).await?)
+    }
+}
+
+impl Wanted {
+    fn source(&self) -> Result<Source, Refusal> {
+        Ok(Source::of(&self.view()?, &self.asked.thread))
+    }
+
+    /// How many entries will do for the budget, going by what messages have on average, and a quarter more.
+    fn page(&self) -> Result<usize, Refusal> {
+        let view = self.view()?;
+        let threads = self.source()?.threads;
+        let sizes = threads.iter().filter_map(|name| view.thread(name).ok()).map(|thread| view.size(thread));
+        let (messages, tokens) =
+            sizes.fold((0, 0), |(messages, tokens), size| (messages + size.messages, tokens + size.tokens.0));
+        let average = (tokens / messages.max(1)).max(1);
+        let page = usize::try_from(self.asked.budget.0 / average / 4 * 5).unwrap_or(LARGEST_PAGE);
+        Ok(page.clamp(SMALLEST_PAGE, LARGEST_PAGE))
+    }
+}
+
+impl Making {
+    /// Tries to build it: off the runtime where that takes its time.
+    async fn go_on(mut self, wanted: &Arc<Wanted>) -> Result<(Result<(Prompt, Pieces), Lacking>, Self), Error> {
+        if !self.takes_long(wanted) {
+            return Ok((self.build(wanted), self));
+        }
+        let wanted = wanted.clone();
+        let built = tokio::task::spawn_blocking(move || (self.build(&wanted), self));
+        built.await.map_err(|_| Error::Closed)
+    }
+
+    fn takes_long(&self, wanted: &Wanted) -> bool {
+        let of_sets = wanted.state.sets.iter().map(|held| held.set.tokens).sum::<Tokens>();
+        let is_long = wanted.asked.budget > LONG_TOKENS || of_sets > LONG_TOKENS;
+        self.has_older || self.newer_bytes > LONG_BYTES || is_long
+    }
+
+    fn build(&mut self, wanted: &Wanted) -> Result<(Prompt, Pieces), Lacking> {
+        let (view, request) = (wanted.view()?, wanted.request());
+        let told = match &mut self.told {
+            Some(told) => told,
+            none => none.insert(Told::new(&view, &request, wanted.count)?),
+        };
+        if let Some(newer) = &self.newer {
+            told.read_on(&view, newer, &self.values)?;
+            self.newer = None;
+        }
+        if self.has_older {
+            told.read(&view, &self.tail, &self.values)?;
+            self.has_older = false;
+        }
+        prompt_of(&view, &request, told, &self.values, wanted.count)
+    }
+
+    fn finish(mut self, wanted: &Wanted, pieces: &Arc<Pieces>) -> Result<Remembered, Error> {
+        let mut told = self.told.take().ok_or(Error::Closed)?;
+        told.forget_old();
+        let through = wanted.state.head.seq;
+        let sets: BTreeSet<_> = wanted.state.sets.iter().filter_map(|held| held.set.content.stored()).collect();
+        self.values.retain(|hash, _| sets.contains(hash));
+        if !wanted.has_own_profile {
+            self.past.note(through, wanted.asked.clone(), pieces.clone());
+        }
+        Ok(Remembered { told, through, values: self.values, past: self.past })
+    }
+}

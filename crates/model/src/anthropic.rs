@@ -1,0 +1,89 @@
+//! Anthropic's Messages API, as Anthropic and some other servers speak it.
+
+mod answer;
+mod request;
+
+use async_trait::async_trait;
+use reqwest::header::HeaderName;
+
+use crate::endpoint::Endpoint;
+use crate::http::{Address, Http};
+use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
+use answer::Assembly;
+use request::Form;
+
+const OWN_BASE_URL: &str = "https://api.anthropic.com";
+const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+
+/// An endpoint for messages.
+pub(crate) struct Anthropic {
+    http: Http,
+}
+
+impl Anthropic {
+    /// The endpoint in `settings`; sends nothing.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, ModelError> {
+        let provider = Provider::Anthropic;
+        let base_url = match (&settings.anthropic_base_url, &settings.anthropic_api_key) {
+            (Some(url), _) => url.as_str(),
+            (None, Some(_)) => OWN_BASE_URL,
+            (None, None) => {
+                let reason = "give an API key (ANTHROPIC_API_KEY) or a base URL (ANTHROPIC_BASE_URL)".to_owned();
+                return Err(ModelError::NotConfigured { provider, reason });
+            }
+        };
+        // Anthropic's own clients take it without the version, those for chat completions with it.
+        let base_url = base_url.trim_end_matches('/');
+        let base_url = base_url.strip_suffix("/v1").unwrap_or(base_url);
+        let http = Http::new(Address {
+            provider,
+            base_url,
+            key: settings.anthropic_api_key.as_ref(),
+            key_header: (HeaderName::from_static("x-api-key"), ""),
+            proxy: settings.proxy.as_ref(),
+            timeouts: settings.timeouts,
+        })?;
+        Ok(Self { http })
+    }
+
+    async fn ask(
+        &self,
+        request: &ChatRequest,
+        form: Option<Form<'_>>,
+        on_delta: &mut OnDelta<'_>,
+    ) -> Result<ChatAnswer, ModelError> {
+        let post = self.http.post("/v1/messages", &request::body(request, form)).header(VERSION.0, VERSION.1);
+        let answer = self.http.send(post).await?;
+        let mut assembly = Assembly::new(form.and_then(Form::tool));
+        self.http.read(answer, &mut assembly, on_delta).await?;
+        Ok(assembly.answer(request.model.name(), on_delta))
+    }
+}
+
+#[async_trait]
+impl Endpoint for Anthropic {
+    fn http(&self) -> &Http {
+        &self.http
+    }
+
+    async fn models(&self) -> Result<Vec<String>, ModelError> {
+        self.http.models(self.http.get("/v1/models?limit=1000").header(VERSION.0, VERSION.1)).await
+    }
+}
+
+#[async_trait]
+impl ChatModel for Anthropic {
+    /// Where a form is asked for, the model has to call a tool of that form, and what it calls it with is the answer:
+    /// that works with every model that has tools, on Anthropic's own server and on others. One that refuses to have its
+    /// tool chosen for it is told of the form in words.
+    async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let Some(schema) = &request.response_schema else { return self.ask(request, None, on_delta).await };
+        match self.ask(request, Some(Form::Tool(schema)), on_delta).await {
+            Err(ModelError::Refused { status: 400 | 422, message, .. }) if message.contains("tool") => {
+                tracing::info!(model = %request.model, %message, "asking for the form in words");
+                self.ask(request, Some(Form::Words(schema)), on_delta).await
+            }
+            answer => answer,
+        }
+    }
+}

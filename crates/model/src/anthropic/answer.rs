@@ -1,0 +1,281 @@
+//! Putting an answer together, from the events of a stream or from a whole message.
+
+use std::ops::ControlFlow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::reading::{self, Fault, complete};
+use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
+
+/// One event of a stream, or all of an answer. New types may come at any time, and mean nothing here.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    MessageStart {
+        message: Message,
+    },
+    ContentBlockStart {
+        index: u64,
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        index: u64,
+        delta: Delta,
+    },
+    MessageDelta {
+        delta: End,
+        usage: Option<WireUsage>,
+    },
+    MessageStop,
+    Error {
+        error: Option<Complaint>,
+    },
+    /// The whole of it, from a server that does not stream.
+    Message(Message),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    model: Option<String>,
+    #[serde(default)]
+    content: Vec<Block>,
+    stop_reason: Option<String>,
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    Text {
+        #[serde(default)]
+        text: String,
+    },
+    ToolUse {
+        #[serde(default)]
+        id: String,
+        name: String,
+        /// All of it in a whole message; in a stream it is empty, and comes behind.
+        input: Option<Value>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Delta {
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct End {
+    stop_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Complaint {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+/// What was used so far: what a later event does not say stays as it was.
+#[derive(Default, Deserialize)]
+struct WireUsage {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl Complaint {
+    /// The HTTP status that stands for it, as Anthropic's documentation of errors has them.
+    fn status(&self) -> u16 {
+        match self.kind.as_deref() {
+            Some("invalid_request_error") => 400,
+            Some("authentication_error") => 401,
+            Some("billing_error") => 402,
+            Some("permission_error") => 403,
+            Some("not_found_error") => 404,
+            Some("request_too_large") => 413,
+            Some("rate_limit_error") => 429,
+            Some("timeout_error") => 504,
+            Some("overloaded_error") => 529,
+            _ => 500,
+        }
+    }
+}
+
+/// An answer in the making.
+#[derive(Default)]
+pub(super) struct Assembly {
+    /// The tool that was to be called with the answer, where one of a given form was asked for.
+    form: Option<String>,
+    /// The block in which it is called.
+    given: Option<u64>,
+    text: String,
+    /// What was said in words where it was to be said in the form.
+    aside: String,
+    calls: Vec<(u64, ToolCall)>,
+    usage: Option<WireUsage>,
+    finish: Option<Finish>,
+    model: Option<String>,
+}
+
+impl Assembly {
+    /// An answer of which nothing has come; `form` is the tool that is to be called with it.
+    pub(super) fn new(form: Option<&str>) -> Self {
+        Self { form: form.map(str::to_owned), ..Self::default() }
+    }
+
+    /// The answer; `asked` is the model that was asked. An answer that is not in the form that was asked for is given as
+    /// it is.
+    pub(super) fn answer(mut self, asked: &str, on_delta: &mut OnDelta<'_>) -> ChatAnswer {
+        if self.form.is_some() && self.text.is_empty() && !self.aside.is_empty() {
+            on_delta(&self.aside);
+            self.text = self.aside;
+        }
+        let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
+        let silent = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+        // The call of the form is the answer itself, so nothing is waited for.
+        let finish = self.finish.filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
+        let model = self.model.unwrap_or_else(|| asked.to_owned());
+        ChatAnswer { text: self.text, tool_calls, usage: self.usage.map(Usage::from), finish, model }
+    }
+
+    fn add(&mut self, event: Event, on_delta: &mut OnDelta<'_>) -> ControlFlow<()> {
+        match event {
+            Event::MessageStart { message } | Event::Message(message) => self.message(message, on_delta),
+            Event::ContentBlockStart { index, content_block } => self.begin(index, content_block, on_delta),
+            Event::ContentBlockDelta { delta: Delta::Text { text }, .. } => self.say(&text, on_delta),
+            Event::ContentBlockDelta { index, delta: Delta::InputJson { partial_json } } => {
+                self.call_with(index, &partial_json, on_delta);
+            }
+            Event::MessageDelta { delta, usage } => self.end(delta.stop_reason, usage),
+            Event::MessageStop => {
+                self.finish.get_or_insert(Finish::Stop);
+                return ControlFlow::Break(());
+            }
+            Event::ContentBlockDelta { delta: Delta::Other, .. } | Event::Error { .. } | Event::Other => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn message(&mut self, message: Message, on_delta: &mut OnDelta<'_>) {
+        self.model = message.model;
+        for (index, block) in (0..).zip(message.content) {
+            self.begin(index, block, on_delta);
+        }
+        self.end(message.stop_reason, message.usage);
+    }
+
+    fn begin(&mut self, index: u64, block: Block, on_delta: &mut OnDelta<'_>) {
+        match block {
+            Block::Text { text } => self.say(&text, on_delta),
+            Block::ToolUse { id, name, input } => {
+                if self.form.as_ref() != Some(&name) {
+                    self.calls.push((index, ToolCall { id, name, arguments: String::new() }));
+                } else if self.given.is_none() {
+                    self.given = Some(index);
+                }
+                let is_there =
+                    |input: &Value| input.as_object().is_none_or(|fields| !fields.is_empty()) && !input.is_null();
+                if let Some(input) = input.filter(is_there) {
+                    self.call_with(index, &input.to_string(), on_delta);
+                }
+            }
+            Block::Other => {}
+        }
+    }
+
+    fn say(&mut self, text: &str, on_delta: &mut OnDelta<'_>) {
+        if self.form.is_some() {
+            self.aside.push_str(text);
+        } else {
+            self.give(text, on_delta);
+        }
+    }
+
+    fn call_with(&mut self, index: u64, json: &str, on_delta: &mut OnDelta<'_>) {
+        if self.given == Some(index) {
+            self.give(json, on_delta);
+        } else if let Some((_, call)) = self.calls.iter_mut().find(|(at, _)| *at == index) {
+            call.arguments.push_str(json);
+        }
+    }
+
+    fn give(&mut self, text: &str, on_delta: &mut OnDelta<'_>) {
+        if !text.is_empty() {
+            on_delta(text);
+            self.text.push_str(text);
+        }
+    }
+
+    fn end(&mut self, reason: Option<String>, usage: Option<WireUsage>) {
+        if let Some(reason) = reason {
+            self.finish = Some(finish(&reason));
+        }
+        if let Some(usage) = usage {
+            let before = self.usage.take().unwrap_or_default();
+            self.usage = Some(WireUsage {
+                input_tokens: usage.input_tokens.or(before.input_tokens),
+                cache_creation_input_tokens: usage.cache_creation_input_tokens.or(before.cache_creation_input_tokens),
+                cache_read_input_tokens: usage.cache_read_input_tokens.or(before.cache_read_input_tokens),
+                output_tokens: usage.output_tokens.or(before.output_tokens),
+            });
+        }
+    }
+}
+
+impl reading::Assembly for Assembly {
+    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault> {
+        match serde_json::from_str(data).map_err(Fault::NotUnderstood)? {
+            Event::Error { error } => Err(Fault::Refused(error.map_or(500, |error| error.status()))),
+            event => Ok(self.add(event, on_delta)),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn is_empty(&self) -> bool {
+        let nothing_said = self.text.is_empty() && self.aside.is_empty() && self.given.is_none();
+        nothing_said && self.calls.is_empty() && self.finish.is_none()
+    }
+
+    fn received_chars(&self) -> usize {
+        self.text.chars().count()
+    }
+}
+
+impl From<WireUsage> for Usage {
+    /// What was read from a cache, or written to one, was read as well.
+    fn from(usage: WireUsage) -> Self {
+        let read = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
+        Self {
+            prompt_tokens: read.into_iter().flatten().fold(0, u64::saturating_add),
+            completion_tokens: usage.output_tokens.unwrap_or_default(),
+        }
+    }
+}
+
+fn finish(reason: &str) -> Finish {
+    match reason {
+        "end_turn" | "stop_sequence" => Finish::Stop,
+        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+        "tool_use" => Finish::ToolCalls,
+        "refusal" => Finish::ContentFilter,
+        other => Finish::Other(other.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! The body of a request for a message.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::{ChatRequest, ResponseSchema};
+
+/// The longest answer where none is asked for: the API wants one, and all models in use can write as much.
+const MAX_TOKENS: u64 = 8192;
+
+/// How a model is asked for an answer of a given form.
+#[derive(Clone, Copy)]
+pub(super) enum Form<'a> {
+    /// As what it calls a tool with.
+    Tool(&'a ResponseSchema),
+    /// In words.
+    Words(&'a ResponseSchema),
+}
+
+impl<'a> Form<'a> {
+    /// The tool that it has to call, if any.
+    pub(super) fn tool(self) -> Option<&'a str> {
+        match self {
+            Self::Tool(schema) => Some(&schema.name),
+            Self::Words(_) => None,
+        }
+    }
+}
+
+/// The body for `request`. Nothing is in it that was not asked for, and no seed, which the API does not know.
+pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            body.insert(name.to_owned(), value);
+        }
+    };
+    let mut system = request.system.clone();
+    let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
+    let mut choice = request.tool_choice.as_ref().and_then(chosen);
+    match form {
+        Some(Form::Tool(schema)) => {
+            tools.push(form_tool(schema));
+            choice = Some(json!({"type": "tool", "name": schema.name, "disable_parallel_tool_use": true}));
+        }
+        Some(Form::Words(ResponseSchema { schema, .. })) => {
+            let words =
+                format!("Answer with one JSON object, and nothing else, that meets this JSON Schema:\n{schema}");
+            system.push(json!({"type": "text", "text": words}));
+        }
+        None => {}
+    }
+    if tools.is_empty() {
+        // Where calls are in the conversation, there have to be tools; none of them is meant to be called now.
+        tools = called(&request.messages)
+            .into_iter()
+            .map(|name| json!({"name": name, "input_schema": {"type": "object"}}))
+            .collect();
+        choice = (!tools.is_empty()).then(|| json!({"type": "none"}));
+    }
+    put("model", Some(json!(request.model.name())));
+    put("max_tokens", Some(json!(request.max_tokens.unwrap_or(MAX_TOKENS))));
+    put("system", (!system.is_empty()).then(|| json!(system)));
+    put("messages", Some(json!(request.messages)));
+    put("tools", (!tools.is_empty()).then(|| json!(tools)));
+    put("tool_choice", choice);
+    put("temperature", request.temperature.map(Value::from));
+    put("stream", Some(json!(true)));
+    Value::Object(body)
+}
+
+/// A tool in the words of this API.
+fn tool(tool: &Value) -> Value {
+    let field = |name| tool.get("function").and_then(|function| function.get(name)).cloned();
+    let is_empty = |schema: &Value| schema.as_object().is_none_or(Map::is_empty);
+    let schema = field("parameters").filter(|schema| !is_empty(schema)).unwrap_or_else(|| json!({"type": "object"}));
+    let mut tool = json!({"name": field("name"), "input_schema": schema});
+    if let (Some(description), Some(fields)) = (field("description"), tool.as_object_mut()) {
+        fields.insert("description".to_owned(), description);
+    }
+    tool
+}
+
+fn form_tool(form: &ResponseSchema) -> Value {
+    let description = "Gives your answer. What you call it with is the whole of it.";
+    let mut tool = json!({"name": form.name, "description": description, "input_schema": form.schema});
+    if let (true, Some(fields)) = (form.strict, tool.as_object_mut()) {
+        fields.insert("strict".to_owned(), true.into());
+    }
+    tool
+}
+
+fn chosen(choice: &Value) -> Option<Value> {
+    match choice.as_str() {
+        Some("required") => Some(json!({"type": "any"})),
+        Some(word) => Some(json!({"type": word})),
+        None => Some(json!({"type": "tool", "name": choice.pointer("/function/name")?})),
+    }
+}
+
+/// The tools that are called in a conversation.
+fn called(messages: &[Value]) -> BTreeSet<&str> {
+    let blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
+    let calls = blocks.filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"));
+    calls.filter_map(|call| call.get("name")?.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> ChatRequest {
+        let mut request = ChatRequest::new("anthropic:small".parse().unwrap());
+        request.messages = vec![json!({"role": "user", "content": "hi"})];
+        request
+    }
+
+    #[test]
+    fn a_body_holds_what_was_asked_for_and_the_longest_answer() {
+        let mut request = request();
+        request.seed = Some(7);
+        let bare = json!({"model": "small", "max_tokens": 8192, "messages": request.messages, "stream": true});
+        assert_eq!(body(&request, None), bare);
+
+        request.max_tokens = Some(5);
+        request.temperature = Some(0.0);
+        request.system = vec![json!({"type": "text", "text": "Be brief."})];
+        let function = json!({"name": "look", "description": "Looks.", "parameters": {}});
+        request.tools = vec![json!({"type": "function", "function": function})];
+        for (choice, written) in [
+            (json!("auto"), json!({"type": "auto"})),
+            (json!("required"), json!({"type": "any"})),
+            (json!("none"), json!({"type": "none"})),
+            (json!({"type": "function", "function": {"name": "look"}}), json!({"type": "tool", "name": "look"})),
+        ] {
+            request.tool_choice = Some(choice);
+            assert_eq!(body(&request, None)["tool_choice"], written);
+        }
+        let full = body(&request, None);
+        assert_eq!((&full["max_tokens"], &full["temperature"]), (&json!(5), &json!(0.0)));
+        assert_eq!(full["system"], json!(request.system));
+        assert_eq!(
+            full["tools"],
+            json!([{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}])
+        );
+    }
+
+    #[test]
+    fn a_form_is_a_tool_that_has_to_be_called_or_is_told_in_words() {
+        let (request, schema) = (request(), json!({"type": "object"}));
+        let form = ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true };
+        let as_tool = body(&request, Some(Form::Tool(&form)));
+        assert_eq!((&as_tool["tools"][0]["input_schema"], &as_tool["tools"][0]["strict"]), (&schema, &json!(true)));
+        assert_eq!(
+            (&as_tool["tool_choice"]["type"], &as_tool["tool_choice"]["name"]),
+            (&json!("tool"), &json!("form"))
+        );
+        let in_words = body(&request, Some(Form::Words(&form)));
+        assert!(in_words["system"][0]["text"].as_str().unwrap().ends_with(
+            r#":
+{"type":"object"}"#
+        ));
+        assert_eq!(in_words.get("tools"), None);
+    }
+
+    #[test]
+    fn where_calls_are_in_the_conversation_there_are_tools() {
+        let mut request = request();
+        let call = json!({"type": "tool_use", "id": "c1", "name": "look", "input": {}});
+        request.messages.push(json!({"role": "assistant", "content": [call]}));
+        let body = body(&request, None);
+        assert_eq!(body["tools"], json!([{"name": "look", "input_schema": {"type": "object"}}]));
+        assert_eq!(body["tool_choice"], json!({"type": "none"}));
+    }
+}

@@ -1,0 +1,93 @@
+//! Reading an answer, as a whole or as server-sent events.
+
+use std::ops::ControlFlow;
+
+use eventsource_stream::{EventStreamError, Eventsource};
+use futures::StreamExt;
+
+use crate::http::{Answer, Http};
+use crate::{ModelError, OnDelta, ToolCall};
+
+/// An answer in the making.
+pub(crate) trait Assembly: Send {
+    /// Takes in the next piece, or all of it, and hands its text on. Behind a `Break` nothing comes.
+    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault>;
+
+    /// Whether the endpoint has said that this was all.
+    fn is_finished(&self) -> bool;
+
+    /// Whether nothing has come.
+    fn is_empty(&self) -> bool;
+
+    /// How much text has come.
+    fn received_chars(&self) -> usize;
+}
+
+/// What is wrong with a piece of an answer.
+pub(crate) enum Fault {
+    /// It is not what the protocol has.
+    NotUnderstood(serde_json::Error),
+    /// It is an error, for which this HTTP status stands.
+    Refused(u16),
+}
+
+impl Http {
+    /// Reads `answer` to its end.
+    pub(crate) async fn read(
+        &self,
+        answer: Answer<'_>,
+        assembly: &mut impl Assembly,
+        on_delta: &mut OnDelta<'_>,
+    ) -> Result<(), ModelError> {
+        if answer.is_stream() {
+            return self.read_stream(answer, assembly, on_delta).await;
+        }
+        let text = answer.text().await?;
+        // It ends where its text ends.
+        let _ = assembly.take(&text, on_delta).map_err(|fault| self.fault(fault, &text))?;
+        if assembly.is_empty() { Err(self.not_understood("there is no message in it", &text)) } else { Ok(()) }
+    }
+
+    async fn read_stream(
+        &self,
+        answer: Answer<'_>,
+        assembly: &mut impl Assembly,
+        on_delta: &mut OnDelta<'_>,
+    ) -> Result<(), ModelError> {
+        let mut events = std::pin::pin!(answer.pieces().eventsource());
+        while let Some(event) = events.next().await {
+            let data = match event {
+                Ok(event) => event.data,
+                // All was said; what is lost is at most the usage.
+                Err(_) if assembly.is_finished() => break,
+                Err(EventStreamError::Transport(ModelError::CutOff { .. })) => break,
+                Err(EventStreamError::Transport(error)) => return Err(error),
+                Err(error) => return Err(self.not_understood(&error.to_string(), "")),
+            };
+            if assembly.take(&data, on_delta).map_err(|fault| self.fault(fault, &data))?.is_break() {
+                break;
+            }
+        }
+        if assembly.is_finished() { Ok(()) } else { Err(self.cut_off(assembly.received_chars())) }
+    }
+
+    fn fault(&self, fault: Fault, data: &str) -> ModelError {
+        match fault {
+            Fault::NotUnderstood(error) => self.not_understood(&error.to_string(), data),
+            Fault::Refused(status) => self.refused(status, data, None),
+        }
+    }
+}
+
+/// Calls with what servers may leave out: ids, and arguments where there are none.
+pub(crate) fn complete(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    for (number, call) in calls.iter_mut().enumerate() {
+        if call.id.is_empty() {
+            call.id = format!("call_{}", number + 1);
+        }
+        if call.arguments.trim().is_empty() {
+            "{}".clone_into(&mut call.arguments);
+        }
+    }
+    calls
+}

@@ -1,0 +1,121 @@
+//! Runs whose agents have models of different providers.
+
+use std::sync::Arc;
+
+use callboard_engine::core::{
+    command::Command,
+    conversation::{NewMessage, Role},
+    entry::{Actor, Hash},
+    id::ThreadId,
+    run::Status,
+};
+use callboard_model::scripted::{Reply, first_text};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::fixture::{
+    Models, asked, board, done, journal, memory, of_type, prompt, run_of, session_asking, start, texts, to, user,
+    whole_run,
+};
+
+const CLAUDE: Option<&str> = Some("anthropic:claude");
+const SMALL: Option<&str> = Some("openai:small");
+
+/// The hash of the prompt in a request for Anthropic's messages.
+fn hash(request: &Value) -> String {
+    let sent = json!({"messages": request["messages"], "system": request["system"]});
+    Hash::of(&serde_json::to_vec(&sent).unwrap()).to_string()
+}
+
+#[tokio::test]
+async fn a_manager_on_anthropic_and_a_worker_on_openai_carry_a_task_through() {
+    let store = memory();
+    let session = session_asking(&store, CLAUDE, SMALL).await;
+    let run = start(&session).await;
+    let models = Models::new(|request, _| whole_run(request).with_usage(100, 10));
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    assert_eq!(models.asked(), ["directive", "work", "verdict", "directive"]);
+    assert_eq!(texts(&session, "main").await, ["Write a haiku on tides.", "Here it is."]);
+    assert_eq!(texts(&session, "agent:writer").await, ["Write it.", "Waters come and go"]);
+    assert_eq!(run_of(&session, &run).await.used_in_all.prompt_tokens, 400);
+
+    let requests = models.endpoint.requests();
+    let requested = of_type(&journal(&store).await, "turn.requested");
+    for (request, requested) in requests.iter().zip(&requested) {
+        let record = &requested["prompt"];
+        if request.get("system").is_some() {
+            assert!(first_text(request).contains("You are lead."), "{request}");
+            assert_eq!((&record["format"], &record["sha256"]), (&json!("anthropic"), &json!(hash(request))));
+            assert_eq!(record["counting"], "upper_bound");
+        } else {
+            assert_eq!((&requested["agent"], record.get("format")), (&json!("writer"), None));
+        }
+    }
+    assert_eq!(requests.iter().filter(|request| request.get("system").is_some()).count(), 3);
+}
+
+#[tokio::test]
+async fn the_caller_brings_the_results_of_tools_that_a_worker_on_anthropic_calls() {
+    let session = session_asking(&memory(), SMALL, CLAUDE).await;
+    let run = start(&session).await;
+    let models = Models::new(|request, nth| match (asked(request), nth) {
+        ("directive", 0) => to("writer", "Look it up."),
+        ("work", 1) => Reply::tool_calls([("look_up", json!({"word": "tide"})), ("look_up", json!({"word": "ebb"}))]),
+        // Its ids begin anew in every answer.
+        ("work", 2) => Reply::tool_calls([("look_up", json!({"word": "flood"}))]),
+        ("work", _) => Reply::text("A tide is a tide."),
+        _ => done("Done."),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    assert_eq!(models.endpoint.requests()[1]["tools"][0]["name"], "look_up");
+    let bring = |id: &str, result: &str| Command::ToolResults(run.clone(), vec![(id.to_owned(), result.to_owned())]);
+    user(&session, bring("call_2", "going out")).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    user(&session, bring("call_1", "up and down")).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    user(&session, bring("call_1", "coming in")).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+
+    let last = &models.endpoint.requests()[3]["messages"];
+    let results = |message: &Value| -> Vec<(String, String)> {
+        let field = |block: &Value, name: &str| block[name].as_str().unwrap().to_owned();
+        let blocks = message["content"].as_array().unwrap().iter();
+        blocks.map(|block| (field(block, "tool_use_id"), field(block, "content"))).collect()
+    };
+    let pair = |id: &str, result: &str| (id.to_owned(), result.to_owned());
+    assert_eq!(results(&last[2]), [pair("call_1", "up and down"), pair("call_2", "going out")]);
+    assert_eq!(results(&last[4]), [pair("call_1-2", "coming in")]);
+    assert_eq!(last[3]["content"][0]["id"], "call_1-2");
+}
+
+#[tokio::test]
+async fn a_turn_that_was_begun_is_asked_with_the_same_bytes_after_a_crash() {
+    let store = memory();
+    let session = session_asking(&store, CLAUDE, CLAUDE).await;
+    let run = start(&session).await;
+    let reached = Arc::new(Notify::new());
+    let told = reached.clone();
+    let models = Models::new(move |request, nth| {
+        if nth == 2 {
+            told.notify_one();
+            return Reply::stall("");
+        }
+        whole_run(request)
+    });
+    tokio::select! {
+        status = models.drive(&session, &run) => panic!("{status:?}"),
+        () = reached.notified() => {}
+    }
+    let hurry = NewMessage::text(Role::User, "Hurry up!");
+    session.say(Actor::User, &ThreadId::main(), hurry).await.unwrap();
+    drop(session);
+    let session = board(&store).session(&"s".parse().unwrap()).await.unwrap();
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    assert_eq!(requests[2], requests[3]);
+    assert!(!prompt(&requests[3]).contains("Hurry up!") && prompt(&requests[4]).contains("Hurry up!"));
+    let recorded = of_type(&journal(&store).await, "turn.requested");
+    assert_eq!(recorded[2]["prompt"]["sha256"], hash(&requests[3]));
+    let shown = session.why(&callboard_engine::core::viewer::Viewer::User, "Waters come and go").await.unwrap();
+    assert!(shown.iter().any(|finding| !finding.shown.is_empty()), "{shown:?}");
+}

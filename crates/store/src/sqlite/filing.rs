@@ -1,0 +1,82 @@
+//! Filing: the tables in which entries are found are written behind appends, many entries at a time.
+//!
+//! So an append writes two pages, the end of `entry` and the row of its session, however many ways there are to look
+//! for what it wrote. What is not filed yet is the end of `entry`, and is looked through.
+
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use super::{column, sessions::Found};
+
+/// How many changes wait until they are filed: as many as fill the pages at the end that a read looks through.
+pub(super) const WAITING: i64 = 128;
+
+/// An entry that is not filed yet.
+#[derive(Clone, Copy)]
+pub(super) struct Unfiled {
+    pub(super) row: i64,
+    pub(super) seq: i64,
+    pub(super) kind: i64,
+    pub(super) subject: i64,
+    pub(super) time: Option<i64>,
+}
+
+/// The change through which all entries are filed.
+pub(super) fn through(db: &Connection) -> Result<i64> {
+    db.prepare_cached("SELECT through FROM filed WHERE one = 1")?.query_row([], |row| row.get(0))
+}
+
+/// Files all entries and says through which.
+pub(super) fn file(db: &Connection) -> Result<i64> {
+    let through = through(db)?;
+    let mut newest = db.prepare_cached("SELECT max(id) FROM entry")?;
+    let newest = newest.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or_default();
+    if newest <= through {
+        return Ok(through);
+    }
+    for fill in FILLS {
+        db.prepare_cached(fill)?.execute((through, newest))?;
+    }
+    db.prepare_cached("UPDATE filed SET through = ?1 WHERE one = 1")?.execute([newest])?;
+    Ok(newest)
+}
+
+const FILLS: [&str; 4] = [
+    "INSERT INTO by_seq (session, seq, entry) SELECT session, seq, id FROM entry WHERE id > ?1 AND id <= ?2",
+    "INSERT INTO by_type (session, type, seq, entry)
+     SELECT session, type, seq, id FROM entry WHERE id > ?1 AND id <= ?2",
+    "INSERT INTO by_subject (session, subject, type, seq, entry)
+     SELECT session, subject, type, seq, id FROM entry WHERE id > ?1 AND id <= ?2",
+    "INSERT INTO by_time (session, subject, type, time, seq, entry)
+     SELECT session, subject, type, time, seq, id FROM entry WHERE id > ?1 AND id <= ?2 AND time IS NOT NULL",
+];
+
+/// The entries of a session that are not filed, in their order: those behind the ones that are.
+pub(super) fn unfiled(db: &Connection, session: &Found) -> Result<Vec<Unfiled>> {
+    let mut last = db.prepare_cached(LAST)?;
+    let last = last.query_row([session.id], |row| row.get::<_, Option<i64>>(0))?;
+    if last == Some(column::number(session.row.head.seq)) {
+        return Ok(Vec::new());
+    }
+    let mut unfiled = db.prepare_cached(UNFILED)?;
+    let decode = |row: &rusqlite::Row<'_>| {
+        let (entry, seq, kind, subject, time) = row.try_into()?;
+        Ok(Unfiled { row: entry, seq, kind, subject, time })
+    };
+    unfiled.query_map((through(db)?, session.id), decode)?.collect()
+}
+
+/// The row of the entry with this number.
+pub(super) fn row(db: &Connection, session: &Found, seq: i64) -> Result<Option<i64>> {
+    let mut filed = db.prepare_cached("SELECT entry FROM by_seq WHERE session = ?1 AND seq = ?2")?;
+    if let Some(row) = filed.query_row((session.id, seq), |row| row.get(0)).optional()? {
+        return Ok(Some(row));
+    }
+    Ok(unfiled(db, session)?.iter().find(|entry| entry.seq == seq).map(|entry| entry.row))
+}
+
+/// The last entry of a session that is filed.
+pub(super) const LAST: &str = "SELECT max(seq) FROM by_seq WHERE session = ?1";
+
+/// The entries of a session behind a change.
+pub(super) const UNFILED: &str =
+    "SELECT id, seq, type, subject, time FROM entry WHERE id > ?1 AND session = ?2 ORDER BY id";
