@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{AvailableTools, Progress, Steps};
-use crate::{error::Error, state::State};
+use crate::{agent::Tool, error::Error, state::State};
 
 /// Which of the tools that somebody has may be used now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -44,6 +44,12 @@ pub fn offer<'a>(state: &State, tools: impl IntoIterator<Item = &'a str>) -> Res
         }),
         _ => Ok(offer),
     }
+}
+
+/// Those of `tools` that may be used now; none where the tool that is due is not among them.
+pub(crate) fn open<'a>(state: &State, tools: &'a [Tool]) -> impl Iterator<Item = &'a Tool> {
+    let steps = &state.session.settings.steps;
+    tools.iter().filter(move |tool| refusal(steps, &state.steps, &tool.name).is_none())
 }
 
 /// Why `tool` may not be used now, if so.

@@ -55,6 +55,11 @@ impl Progress {
         self.log.iter()
     }
 
+    /// How many tools were used, also those that are not remembered one by one.
+    pub fn tools_used(&self) -> u64 {
+        self.used
+    }
+
     /// How many tools of the active step's sequence were used; as many as it has where it is finished.
     pub fn sequence_index(&self) -> usize {
         self.index
