@@ -98,8 +98,8 @@ pub enum Format {
     /// The messages of Anthropic's Messages API, with what it takes as `system`. In it, `cache_control` marks up to four
     /// prefixes that a provider's cache should keep: the parts that are the same in every turn (with the tools, which
     /// stand before them), the context sets, what was said before the task, and the task where it stands in a thread as
-    /// it is shown. The next prompt begins with the last of these that nothing has changed in: a turn that follows a
-    /// call of a tool with all four.
+    /// it is shown and no steps stand before it. The next prompt begins with the last of these that nothing has changed
+    /// in: a turn that follows a call of a tool with all four.
     Anthropic,
 }
 
