@@ -1,5 +1,7 @@
 //! What calls answer, as far as it is shown to people.
 
+mod steps;
+
 use std::sync::Arc;
 
 use callboard_engine::core::{
@@ -14,10 +16,13 @@ use callboard_engine::core::{
     prompt::{PartReport, profile::Profile},
     run::{Limits, Status, Used},
     session::Ttl,
+    step::Steps,
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
+
+pub(crate) use self::steps::{Offer, Orchestration};
 
 /// A session.
 #[derive(Debug, Deserialize)]
@@ -34,6 +39,8 @@ pub(crate) struct Session {
     pub(crate) prompt: Profile,
     #[serde(default)]
     pub(crate) limits: Limits,
+    #[serde(default)]
+    pub(crate) steps: Steps,
 }
 
 /// A page of sessions, as they are.

@@ -7,6 +7,7 @@ mod runs;
 mod serve;
 mod session;
 mod set;
+mod steps;
 mod token;
 mod transfer;
 
@@ -24,6 +25,7 @@ pub(crate) use self::{
     serve::Serve,
     session::{Journal, Session, SessionNew, SessionUpdate},
     set::{Set, SetPut},
+    steps::{Steps, StepsSet},
     token::{Token, TokenHolder, TokenRole},
     transfer::{Export, Import},
 };
@@ -119,6 +121,9 @@ pub(crate) enum Command {
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(Runs),
+    /// Steps: where the team is in its work, and which tools it may use: show, use, advance, set, reset, usage, allowed
+    #[command(subcommand)]
+    Steps(Steps),
     /// Write a whole session as lines of JSON
     Export(Export),
     /// Take in a session that was exported

@@ -13,6 +13,7 @@ mod say;
 mod serve;
 mod session;
 mod set;
+mod steps;
 mod thread;
 mod token;
 mod transfer;
@@ -86,6 +87,7 @@ impl Context {
             Command::Prompt(args) => prompt::prompt(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
+            Command::Steps(command) => steps::execute(self, command).await,
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,

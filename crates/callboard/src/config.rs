@@ -109,13 +109,16 @@ pub(crate) fn user_tokens() -> Vec<String> {
     tokens.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The URL of a store as it can be shown: without a password.
+/// The URL of a store as it can be shown: without a password, wherever it stands.
 pub(crate) fn shown(store_url: &str) -> String {
-    let hidden = store_url.split_once("://").and_then(|(scheme, rest)| {
-        let (_, place) = rest.rsplit_once('@')?;
-        Some(format!("{scheme}://…@{place}"))
-    });
-    hidden.filter(|_| !store_url.starts_with("sqlite:")).unwrap_or_else(|| store_url.to_owned())
+    let Some((scheme, rest)) = store_url.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") else {
+        return store_url.to_owned();
+    };
+    let (place, options) = rest.split_once('?').map_or((rest, ""), |(place, _)| (place, "?…"));
+    match place.rsplit_once('@') {
+        Some((_, place)) => format!("{scheme}://…@{place}{options}"),
+        None => format!("{scheme}://{place}{options}"),
+    }
 }
 
 /// Whether whoever uses this wants no colours.

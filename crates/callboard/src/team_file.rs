@@ -9,6 +9,7 @@ use callboard_engine::core::{
     prompt::profile::Profile,
     run::Limits,
     session::{Grant, Share, Ttl, Visible},
+    step::Steps,
 };
 use http::Method;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub(crate) struct TeamFile {
     /// The context sets that it starts with.
     #[serde(rename = "set")]
     pub(crate) sets: Vec<SetSource>,
+    /// How it goes about its work.
+    #[serde(rename = "step")]
+    pub(crate) steps: Steps,
     /// Who sees a new context set that does not say so.
     pub(crate) default_visibility: Visible,
     share: Vec<Share>,
@@ -101,6 +105,8 @@ struct NewSession<'a> {
     grant: &'a [Grant],
     prompt: &'a Profile,
     limits: &'a Limits,
+    #[serde(skip_serializing_if = "Steps::is_empty")]
+    steps: &'a Steps,
     #[serde(skip_serializing_if = "Option::is_none")]
     ttl_seconds: Option<Ttl>,
 }
@@ -108,9 +114,10 @@ struct NewSession<'a> {
 impl TeamFile {
     /// Makes the session, all of it or none.
     pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<Session>, Failure> {
-        let Self { title, agents, default_visibility, share, grant, prompt, limits, ttl_seconds, .. } = self;
+        let Self { title, agents, default_visibility, share, grant, prompt, limits, steps, ttl_seconds, .. } = self;
         let (title, ttl_seconds) = (title.as_deref(), *ttl_seconds);
-        let new = NewSession { id, title, agents, default_visibility, share, grant, prompt, limits, ttl_seconds };
+        let new =
+            NewSession { id, title, agents, default_visibility, share, grant, prompt, limits, steps, ttl_seconds };
         let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<Session>().await?;
         if self.sets.is_empty() {
             return Ok(made);
@@ -143,11 +150,15 @@ mod tests {
              [limits]\nturns = 24\n\
              [[agent]]\nname = 'lead'\nrole = 'manager'\n\
              [[agent]]\nname = 'critic'\nrole = 'worker'\ntools = [{name = 'look', parameters = {type = 'object'}}]\n\
-             [[set]]\nname = 'Article'\nfile = 'article.md'\nvisible_to = ['critic']\n",
+             [[set]]\nname = 'Article'\nfile = 'article.md'\nvisible_to = ['critic']\n\
+             [[step]]\nname = 'research'\nis_default = true\nsequence = ['look']\n\
+             [[step]]\nname = 'over'\nconditions = [{type = 'tool_used', value = 'look'}]\n\
+             available_tools = {denied = ['*']}\n",
         )
         .unwrap();
         assert_eq!((team.agents.len(), team.sets.len(), team.limits.turns), (2, 1, Some(24)));
         assert_eq!(team.ttl_seconds, Some(Ttl::Never));
+        assert_eq!(team.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(), ["research", "over"]);
     }
 
     #[test]

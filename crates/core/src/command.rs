@@ -23,6 +23,7 @@ use crate::{
     run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
     session::{self, NewSession, SessionPatch},
     state::State,
+    step::{self, StepsChange},
     text::Values,
     token::{self, NewToken},
 };
@@ -69,10 +70,14 @@ pub enum Command {
     CancelRun(RunId),
     /// Bring the results of tool calls that a run waits for: call id and result.
     ToolResults(RunId, Vec<(String, String)>),
+    /// Go on among the steps.
+    Steps(StepsChange),
     /// Make a token.
     CreateToken(NewToken),
     /// Revoke a token.
     RevokeToken(Arc<str>),
+    /// Several of these, all or none.
+    All(Vec<Command>),
     /// Any of these, for a request that carries a key.
     Keyed(Request, Box<Command>),
 }
@@ -90,6 +95,7 @@ impl Command {
                 contexts.map(Arc::from).collect()
             }
             Self::Keyed(_, command) => command.texts(),
+            Self::All(commands) => commands.iter().flat_map(Self::texts).collect(),
             _ => Vec::new(),
         }
     }
@@ -148,8 +154,13 @@ impl Deciding<'_> {
             Command::ResumeRun(run) => run::decide::resume(self, run).map(done)?,
             Command::CancelRun(run) => run::decide::cancel(self, run).map(done)?,
             Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
+            Command::Steps(change) => step::decide::change(self, change).map(done)?,
             Command::CreateToken(new) => Answer::Token(token::decide::create(self, new)?),
             Command::RevokeToken(id) => token::decide::revoke(self, id).map(done)?,
+            Command::All(commands) => {
+                commands.iter().try_for_each(|command| self.decide(command).map(drop))?;
+                Answer::Done
+            }
             Command::Keyed(request, command) => self.decide_once(request, command)?,
         })
     }

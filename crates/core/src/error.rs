@@ -49,6 +49,9 @@ pub enum Error {
         /// What would do.
         hint: &'static str,
     },
+    /// There is no orchestration state where there are no steps.
+    #[error("the team has no steps, so there is no orchestration state: give the session steps")]
+    NoSteps,
     /// A text is larger than a journal takes.
     #[error("{what} has {size_bytes} bytes, and {max_bytes} is the most: split it")]
     TooLarge {
@@ -99,6 +102,7 @@ impl Error {
             Self::NotFound { .. } | Self::NoEntry { .. } => "not_found",
             Self::Forbidden { .. } => "forbidden",
             Self::Conflict { code, .. } => code,
+            Self::NoSteps => "no_orchestration",
             Self::TooLarge { .. } => "too_large",
             Self::BudgetExceeded { .. } => "budget_exceeded",
             Self::WrittenByNewer { .. } => "written_by_newer",

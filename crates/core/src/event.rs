@@ -8,7 +8,7 @@ use crate::{
     fact::{Fact, Seen, read},
     request, run, session,
     state::State,
-    token,
+    step, token,
     view::{Projected, View},
 };
 
@@ -58,6 +58,11 @@ facts! {
     run::facts::TurnRequested,
     run::facts::TurnAnswered,
     run::facts::TurnFailed,
+    step::facts::ToolUsed,
+    step::facts::SequenceAdvanced,
+    step::facts::StepEntered,
+    step::facts::StepsReset,
+    step::facts::UsageReported,
     token::facts::Created,
     token::facts::Revoked,
     request::facts::Answered,

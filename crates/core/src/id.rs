@@ -110,6 +110,11 @@ name! {
     RunId, parse_run_id
 }
 
+name! {
+    /// The name of a step: trimmed, in NFC, 1 to 200 characters, none of them a control character.
+    StepName, parse_step_name
+}
+
 impl SessionId {
     /// The id of a session made at `at`: `YYYYMMDD-HHMMSS-xxxx` in UTC, the last four of a-z0-9 taken from `random`.
     ///
@@ -224,6 +229,10 @@ fn parse_set_name(text: &str) -> Result<String, BadName> {
 
 fn parse_thread_id(text: &str) -> Result<String, BadName> {
     parse_label("thread id", text)
+}
+
+fn parse_step_name(text: &str) -> Result<String, BadName> {
+    parse_label("step name", text)
 }
 
 fn parse_message_id(text: &str) -> Result<String, BadName> {

@@ -88,6 +88,7 @@ pub mod conversation;
 pub mod directive;
 pub mod form;
 pub mod run;
+pub mod step;
 pub mod token;
 
 // Who sees what of it, and what an agent is shown.

@@ -16,6 +16,7 @@ mod sets;
 mod share;
 mod shorten;
 mod speech;
+mod steps;
 mod task;
 mod team;
 mod text;
@@ -32,7 +33,7 @@ use self::{
 };
 pub use self::{pieces::Pieces, told::Told};
 use crate::{
-    agent::Agent,
+    agent::{Agent, Tool},
     count::{Counting, TokenCounter, Tokens},
     entry::Hash,
     error::Error,
@@ -64,7 +65,7 @@ pub struct Request<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
-    /// Instructions, the team, the manager's duties, shared context sets, history, the task.
+    /// Instructions, the team, the manager's duties, shared context sets, history, the active step, the task.
     #[default]
     Team,
 }
@@ -97,8 +98,8 @@ pub enum Format {
     /// The messages of Anthropic's Messages API, with what it takes as `system`. In it, `cache_control` marks up to four
     /// prefixes that a provider's cache should keep: the parts that are the same in every turn (with the tools, which
     /// stand before them), the context sets, what was said before the task, and the task where it stands in a thread as
-    /// it is shown. The next prompt begins with the last of these that nothing has changed in: a turn that follows a
-    /// call of a tool with all four.
+    /// it is shown and no steps stand before it. The next prompt begins with the last of these that nothing has changed
+    /// in: a turn that follows a call of a tool with all four.
     Anthropic,
 }
 
@@ -142,6 +143,8 @@ pub struct Prompt {
     pub parts: Vec<PartReport>,
     /// What the model gets.
     pub body: Body,
+    /// The tools that are offered with it: those of the agent that may be used now.
+    pub tools: Vec<Tool>,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
 }
@@ -274,12 +277,10 @@ pub fn prompt_of(
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, pieces, tokens, shows } = fill(view, agent, request, &fixed, told, values, count)?;
+    let Filled { parts, body, tools, pieces, tokens, shows } = fill(view, agent, request, &fixed, told, values, count)?;
     let bounded = match &body {
         Body::Text(_) => false,
-        Body::Messages(messages) => {
-            !agent.tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some())
-        }
+        Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
         Body::Anthropic { .. } => true,
     };
     let prompt = Prompt {
@@ -296,6 +297,7 @@ pub fn prompt_of(
         vocabulary: count.vocabulary().to_owned(),
         parts,
         body,
+        tools,
         shows,
     };
     Ok((prompt, pieces))

@@ -8,7 +8,8 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    agent::Agent, audience::Audience, id::SessionId, json, prompt::profile::Profile, run::Limits, time::Timestamp,
+    agent::Agent, audience::Audience, id::SessionId, json, prompt::profile::Profile, run::Limits, step::Steps,
+    time::Timestamp,
 };
 
 /// What can be set of a session, at its start and later.
@@ -34,6 +35,9 @@ pub struct Settings {
     /// How far a run goes before it is paused.
     #[serde(skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
+    /// How its team goes about the work.
+    #[serde(skip_serializing_if = "Steps::is_empty")]
+    pub steps: Steps,
 }
 
 /// An audience that is `all` unless said otherwise.
@@ -169,6 +173,8 @@ pub struct SessionPatch {
     pub ttl_seconds: Option<Ttl>,
     /// See [`Settings::limits`].
     pub limits: Option<Limits>,
+    /// See [`Settings::steps`].
+    pub steps: Option<Steps>,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, run::Runs, session::Session,
-    time::Timestamp, token::Tokens,
+    step::Progress, time::Timestamp, token::Tokens,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -27,6 +27,9 @@ pub struct State {
     pub threads: Threads,
     /// Its runs.
     pub runs: Runs,
+    /// Where its team is among its steps.
+    #[serde(default)]
+    pub steps: Arc<Progress>,
     /// Its tokens.
     #[serde(default)]
     pub tokens: Tokens,

@@ -44,7 +44,7 @@ impl Driver {
             }
             Err(error) => return Err(error),
         };
-        let request = self.request(state, &turn)?;
+        let request = request(state, &turn);
         let command = match self.ask(&turn, &request).await? {
             Ok(answer) => Command::AnswerTurn(turn.reply(answer)),
             Err(error) => Command::FailTurn(turn.failure(error)),
@@ -93,33 +93,6 @@ impl Driver {
             tracing::warn!(run = %run.id, turn = pending.turn, "the prompt is laid out otherwise than when it was noted");
         }
         Ok(Turn { run, number: pending.turn, ask, model, prompt })
-    }
-
-    /// What the model is asked.
-    fn request(&self, state: &State, turn: &Turn<'_>) -> Result<ChatRequest, Error> {
-        let agent = state.team.agent(&turn.ask.agent).map_err(callboard_engine::Error::from)?;
-        let mut request = ChatRequest::new(turn.model.clone());
-        match &turn.prompt.body {
-            Body::Messages(messages) => request.messages.clone_from(messages),
-            Body::Anthropic { system, messages } => {
-                (request.system, request.messages) = (system.clone(), messages.clone());
-            }
-            Body::Text(text) => request.messages = vec![json!({"role": "user", "content": text})],
-        }
-        let structured = |name: &str, schema| Some(ResponseSchema { name: name.to_owned(), schema, strict: false });
-        request.response_schema = match &turn.ask.due {
-            Due::Directive | Due::Answered { .. } | Due::Repair { .. } => {
-                structured("directive", schema::schema(&state.team))
-            }
-            Due::Form { .. } => structured("form", schema::form()),
-            Due::Check { .. } => structured("verdict", run::task::check_schema()),
-            Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
-        };
-        if matches!(turn.ask.due, Due::Work { .. }) {
-            request.tools = agent.tools.iter().map(tool).collect();
-        }
-        request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
-        Ok(request)
     }
 
     /// Asks the model; the inner error says why there is no answer. A run that ends meanwhile is not waited for.
@@ -213,6 +186,33 @@ impl Turn<'_> {
             text: answer.text.into(),
         }
     }
+}
+
+/// What the model is asked.
+fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
+    let mut request = ChatRequest::new(turn.model.clone());
+    match &turn.prompt.body {
+        Body::Messages(messages) => request.messages.clone_from(messages),
+        Body::Anthropic { system, messages } => {
+            (request.system, request.messages) = (system.clone(), messages.clone());
+        }
+        Body::Text(text) => request.messages = vec![json!({"role": "user", "content": text})],
+    }
+    let structured = |name: &str, schema| Some(ResponseSchema { name: name.to_owned(), schema, strict: false });
+    request.response_schema = match &turn.ask.due {
+        Due::Directive | Due::Answered { .. } | Due::Repair { .. } => {
+            structured("directive", schema::schema(&state.team))
+        }
+        Due::Form { .. } => structured("form", schema::form()),
+        Due::Check { .. } => structured("verdict", run::task::check_schema()),
+        Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
+    };
+    if matches!(turn.ask.due, Due::Work { .. }) {
+        // Those of the moment for which the prompt was made, in which they are counted.
+        request.tools = turn.prompt.tools.iter().map(tool).collect();
+    }
+    request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
+    request
 }
 
 /// In which form a model takes its prompt.

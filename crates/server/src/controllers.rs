@@ -5,6 +5,7 @@ mod directive;
 mod form;
 mod journal;
 mod message;
+mod orchestration;
 mod prompt;
 mod run;
 mod session;
@@ -43,6 +44,12 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(thread::put::put))
         .routes(routes!(thread::context::context))
         .routes(routes!(message::list::list, message::add::add))
+        .routes(routes!(orchestration::read::read, orchestration::update::update))
+        .routes(routes!(orchestration::tools::tools))
+        .routes(routes!(orchestration::advance::advance))
+        .routes(routes!(orchestration::reset::reset))
+        .routes(routes!(orchestration::usage::usage))
+        .routes(routes!(orchestration::allowed_tools::allowed_tools))
         .routes(routes!(prompt::build::build))
         .routes(routes!(run::list::list, run::start::start))
         .routes(routes!(run::read::read))

@@ -36,8 +36,11 @@ pub fn openapi() -> Value {
 }
 
 /// Shapes of which no other fields are taken.
-const STRICT: [&str; 15] = [
+const STRICT: [&str; 22] = [
     "Agent",
+    "AllOf",
+    "AnyOf",
+    "AvailableTools",
     "ContextSetUpdate",
     "ContextSetUpdates",
     "Directive",
@@ -46,12 +49,16 @@ const STRICT: [&str; 15] = [
     "Limits",
     "NewMessage",
     "NewMessages",
+    "NotThis",
     "Profile",
     "ProfileParts",
+    "SequenceMatch",
     "SessionPatch",
     "Shares",
+    "Step",
     "Tool",
     "ToolCall",
+    "ToolUsed",
 ];
 
 const DESCRIPTION: &str = "The context engine for teams of AI agents.\n\n\

@@ -143,6 +143,7 @@ impl From<Refusal> for Problem {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, what).hint(hint)
             }
             Refusal::Conflict { code, what, hint } => Self::new(StatusCode::CONFLICT, code, what).hint(hint),
+            Refusal::NoSteps => Self::new(StatusCode::NOT_FOUND, "no_orchestration", detail),
             Refusal::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail),
             Refusal::BudgetExceeded { .. } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "budget_exceeded", detail).at("/budget")

@@ -75,6 +75,8 @@ rights! {
     ChangeThread,   "threads",          "change",   Who::Manager;
     ReadMessages,   "messages",         "read",     Who::Worker;
     AddMessages,    "messages",         "add",      Who::Worker;
+    ReadSteps,      "steps",            "read",     Who::Worker;
+    GoThroughSteps, "steps",            "go through", Who::Manager;
     BuildPrompt,    "prompts",          "build",    Who::Worker;
     StartRun,       "runs",             "start",    Who::Manager;
     ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);

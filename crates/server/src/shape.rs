@@ -155,6 +155,98 @@ pub(crate) struct LimitsShape {
     seconds: Option<u64>,
 }
 
+/// One step of a team's work.
+#[derive(ToSchema)]
+#[schema(as = Step)]
+pub(crate) struct StepShape {
+    #[schema(min_length = 1, max_length = 200, pattern = "^[!-~]([ -~]*[!-~])?$")]
+    name: String,
+    #[schema(required = false)]
+    description: String,
+    #[schema(required = false)]
+    is_default: bool,
+    #[schema(required = false)]
+    conditions: Vec<ConditionShape>,
+    #[schema(required = false)]
+    available_tools: AvailableToolsShape,
+    #[schema(required = false, max_items = 256)]
+    sequence: Vec<ToolName>,
+}
+
+/// When a step is entered.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = Condition)]
+pub(crate) enum ConditionShape {
+    ToolUsed(ToolUsedShape),
+    SequenceMatch(SequenceMatchShape),
+    All(AllShape),
+    Any(AnyShape),
+    Not(NotShape),
+}
+
+/// The tool was used since the last reset.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ToolUsed)]
+pub(crate) struct ToolUsedShape {
+    r#type: ToolUsedType,
+    value: ToolName,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToolUsedType {
+    ToolUsed,
+}
+
+/// The newest tools that were used are those of the step's sequence.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SequenceMatch)]
+pub(crate) struct SequenceMatchShape {
+    r#type: SequenceMatchType,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SequenceMatchType {
+    SequenceMatch,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = AllOf)]
+pub(crate) struct AllShape {
+    #[schema(no_recursion, min_items = 1)]
+    all: Vec<ConditionShape>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = AnyOf)]
+pub(crate) struct AnyShape {
+    #[schema(no_recursion, min_items = 1)]
+    any: Vec<ConditionShape>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = NotThis)]
+pub(crate) struct NotShape {
+    #[schema(no_recursion)]
+    not: Box<ConditionShape>,
+}
+
+/// The name of a tool; where tools are allowed or denied, `*` in it stands for any characters.
+#[derive(Serialize, ToSchema)]
+#[schema(min_length = 1, max_length = 128, pattern = "^[!-~]([ -~]*[!-~])?$")]
+pub(crate) struct ToolName(String);
+
+/// Which tools may be used in a step.
+#[derive(ToSchema)]
+#[schema(as = AvailableTools)]
+pub(crate) struct AvailableToolsShape {
+    allowed: Option<Vec<ToolName>>,
+    #[schema(required = false)]
+    denied: Vec<ToolName>,
+}
+
 /// What is to be changed of a session; what is left out stays as it is.
 #[derive(ToSchema)]
 #[schema(as = SessionPatch)]
@@ -168,6 +260,7 @@ pub(crate) struct SessionPatchShape {
     prompt: Option<ProfileShape>,
     ttl_seconds: Option<TtlShape>,
     limits: Option<LimitsShape>,
+    steps: Option<Vec<StepShape>>,
 }
 
 /// A time: RFC 3339, or milliseconds since 1970.

@@ -27,6 +27,10 @@ A team file:
   name = "Article"
   file = "article.md"
   visible_to = ["lead", "critic"]
+  [[step]]                     # name, description, is_default, conditions, available_tools, sequence
+  name = "research"
+  is_default = true
+  sequence = ["look_up"]
 
 Also: default_visibility, share, grant, ttl_seconds. An agent without a model speaks through CALLBOARD_MODEL.
 

@@ -96,7 +96,7 @@ pub(crate) struct SessionUpdate {
     /// The seconds without use after which it expires, or never
     #[arg(long, value_name = "SECONDS", value_parser = parse::ttl)]
     pub(crate) ttl: Option<Ttl>,
-    /// A file whose team this session's is to be
+    /// A file whose team this session's is to be, and whose steps, where it has some
     #[arg(long, value_name = "TEAM.toml")]
     pub(crate) team: Option<PathBuf>,
     /// What a prompt has to fit in

@@ -7,6 +7,7 @@ use callboard_engine::core::{
     count::Tokens,
     prompt::profile::Profile,
     session::{Ttl, Visible},
+    step::{Step, Steps},
 };
 use http::Method;
 use serde::Serialize;
@@ -114,11 +115,16 @@ struct Patch {
     ttl_seconds: Option<Ttl>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<Profile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Steps>,
 }
 
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
-    let agents = args.team.as_deref().map(team_file::read).transpose()?.map(|file| file.agents);
+    let file = args.team.as_deref().map(team_file::read).transpose()?;
+    let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
+    // A file without steps says nothing about them.
+    let steps = steps.filter(|steps| !steps.is_empty());
     let prompt = if args.budget.is_some() || args.answer_tokens.is_some() {
         let before = session.get(&[]).eyes(&args.eyes).answer::<Session>().await?.it.prompt;
         Some(Profile {
@@ -130,7 +136,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         None
     };
     let default_visibility = args.default_visibility.map(Visible);
-    let patch = Patch { title: args.title, agents, default_visibility, ttl_seconds: args.ttl, prompt };
+    let patch = Patch { title: args.title, agents, default_visibility, ttl_seconds: args.ttl, prompt, steps };
     let updated = session.call(Method::PATCH, &[]).json(&patch).eyes(&args.eyes).answer().await?;
     print(&updated, context.output);
     Ok(())
@@ -144,6 +150,7 @@ fn print(session: &Answer<Session>, output: Output) {
             output.line(format!("title      {title}"));
         }
         it.agents.iter().for_each(|agent| output.line(format!("agent      {}", named(agent))));
+        it.steps.iter().for_each(|step| output.line(format!("step       {}", titled(step))));
         output.line(format!("entries    {}", it.head));
         output.line(format!("created    {}", it.created_at));
         output.line(format!("last used  {}", it.last_activity));
@@ -153,6 +160,12 @@ fn print(session: &Answer<Session>, output: Output) {
         };
         output.line(format!("expires    {expires}"));
     });
+}
+
+fn titled(step: &Step) -> String {
+    let default = if step.is_default { " (default)" } else { "" };
+    let about = step.description.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
+    format!("{}{default}{about}", step.name)
 }
 
 fn named(agent: &Agent) -> String {

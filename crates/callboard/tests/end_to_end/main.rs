@@ -40,5 +40,6 @@ mod resume;
 mod serve;
 mod server;
 mod several;
+mod steps;
 mod team_run;
 mod transfer;

@@ -1,4 +1,4 @@
-//! The README is true: what its examples print is what the binary prints.
+//! The README is true: what its examples print is what the binary prints. A file in it begins with its name.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -26,6 +26,10 @@ struct Reader {
 fn the_examples_of_the_readme_print_what_they_say() {
     let readme = include_str!("../../../../README.md");
     let mut reader = Reader { home: Home::new(), server: None };
+    for file in readme.split("```toml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
+        let (name, _) = file.split_once('\n').unwrap();
+        reader.home.write(name, format!("# {file}"));
+    }
     let (mut commands, mut calls) = (0, 0);
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for Example { line, expected } in examples(block) {

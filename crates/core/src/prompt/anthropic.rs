@@ -68,6 +68,11 @@ pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
     vec![message("assistant", said), message("user", answers)]
 }
 
+/// Something that the reader is told, and that nobody said.
+pub(super) fn told(words: &str) -> Value {
+    message("user", vec![text(words)])
+}
+
 /// What a message costs.
 pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
@@ -83,7 +88,7 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
     MESSAGE + message.get("content").and_then(Value::as_array).into_iter().flatten().map(block).sum()
 }
 
-/// What the tools of an agent cost.
+/// What tools cost.
 pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
     if tools.is_empty() {
         return Tokens(0);

@@ -6,7 +6,7 @@ use super::{
     Body, Format, anthropic, openai,
     pieces::Pieces,
     told::Piece,
-    written::{Form, Frame},
+    written::{Form, Frame, Written},
 };
 use crate::count::Tokens;
 
@@ -58,15 +58,20 @@ impl Assembly {
         self.pieces.add(open, Tokens(0));
         for written in written() {
             tokens += written.tokens;
-            self.pieces.push(written.hash, written.tokens);
-            match &written.form {
-                Form::Text(text) => self.text.push_str(text),
-                Form::Messages(messages) => self.messages.extend_from_slice(messages),
-            }
+            self.add(written);
         }
         self.text.push_str(close);
         self.pieces.add(close, frame_tokens);
         tokens
+    }
+
+    /// Adds what was written.
+    pub(super) fn add(&mut self, written: &Written) {
+        self.pieces.push(written.hash, written.tokens);
+        match &written.form {
+            Form::Text(text) => self.text.push_str(text),
+            Form::Messages(messages) => self.messages.extend_from_slice(messages),
+        }
     }
 
     /// Says that what was added so far changes less often than what follows.

@@ -8,16 +8,18 @@ use super::{
     profile::Elastic,
     sets::Sets,
     share::{Claim, Claims},
+    steps,
     task::Task,
     team::Fixed,
     told::Told,
-    written::{Frame, Writer},
+    written::{Frame, Writer, Written},
 };
 use crate::{
-    agent::Agent,
+    agent::{Agent, Tool},
     count::{TokenCounter, Tokens},
     error::Error,
     id::Seq,
+    step::offer,
     text::Values,
     view::View,
 };
@@ -26,6 +28,8 @@ use crate::{
 pub(super) struct Filled {
     pub(super) parts: Vec<PartReport>,
     pub(super) body: Body,
+    /// The tools that are offered with it.
+    pub(super) tools: Vec<Tool>,
     pub(super) pieces: Pieces,
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,
@@ -44,7 +48,8 @@ pub(super) fn fill(
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Filled, Lacking> {
-    let writer = Writer { agent, format: request.format, count };
+    let offered: Vec<_> = offer::open(view.state, &agent.tools).cloned().collect();
+    let writer = Writer { agent, offered: &offered, format: request.format, count };
     let sets = Sets::gather(view, values, count).map_err(Lacking::Values)?;
     let task = told.task(request)?;
     told.write(&writer, task, request.budget);
@@ -52,11 +57,13 @@ pub(super) fn fill(
     let parts = Parts {
         always: always(&writer, fixed),
         sets,
+        steps: steps::active(view).map(|step| writer.section(&step)),
         history: History::new(view, request.thread, told, task, writer),
         task: Task::new(told.pieces().get(task..).unwrap_or_default(), request.task, writer),
         writer,
     };
-    parts.fill(request, fixed)
+    let filled = parts.fill(request, fixed)?;
+    Ok(Filled { tools: offered, ..filled })
 }
 
 /// The parts that are there in full in every prompt.
@@ -72,6 +79,8 @@ fn always(writer: &Writer<'_>, fixed: &[Fixed]) -> Vec<PartReport> {
 struct Parts<'a> {
     always: Vec<PartReport>,
     sets: Sets<'a>,
+    /// Where the team is among its steps, where it has some. It is there in full in every prompt.
+    steps: Option<Written>,
     history: History<'a>,
     task: Task<'a>,
     writer: Writer<'a>,
@@ -80,7 +89,8 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn fill(mut self, request: &Request<'_>, fixed: &[Fixed]) -> Result<Filled, Lacking> {
         let claims = self.claims(request)?;
-        let always = self.always.iter().map(|part| part.tokens).sum::<Tokens>();
+        let steps = self.steps.as_ref().map_or(Tokens(0), |steps| steps.tokens);
+        let always = self.always.iter().map(|part| part.tokens).sum::<Tokens>() + steps;
         if always + claims.least() > request.budget {
             return Err(self.exceeded(request, &claims));
         }
@@ -97,9 +107,9 @@ impl Parts<'_> {
 
         let mut body = Assembly::new(request.format);
         let mut parts = self.always.clone();
-        if request.format != Format::Text && !self.writer.agent.tools.is_empty() {
+        if request.format != Format::Text && !self.writer.offered.is_empty() {
             let tokens = parts.iter().filter(|part| part.name == "tools").map(|part| part.tokens).sum();
-            body.beside(&serde_json::to_string(&self.writer.agent.tools).unwrap_or_default(), tokens);
+            body.beside(&serde_json::to_string(self.writer.offered).unwrap_or_default(), tokens);
         }
         fixed.iter().zip(&parts).for_each(|(fixed, part)| body.text(&fixed.text, part.tokens));
         body.mark();
@@ -117,9 +127,12 @@ impl Parts<'_> {
             history.left_out.map(|before| format!("what was said before entry {before}")).into_iter().collect();
         parts.push(PartReport { shortened: !omitted.is_empty(), omitted, ..report("history", tokens) });
         body.mark();
+        self.steps.iter().for_each(|steps| body.add(steps));
+        parts.push(report("steps", steps));
         let tokens = body.section(TASK, task_frame, None, self.task.shown());
-        // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
-        if request.task.is_none() && !self.task.shortened {
+        // A task that is given stands in no thread, one that is shortened comes out otherwise the next time, and what
+        // stands before it of the steps changes with each tool.
+        if request.task.is_none() && !self.task.shortened && self.steps.is_none() {
             body.mark();
         }
         parts.push(PartReport { shortened: self.task.shortened, ..report("task", tokens) });
@@ -133,7 +146,7 @@ impl Parts<'_> {
         let said = said.iter().chain(self.task.shown()).flat_map(|piece| piece.group.iter().map(|speech| speech.seq));
         let shows = ranges(said.chain(sets.shows).filter(|seq| *seq > Seq::ZERO).collect());
         let (body, pieces) = body.finish();
-        Ok(Filled { parts, body, pieces, tokens, shows })
+        Ok(Filled { parts, body, tools: Vec::new(), pieces, tokens, shows })
     }
 
     fn claims(&self, request: &Request<'_>) -> Result<Claims, Lacking> {
@@ -157,7 +170,8 @@ impl Parts<'_> {
         let elastic = [(Elastic::ContextSets, sets.least), (Elastic::History, *history), (Elastic::Task, task.least)];
         let elastic = elastic.map(|(part, least)| (part.name().to_owned(), least));
         let always = self.always.iter().map(|part| (part.name.clone(), part.tokens));
-        exceeded(request.budget, always.chain(elastic))
+        let steps = self.steps.iter().map(|steps| ("steps".to_owned(), steps.tokens));
+        exceeded(request.budget, always.chain(steps).chain(elastic))
     }
 }
 

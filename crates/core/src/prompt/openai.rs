@@ -43,7 +43,7 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
     MESSAGE + text(message.get("content")) + text(message.get("tool_call_id")) + of_calls.sum()
 }
 
-/// What the tools of an agent cost.
+/// What tools cost.
 pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
     let tool = |tool: &Tool| {
         let parameters = Value::Object(tool.parameters.clone()).to_string();

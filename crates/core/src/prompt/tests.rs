@@ -1,4 +1,5 @@
 mod anthropic;
+mod steps;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};

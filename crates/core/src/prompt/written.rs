@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Format, anthropic, openai, speech::Speech, text};
 use crate::{
-    agent::Agent,
+    agent::{Agent, Tool},
     count::{TokenCounter, Tokens},
     entry::Hash,
 };
@@ -34,6 +34,8 @@ pub(super) enum Form {
 #[derive(Clone, Copy)]
 pub(super) struct Writer<'a> {
     pub(super) agent: &'a Agent,
+    /// The tools that are offered to it.
+    pub(super) offered: &'a [Tool],
     pub(super) format: Format,
     pub(super) count: &'a dyn TokenCounter,
 }
@@ -61,6 +63,28 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes what nobody said and what has a place of its own among what was said. It begins with a tag and ends with
+    /// a line end.
+    pub(super) fn section(&self, text: &str) -> Written {
+        match self.format {
+            Format::Text => Written {
+                tokens: self.count.count(text),
+                hash: Hash::of(text.as_bytes()),
+                form: Form::Text(text.into()),
+            },
+            Format::OpenAi => {
+                let message = openai::message("user", text.trim_end());
+                let tokens = openai::tokens(&message, self.count);
+                Written::messages(vec![message], tokens)
+            }
+            Format::Anthropic => {
+                let message = anthropic::told(text.trim_end());
+                let tokens = anthropic::tokens(&message, self.count);
+                Written::messages(vec![message], tokens)
+            }
+        }
+    }
+
     /// The size of a group.
     pub(super) fn size(&self, group: &[Speech]) -> Tokens {
         self.write(group).tokens
@@ -83,12 +107,12 @@ impl Writer<'_> {
         }
     }
 
-    /// What the reader's tools cost where they stand beside the prompt. A text has none.
+    /// What the tools that are offered cost where they stand beside the prompt. A text has none.
     pub(super) fn tools(&self) -> Tokens {
         match self.format {
             Format::Text => Tokens(0),
-            Format::OpenAi => openai::tools(&self.agent.tools, self.count),
-            Format::Anthropic => anthropic::tools(&self.agent.tools, self.count),
+            Format::OpenAi => openai::tools(self.offered, self.count),
+            Format::Anthropic => anthropic::tools(self.offered, self.count),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     run::decide::driven,
     run::facts::{Ended, Paused, TurnAnswered, TurnFailed},
     run::{Due, Halt, Status, TurnFailure, TurnReply, next},
+    step,
     text::{Text, shortened},
 };
 
@@ -226,7 +227,9 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
     let receipts = conversation::decide::say(deciding, &thread, &[said])?;
     let spoken = |due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
-        return Ok(spoken(Due::Tools { agent: agent.clone(), calls }));
+        let due = call_tools(deciding, &thread, agent, calls)?;
+        let idle = matches!(due, Due::Work { .. });
+        return Ok(Outcome { idle, ..spoken(due) });
     }
     let criteria = deciding.state.threads.criteria(&thread);
     let (Some((criteria_of, criteria)), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
@@ -234,6 +237,32 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
     };
     let message_id = receipt.message_id;
     Ok(spoken(Due::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() }))
+}
+
+/// Notes the calls of tools that the steps allow, each as a use of its tool; the others get their refusal as result, and
+/// the worker is asked again where no result has to be waited for.
+fn call_tools(
+    deciding: &mut Deciding<'_>,
+    thread: &ThreadId,
+    agent: &AgentName,
+    calls: Vec<ToolCall>,
+) -> Result<Due, Undecided> {
+    if deciding.state.session.settings.steps.is_empty() {
+        return Ok(Due::Tools { agent: agent.clone(), calls });
+    }
+    let (mut allowed, mut refused) = (Vec::new(), Vec::new());
+    for call in calls {
+        match step::decide::call(deciding, &call.name.as_str().into()) {
+            Ok(()) => allowed.push(call),
+            Err(reason) => refused.push(NewMessage {
+                tool_call_id: Some(call.id),
+                ..NewMessage::text(Role::Tool, format!("[not done: {reason}]"))
+            }),
+        }
+    }
+    conversation::decide::say(deciding, thread, &refused)?;
+    let agent = agent.clone();
+    Ok(if allowed.is_empty() { Due::Work { agent } } else { Due::Tools { agent, calls: allowed } })
 }
 
 /// Takes in the verdict on an answer. It stands beside the answer, which stays as it is.

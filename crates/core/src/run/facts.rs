@@ -226,6 +226,9 @@ run_fact!(TurnRequested, "turn.requested", |requested, state, header| {
 });
 
 run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {
+    if !state.session.settings.steps.is_empty() {
+        Arc::make_mut(&mut state.steps).count(answered.usage);
+    }
     state.runs.change(&answered.run, |run| {
         run.count(answered.usage, header.at);
         run.due = answered.due;

@@ -5,6 +5,7 @@ use crate::{
     id::{AgentName, ThreadId},
     run::{Due, Run},
     state::State,
+    step::offer::offer,
 };
 
 /// What comes next in a run.
@@ -53,6 +54,11 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     {
         return Ok(Next::Pause(reason));
     }
+    if run.pending.is_none()
+        && let Err(dead_end) = tools(state, &run.due)
+    {
+        return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));
+    }
     Ok(Next::Ask(Ask { agent, thread: run.due.thread(), due: run.due.clone(), requested: run.pending.clone() }))
 }
 
@@ -66,6 +72,14 @@ pub(super) fn agent(state: &State, due: &Due) -> Result<Option<AgentName>, Error
         Due::Work { agent } => Some(state.team.agent(agent)?.name.clone()),
         Due::User { .. } | Due::Tools { .. } => None,
     })
+}
+
+/// Refuses to ask a worker that does not have the tool which is due: whatever it called would be refused.
+fn tools(state: &State, due: &Due) -> Result<(), Error> {
+    if let Due::Work { agent } = due {
+        offer(state, state.team.agent(agent)?.tools.iter().map(|tool| tool.name.as_str()))?;
+    }
+    Ok(())
 }
 
 /// That a run of a team needs somebody who directs it.

@@ -42,6 +42,7 @@ pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Resul
         prompt: patch.prompt.unwrap_or_else(|| before.prompt.clone()),
         ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
         limits: patch.limits.unwrap_or_else(|| before.limits.clone()),
+        steps: patch.steps.unwrap_or_else(|| before.steps.clone()),
     })?;
     if let Some(agents) = &patch.agents {
         Team::check(agents)?;
@@ -57,6 +58,7 @@ pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Resul
 
 fn checked(settings: Settings) -> Result<Settings, Error> {
     settings.prompt.check("/prompt")?;
+    settings.steps.check()?;
     match &settings.title {
         Some(title) if title.chars().count() > 500 || title.chars().any(is_control) => {
             Err(Error::invalid("/title", "use one line of at most 500 characters"))

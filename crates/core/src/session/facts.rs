@@ -67,6 +67,9 @@ impl Fact for Updated {
     }
 
     fn apply(self, state: &mut State, _: &Header) {
+        if state.session.settings.steps != self.settings.steps {
+            Arc::make_mut(&mut state.steps).adapt(&self.settings.steps);
+        }
         Arc::make_mut(&mut state.session).settings = self.settings;
     }
 

@@ -7,12 +7,12 @@ use callboard_core::{
     prompt::{Body, Format, Layout, Prompt, Request, profile::Profile},
     testing::{Board, Words},
 };
-use proptest::prelude::*;
+use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
 
 use crate::{
     budget::told,
-    story::{Step, THREADS, Tool, story, talk},
+    story::{Step, THREADS, Tool, change, steps, story, talk},
 };
 
 proptest! {
@@ -39,11 +39,15 @@ proptest! {
     }
 
     #[test]
-    fn what_is_marked_for_anthropics_cache_begins_the_next_prompt_too(talk in talk(24), more in talk(3)) {
+    fn what_is_marked_for_anthropics_cache_begins_the_next_prompt_too(
+        talk in talk(24), more in talk(3), steps in proptest::option::of(steps()), used in vec(change(), 0..4),
+    ) {
         // A result that comes late stands where its call is, in the place of the note that there is none.
         let more = more.into_iter().filter(|step| !matches!(step, Step::Say { tool: Tool::Result(_), .. }));
+        let talk: Vec<_> = steps.into_iter().map(Step::Settings).chain(talk).collect();
+        let used = used.into_iter().map(|change| Step::Steps { by: "user", change });
         let before = told(&talk);
-        let after = told(&talk.into_iter().chain(more).collect::<Vec<_>>());
+        let after = told(&talk.into_iter().chain(more).chain(used).collect::<Vec<_>>());
         for (agent, thread) in before.state.team.names().flat_map(|agent| ["main", "agent:writer"].map(|thread| (agent, thread))) {
             let ask = |board: &Board| board.prompt_as(agent.as_str(), thread, 1_000_000, Format::Anthropic);
             let (Ok(before), Ok(after)) = (ask(&before), ask(&after)) else { continue };

@@ -6,6 +6,7 @@ use callboard_core::{
     id::Seq,
     prompt::{Body, Format, Layout, Prompt, Request, profile::Profile},
     state::State,
+    step::offer::offer,
     testing::{Board, Pieces, Words},
 };
 use proptest::prelude::*;
@@ -31,14 +32,13 @@ fn profile() -> impl Strategy<Value = Profile> {
 }
 
 /// What a prompt costs, counted anew from what the model gets.
-fn recount(prompt: &Prompt, board: &Board, agent: &str) -> Tokens {
+fn recount(prompt: &Prompt, board: &Board) -> Tokens {
     let count = |value: &Value| value.as_str().map_or(0, |text| board.count.count(text).0);
     let messages = match &prompt.body {
         Body::Text(text) => return board.count.count(text),
         Body::Messages(messages) => messages,
         Body::Anthropic { .. } => {
-            let tools = &board.state.team.agent(&agent.parse().unwrap()).unwrap().tools;
-            return crate::anthropic::recount(prompt, tools, board.count);
+            return crate::anthropic::recount(prompt, &prompt.tools, board.count);
         }
     };
     let call = |call: &Value| {
@@ -46,12 +46,11 @@ fn recount(prompt: &Prompt, board: &Board, agent: &str) -> Tokens {
     };
     let calls = |message: &Value| message["tool_calls"].as_array().into_iter().flatten().map(call).sum::<u64>();
     let message = |message: &Value| 4 + count(&message["content"]) + count(&message["tool_call_id"]) + calls(message);
-    let tools = &board.state.team.agent(&agent.parse().unwrap()).unwrap().tools;
     let tool = |tool: &callboard_core::agent::Tool| {
         let parameters = json!(Value::Object(tool.parameters.clone()).to_string());
         16 + count(&json!(tool.name)) + count(&json!(tool.description)) + count(&parameters)
     };
-    Tokens(messages.iter().map(message).sum::<u64>() + tools.iter().map(tool).sum::<u64>() + 3)
+    Tokens(messages.iter().map(message).sum::<u64>() + prompt.tools.iter().map(tool).sum::<u64>() + 3)
 }
 
 proptest! {
@@ -132,7 +131,7 @@ fn all_ways(budgets: &[u64]) -> impl Iterator<Item = (&'static str, u64, Format)
 
 fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCaseError> {
     prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
-    let recounted = recount(prompt, board, agent);
+    let recounted = recount(prompt, board);
     // Messages for Anthropic are counted before they are joined, so that together they are less.
     let is_right = if matches!(prompt.body, Body::Anthropic { .. }) {
         recounted <= prompt.tokens
@@ -143,6 +142,27 @@ fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCas
     prop_assert_eq!(prompt.parts.iter().map(|part| part.tokens).sum::<Tokens>(), prompt.tokens);
     if let Body::Messages(messages) = &prompt.body {
         check_calls(messages)?;
+    }
+    check_steps(prompt, board, agent)
+}
+
+/// Sessions with steps say once, right before the task, where they are, and offer the tools that may be used now.
+fn check_steps(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCaseError> {
+    let has_steps = !board.state.session.settings.steps.is_empty();
+    let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
+    let at = names.iter().position(|name| *name == "steps");
+    prop_assert_eq!(at.is_some(), has_steps, "{:?}", names);
+    let behind = at.map_or(&[][..], |at| &names[at + 1..]);
+    prop_assert!(["task"].starts_with(behind), "{:?}", names);
+    let whole = prompt.text();
+    for tag in ["<ACTIVE_STEP", "</ACTIVE_STEP>"] {
+        prop_assert_eq!(whole.matches(tag).count(), usize::from(has_steps), "{}", whole);
+    }
+    let agent = board.state.team.agent(&agent.parse().unwrap()).unwrap();
+    let offered: Vec<_> = prompt.tools.iter().map(|tool| tool.name.clone()).collect();
+    match offer(&board.state, agent.tools.iter().map(|tool| tool.name.as_str())) {
+        Ok(offer) => prop_assert_eq!(offered, offer.allowed),
+        Err(_) => prop_assert!(offered.is_empty(), "{:?} while another one is due", offered),
     }
     Ok(())
 }

@@ -10,4 +10,5 @@ mod course;
 mod interruptions;
 mod providers;
 mod recovery;
+mod steps;
 mod trouble;

@@ -14,6 +14,7 @@ use callboard_core::{
     run::Limits,
     session::{Grant, Settings, Share, Ttl, Visible},
     state::State,
+    step::Steps,
     time::Timestamp,
     view::View,
 };
@@ -64,14 +65,17 @@ struct More {
     prompt: Profile,
     #[schema(value_type = shape::LimitsShape)]
     limits: Limits,
+    #[serde(skip_serializing_if = "Steps::is_empty")]
+    #[schema(value_type = Vec<shape::StepShape>, required = false)]
+    steps: Steps,
 }
 
 impl SessionBody {
     /// What the user sees of it.
     fn of(info: SessionInfo) -> Self {
         let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings } = info;
-        let Settings { title, default_visibility, share, grant, prompt, ttl_seconds, limits } = settings;
-        let more = Some(More { default_visibility, share, grant, prompt, limits });
+        let Settings { title, default_visibility, share, grant, prompt, ttl_seconds, limits, steps } = settings;
+        let more = Some(More { default_visibility, share, grant, prompt, limits, steps });
         Self { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, more }
     }
 

@@ -30,7 +30,8 @@ async fn stage() -> (Server, Vec<Caller>) {
         {"name": "critic", "role": "worker", "instructions": "SAIDTOONE of critic"},
         {"name": "gone", "role": "worker"},
     ]);
-    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
+    let steps = json!([{"name": "begin", "is_default": true}]);
+    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents, "steps": steps})).await.is(201);
     let mut callers = vec![Caller { name: "user", token: None, acting: None }];
     for name in ["lead", "writer", "gone"] {
         callers.push(Caller { name, token: Some(server.token("/v1/sessions/s", name).await), acting: None });
@@ -102,6 +103,13 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", on("/prompt"), Some(json!({"agent": "lead", "format": "anthropic"}))),
         ("POST", on("/prompt"), Some(json!({"at": 5, "agent": "writer"}))),
         ("POST", on("/prompt"), Some(json!({"agent": "writer", "budget": 2}))),
+        ("GET", on("/orchestration"), None),
+        ("PATCH", on("/orchestration"), Some(json!({"active_step": null}))),
+        ("POST", on("/orchestration/tools"), Some(json!({"tool": "search"}))),
+        ("POST", on("/orchestration/advance"), None),
+        ("POST", on("/orchestration/usage"), Some(json!({"prompt_tokens": 1}))),
+        ("POST", on("/orchestration/allowed-tools"), Some(json!({"tools": ["search"]}))),
+        ("POST", on("/orchestration/reset"), None),
         ("GET", on("/runs"), None),
         ("POST", on("/runs"), Some(json!({"kind": "team", "input": "go"}))),
         ("GET", on(&format!("/runs/{run}")), None),

@@ -12,5 +12,6 @@ mod local;
 mod people;
 mod resources;
 mod runs;
+mod steps;
 mod streams;
 mod transfer;

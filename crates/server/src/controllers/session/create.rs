@@ -7,6 +7,7 @@ use callboard_core::{
     prompt::profile::Profile,
     run::Limits,
     session::{Grant, Settings, Share, Ttl, Visible},
+    step::Steps,
 };
 use callboard_engine::{Board, Error, NewBoardSession};
 use serde::Deserialize;
@@ -44,6 +45,9 @@ pub(crate) struct NewSessionBody {
     ttl_seconds: Option<Ttl>,
     #[schema(value_type = Option<shape::LimitsShape>)]
     limits: Option<Limits>,
+    #[serde(default)]
+    #[schema(value_type = Vec<shape::StepShape>)]
+    steps: Steps,
 }
 
 /// Make a session
@@ -58,7 +62,8 @@ pub(crate) async fn create(here: Here<CreateSession>, asked: Asked<NewSessionBod
 }
 
 async fn make(board: &Board, body: NewSessionBody, task: Task) -> Result<Value, Problem> {
-    let NewSessionBody { title, agents, default_visibility, share, grant, prompt, ttl_seconds, limits, .. } = body;
+    let NewSessionBody { title, agents, default_visibility, share, grant, prompt, ttl_seconds, limits, steps, .. } =
+        body;
     let settings = Settings {
         title,
         default_visibility: default_visibility.unwrap_or_default(),
@@ -67,6 +72,7 @@ async fn make(board: &Board, body: NewSessionBody, task: Task) -> Result<Value, 
         prompt: prompt.unwrap_or_default(),
         ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
         limits: limits.unwrap_or_default(),
+        steps,
     };
     let new = NewBoardSession { id: Some(task.id.clone()), agents, settings: Some(settings) };
     let session = match board.create(new).await {

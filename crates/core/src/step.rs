@@ -1,0 +1,152 @@
+//! Steps: how a team goes about its work. A step says which tools may be used in it and in which order; which step is
+//! active follows from the tools that were used.
+//!
+//! Source: the specification of orchestration state, rules R12 to R15.
+
+mod condition;
+pub(crate) mod decide;
+pub mod facts;
+pub mod offer;
+mod progress;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    condition::Condition,
+    decide::{Place, StepsChange},
+    progress::Progress,
+};
+use crate::{
+    error::{Error, Fault},
+    id::{StepName, is_control},
+    text::INLINE_BYTES,
+};
+
+/// How many used tools are remembered one by one: the newest ones. A sequence is no longer than that.
+pub const LOG: usize = 256;
+
+/// One step of the work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Its name, unique in its session.
+    pub name: StepName,
+    /// What it is about, for whoever works.
+    #[serde(default)]
+    pub description: Arc<str>,
+    /// Whether it is the one that is active where no other is. At most one is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_default: bool,
+    /// It is entered once all of these hold. One without conditions is entered as the default only, or by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// Which tools may be used in it; all where nothing is said.
+    #[serde(default, skip_serializing_if = "AvailableTools::is_any")]
+    pub available_tools: AvailableTools,
+    /// Tools that are used in this order before any other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sequence: Vec<Arc<str>>,
+}
+
+/// Which tools may be used. Names may have `*` in them, which stands for any characters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AvailableTools {
+    /// Only these; all where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<Vec<Arc<str>>>,
+    /// Not these, even where they are allowed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Arc<str>>,
+}
+
+impl AvailableTools {
+    fn is_any(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The steps of a session, in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Steps(Vec<Step>);
+
+impl Steps {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Step> {
+        self.0.iter()
+    }
+
+    /// The one with this name.
+    pub fn get(&self, name: &StepName) -> Option<&Step> {
+        self.iter().find(|step| step.name == *name)
+    }
+
+    /// The one that is active where no other is.
+    pub fn default_step(&self) -> Option<&Step> {
+        self.iter().find(|step| step.is_default)
+    }
+
+    /// Refuses what cannot be steps, with every fault.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        let (mut names, mut default) = (BTreeSet::new(), None);
+        for (at, step) in self.iter().enumerate() {
+            let mut fault =
+                |field: &str, problem: String| faults.push(Fault { pointer: format!("/steps/{at}{field}"), problem });
+            if !names.insert(&step.name) {
+                fault("/name", format!("the name {} is taken by another step", step.name));
+            }
+            if step.is_default {
+                match default {
+                    Some(first) => fault("/is_default", format!("at most one step is the default, and {first} is it")),
+                    None => default = Some(&step.name),
+                }
+            }
+            step.check(&mut fault);
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+    }
+}
+
+impl Step {
+    fn check(&self, fault: &mut impl FnMut(&str, String)) {
+        if self.description.len() > INLINE_BYTES {
+            fault("/description", format!("use at most {INLINE_BYTES} bytes"));
+        }
+        for (at, condition) in self.conditions.iter().enumerate() {
+            if let Err(problem) = condition.check(self) {
+                fault(&format!("/conditions/{at}"), problem);
+            }
+        }
+        if self.sequence.len() > LOG {
+            fault("/sequence", format!("it has {} tools, and {LOG} is the most", self.sequence.len()));
+        }
+        let AvailableTools { allowed, denied } = &self.available_tools;
+        let lists = [("/sequence", &self.sequence), ("/available_tools/denied", denied)];
+        for (list, names) in lists.into_iter().chain(allowed.as_ref().map(|names| ("/available_tools/allowed", names)))
+        {
+            for (at, name) in names.iter().enumerate().filter(|(_, name)| !is_tool_name(name)) {
+                fault(&format!("{list}/{at}"), format!("{name:?} is no name of a tool: {TOOL_NAME}"));
+            }
+        }
+    }
+}
+
+/// What names of tools are.
+pub(crate) const TOOL_NAME: &str = "use 1 to 128 characters in one line";
+
+/// Whether `name` can be the name of a tool.
+pub(crate) fn is_tool_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.chars().count() <= 128 && !name.chars().any(is_control)
+}
+
+#[cfg(test)]
+mod tests;

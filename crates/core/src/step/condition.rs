@@ -1,0 +1,120 @@
+//! Conditions: when a step is entered.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::{Map, Value};
+
+use super::{Progress, Step, TOOL_NAME, is_tool_name};
+
+/// When a step is entered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// The tool was used since the last reset.
+    ToolUsed(Arc<str>),
+    /// The newest tools that were used are those of the step's sequence, in its order.
+    SequenceMatch,
+    /// All of them hold.
+    All(Vec<Condition>),
+    /// One of them holds.
+    Any(Vec<Condition>),
+    /// It does not hold.
+    Not(Box<Condition>),
+}
+
+/// How deep conditions may stand inside of each other.
+const DEPTH: usize = 16;
+
+impl Condition {
+    /// Whether it holds of the tools that were used after the first `since`.
+    pub(super) fn holds(&self, step: &Step, progress: &Progress, since: u64) -> bool {
+        match self {
+            Self::ToolUsed(tool) => progress.was_used(tool, since),
+            Self::SequenceMatch => progress.ends_with(&step.sequence, since),
+            Self::All(all) => all.iter().all(|one| one.holds(step, progress, since)),
+            Self::Any(any) => any.iter().any(|one| one.holds(step, progress, since)),
+            Self::Not(one) => !one.holds(step, progress, since),
+        }
+    }
+
+    pub(super) fn check(&self, step: &Step) -> Result<(), String> {
+        match self {
+            Self::ToolUsed(tool) if !is_tool_name(tool) => Err(format!("{tool:?} is no name of a tool: {TOOL_NAME}")),
+            Self::SequenceMatch if step.sequence.is_empty() => {
+                Err("sequence_match needs a sequence: give the step one, or use tool_used".to_owned())
+            }
+            Self::All(inner) | Self::Any(inner) if inner.is_empty() => {
+                Err("all and any need at least one condition in them".to_owned())
+            }
+            Self::All(inner) | Self::Any(inner) => inner.iter().try_for_each(|one| one.check(step)),
+            Self::Not(one) => one.check(step),
+            Self::ToolUsed(_) | Self::SequenceMatch => Ok(()),
+        }
+    }
+
+    fn read(value: &Value, depth: usize) -> Result<Self, String> {
+        const FORMS: &str = "a condition is {\"type\": \"tool_used\", \"value\": TOOL}, {\"type\": \"sequence_match\"}, \
+                             {\"all\": [..]}, {\"any\": [..]} or {\"not\": {..}}";
+        let depth = depth.checked_sub(1).ok_or_else(|| format!("nest conditions at most {DEPTH} levels"))?;
+        let list = |value: &Value| -> Result<Vec<Self>, String> {
+            let inner = value.as_array().ok_or(FORMS)?;
+            inner.iter().map(|one| Self::read(one, depth)).collect()
+        };
+        let fields = value.as_object().ok_or(FORMS)?;
+        let mut named = fields.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.as_str(), value));
+        match (named.next(), named.next(), named.next()) {
+            (Some(("all", inner)), None, None) => list(inner).map(Self::All),
+            (Some(("any", inner)), None, None) => list(inner).map(Self::Any),
+            (Some(("not", inner)), None, None) => Self::read(inner, depth).map(|one| Self::Not(Box::new(one))),
+            (_, _, None) => Self::typed(fields),
+            _ => Err(FORMS.to_owned()),
+        }
+    }
+
+    fn typed(fields: &Map<String, Value>) -> Result<Self, String> {
+        let kind = fields.get("type").and_then(Value::as_str);
+        let kind = kind.ok_or("say the type of the condition, or give it one of all, any, not")?;
+        let value = fields.get("value").filter(|value| !value.is_null());
+        if let Some(unknown) = fields.keys().find(|name| !["type", "value"].contains(&name.as_str())) {
+            return Err(format!("a condition of type {kind} has no field {unknown:?}"));
+        }
+        match (kind, value) {
+            ("tool_used", Some(Value::String(tool))) => Ok(Self::ToolUsed(tool.as_str().into())),
+            ("tool_used", _) => Err("tool_used needs a value: the name of the tool".to_owned()),
+            ("sequence_match", None) => Ok(Self::SequenceMatch),
+            ("sequence_match", Some(_)) => Err("sequence_match has no value: it is the step's sequence".to_owned()),
+            _ => Err(format!("{kind:?} is no type of condition: use tool_used or sequence_match")),
+        }
+    }
+}
+
+impl Serialize for Condition {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Nested<'a> {
+            All(&'a [Condition]),
+            Any(&'a [Condition]),
+            Not(&'a Condition),
+        }
+        #[derive(Serialize)]
+        #[serde(tag = "type", rename_all = "snake_case")]
+        enum Typed<'a> {
+            ToolUsed { value: &'a str },
+            SequenceMatch,
+        }
+        match self {
+            Self::ToolUsed(value) => Typed::ToolUsed { value }.serialize(serializer),
+            Self::SequenceMatch => Typed::SequenceMatch.serialize(serializer),
+            Self::All(all) => Nested::All(all).serialize(serializer),
+            Self::Any(any) => Nested::Any(any).serialize(serializer),
+            Self::Not(one) => Nested::Not(one).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Condition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&Value::deserialize(deserializer)?, DEPTH).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,145 @@
+//! Going through the steps. Using a tool, advancing and choosing the step are one change.
+
+use std::sync::Arc;
+
+use super::{
+    Progress, Steps, TOOL_NAME,
+    facts::{SequenceAdvanced, StepEntered, StepsReset, ToolUsed, UsageReported},
+    is_tool_name,
+    offer::refusal,
+    progress::Move,
+};
+use crate::{deciding::Deciding, error::Error, id::StepName, rights, run::Usage};
+
+/// A change on the way through the steps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepsChange {
+    /// A tool was used.
+    UseTool(Arc<str>),
+    /// Go on in the sequence without using the tool that is due.
+    Advance,
+    /// Begin anew: nothing used, nothing counted, in the default step.
+    Reset,
+    /// Add what a model used.
+    Report(Usage),
+    /// Set where the team is.
+    Set(Place),
+}
+
+/// Where a team is to be among its steps; what is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The step; the default one where the inner value is absent. Entering it starts its sequence.
+    pub active_step: Option<Option<StepName>>,
+    /// How many tools of its sequence were used.
+    pub sequence_index: Option<usize>,
+}
+
+/// Makes a change on the way through the steps.
+pub(crate) fn change(deciding: &mut Deciding<'_>, change: &StepsChange) -> Result<(), Error> {
+    rights::in_charge(deciding, "change the orchestration state")?;
+    if deciding.state.session.settings.steps.is_empty() {
+        return Err(Error::NoSteps);
+    }
+    match change {
+        StepsChange::UseTool(tool) => use_tool(deciding, tool),
+        StepsChange::Advance => {
+            advance(deciding);
+            Ok(())
+        }
+        StepsChange::Reset => {
+            if *deciding.state.steps != Progress::default() {
+                deciding.record(StepsReset {});
+            }
+            Ok(())
+        }
+        StepsChange::Report(usage) => {
+            deciding.record(UsageReported { usage: *usage });
+            Ok(())
+        }
+        StepsChange::Set(place) => set(deciding, place),
+    }
+}
+
+/// Takes in that a tool was used. One that is not the due one is refused.
+pub(crate) fn use_tool(deciding: &mut Deciding<'_>, tool: &Arc<str>) -> Result<(), Error> {
+    if !is_tool_name(tool) {
+        return Err(Error::invalid("/tool", format!("{tool:?} is no name of a tool: {TOOL_NAME}")));
+    }
+    let (steps, before) = (&deciding.state.session.settings.steps, &deciding.state.steps);
+    let due = before.due(steps);
+    if let Some(due) = due.filter(|due| *due != tool) {
+        return Err(Error::Conflict {
+            code: "tool_out_of_turn",
+            what: format!("the tool {tool} is out of turn: {due} is due"),
+            hint: "use the tool that is due, advance the sequence, or enter another step",
+        });
+    }
+    let mut after = Progress::clone(before);
+    after.log(tool.clone());
+    let step = moved(steps, &after, usize::from(due.is_some()));
+    deciding.record(ToolUsed { tool: tool.clone(), step });
+    Ok(())
+}
+
+/// Takes in that a model called a tool, or says why it may not.
+pub(crate) fn call(deciding: &mut Deciding<'_>, tool: &Arc<str>) -> Result<(), String> {
+    match refusal(&deciding.state.session.settings.steps, &deciding.state.steps, tool) {
+        Some(reason) => Err(reason),
+        None => use_tool(deciding, tool).map_err(|error| error.to_string()),
+    }
+}
+
+fn advance(deciding: &mut Deciding<'_>) {
+    let (steps, progress) = (&deciding.state.session.settings.steps, &deciding.state.steps);
+    if progress.due(steps).is_some() {
+        let step = moved(steps, progress, 1);
+        deciding.record(SequenceAdvanced { step });
+    }
+}
+
+/// Where the team is once `by` more tools of the sequence are done.
+fn moved(steps: &Steps, progress: &Progress, by: usize) -> Move {
+    let Some(active) = progress.active(steps) else {
+        let entered = progress.choice(steps).map(|step| step.name.clone());
+        return Move { entered, ..Move::default() };
+    };
+    let index = progress.index.saturating_add(by);
+    let is_finished = by > 0 && index >= active.sequence.len();
+    let step = Move { finished: is_finished.then(|| active.name.clone()), entered: None, sequence_index: index };
+    let mut after = progress.clone();
+    after.go(step.clone());
+    match after.choice(steps) {
+        Some(next) if next.name != active.name => Move { entered: Some(next.name.clone()), sequence_index: 0, ..step },
+        _ => step,
+    }
+}
+
+fn set(deciding: &mut Deciding<'_>, place: &Place) -> Result<(), Error> {
+    let (steps, progress) = (&deciding.state.session.settings.steps, &deciding.state.steps);
+    let step = match &place.active_step {
+        Some(name) => name.clone(),
+        None => progress.entered.clone(),
+    };
+    let found = match &step {
+        Some(name) => Some(steps.get(name).ok_or_else(|| unknown(steps, name))?),
+        None => steps.default_step(),
+    };
+    let length = found.map_or(0, |step| step.sequence.len());
+    let index = match place.sequence_index {
+        Some(index) if index > length => {
+            let problem = format!("the sequence of the step has {length} tools: use 0 to {length}");
+            return Err(Error::invalid("/sequence_index", problem));
+        }
+        Some(index) => index,
+        None if place.active_step.is_some() => 0,
+        None => return Ok(()),
+    };
+    deciding.record(StepEntered { step, sequence_index: index });
+    Ok(())
+}
+
+fn unknown(steps: &Steps, name: &StepName) -> Error {
+    let names = steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(", ");
+    Error::invalid("/active_step", format!("there is no step {name}; the steps are: {names}"))
+}
