@@ -94,7 +94,7 @@ fn steps_come_and_go_with_the_team_file(way: Way) {
 
 fn what_is_no_step_is_refused_with_every_fault(way: Way) {
     let home = way(Home::new());
-    home.write("TWICE.toml", &format!("{TEAM}\n[[step]]\nname = \"draft\"\nis_default = true\n"));
+    home.write("TWICE.toml", format!("{TEAM}\n[[step]]\nname = \"draft\"\nis_default = true\n"));
     let twice = home.run("session new TWICE.toml");
     assert!(twice.status == 1, "{}", twice.stderr);
     for fault in ["the name draft is taken", "at most one step is the default"] {
