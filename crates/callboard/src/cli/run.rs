@@ -27,7 +27,7 @@ A team file:
   name = "Article"
   file = "article.md"
   visible_to = ["lead", "critic"]
-  [[step]]                     # name, description, is_default, conditions, available_tools, sequence
+  [[step]]                     # also description, conditions, available_tools
   name = "research"
   is_default = true
   sequence = ["look_up"]
