@@ -50,7 +50,7 @@ pub(crate) struct Cli {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// Where sessions are kept: sqlite:PATH or memory:. By default CALLBOARD_STORE, or a file in the user's data folder
+    /// Where sessions are kept: sqlite:PATH, postgres://…, redis://… or memory:. By default CALLBOARD_STORE, or a file in the user's data folder
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// The server that has the sessions, as `callboard serve` prints it. By default CALLBOARD_URL, or none but the store

@@ -200,7 +200,9 @@ fn a_store_that_cannot_be_opened_is_refused_in_words() {
         ("sqlite:text.db", "text.db"),
         ("sqlite:file/team.db", "file"),
         ("sqlite:", "path is missing"),
-        ("postgres://me:secret@host/db", "sqlite:PATH"),
+        ("mysql://me:secret@host/db", "sqlite:PATH"),
+        ("postgres://me:secret@127.0.0.1:1/db", "is it running"),
+        ("redis://:secret@127.0.0.1:1", "127.0.0.1:1"),
         ("team.db", "no scheme"),
     ] {
         let (status, error) = home.error(&format!("session list --store {url}"));

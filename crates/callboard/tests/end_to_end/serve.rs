@@ -102,7 +102,8 @@ fn what_cannot_be_served_is_refused_in_words() {
         ("--sweep-seconds 0", 2, "off"),
         ("--origin board.example", 2, "https://board.example"),
         ("--url http://127.0.0.1:1", 2, "leave --url out"),
-        ("--store postgres://me:secret@host/db", 1, "sqlite:PATH"),
+        ("--store mysql://me:secret@host/db", 1, "sqlite:PATH"),
+        ("--store postgres://me:secret@127.0.0.1:1/db", 1, "is it running"),
         ("--data no.pem", 1, "--data DIR"),
     ] {
         let listen = if options.contains("--listen") { "" } else { "--listen 127.0.0.1:0" };
