@@ -93,7 +93,9 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     }
     let has_body = call.contains_key("requestBody");
     let Some(responses) = call.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    for (status, description) in problems(is_write, on_session, has_body) {
+    // An entry to read on from may lie beyond the journal's end.
+    let reads_on = path.ends_with("/journal") || path.ends_with("/events");
+    for (status, description) in problems(is_write, on_session, has_body, reads_on) {
         responses.entry(status).or_insert_with(|| problem(description));
     }
 }
@@ -142,14 +144,19 @@ fn narrow(parameter: &mut Value) {
 }
 
 /// The statuses with which a call can fail.
-fn problems(is_write: bool, on_session: bool, has_body: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+fn problems(
+    is_write: bool,
+    on_session: bool,
+    has_body: bool,
+    reads_on: bool,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
     let all = [
         (true, "400", "The request is malformed"),
         (true, "401", "Nobody is let in with this"),
         (true, "403", "The caller may not do this, or calls from another site's page"),
         (true, "404", "There is no such thing, or none that the caller may see"),
         (is_write, "408", "The body took too long to arrive"),
-        (is_write, "409", "It contradicts what is there"),
+        (is_write || reads_on, "409", "It contradicts what is there"),
         (is_write && on_session, "412", "`If-Match: \"<seq>\"` was sent, and that is not the session's head any more"),
         (is_write, "413", "It is too large"),
         (has_body, "415", "The body is not in the form that is understood"),

@@ -31,7 +31,7 @@ pub(crate) struct ListQuery {
     cursor: Option<String>,
     /// `id`, or `recent` for the ones used last, the last one first: these are no pages, but the first of all.
     #[serde(default)]
-    #[param(value_type = OrderShape, required = false)]
+    #[param(value_type = OrderShape, inline, required = false)]
     order: Order,
 }
 
