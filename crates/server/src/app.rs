@@ -19,7 +19,7 @@ use crate::{
     Error, Settings,
     drivers::{Drivers, Driving},
     metrics::Metrics,
-    openapi, secret,
+    secret,
     secret::Secret,
 };
 
@@ -55,7 +55,14 @@ impl Deref for App {
 
 impl App {
     /// What the calls of a server with these settings work with.
-    pub(crate) fn new(board: Board, settings: Settings, is_loopback: bool, driving: Driving) -> Result<Self, Error> {
+    /// `document` makes the OpenAPI document, which is made when somebody asks for it.
+    pub(crate) fn new(
+        board: Board,
+        settings: Settings,
+        is_loopback: bool,
+        driving: Driving,
+        document: fn() -> String,
+    ) -> Result<Self, Error> {
         let closing = CancellationToken::new();
         let drivers = Drivers::new(board.clone(), &settings, driving, closing.clone());
         Ok(Self(Arc::new(Inner {
@@ -65,7 +72,7 @@ impl App {
             closing,
             drivers,
             metrics: Metrics::default(),
-            document: LazyLock::new(|| openapi().to_string()),
+            document: LazyLock::new(document),
             turns: Semaphore::new(1),
             board,
             settings,

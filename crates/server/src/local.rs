@@ -9,7 +9,7 @@ use futures::{TryStreamExt, stream::BoxStream};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 
-use crate::{Error, Settings, app::App, drivers::Driving, router::routes};
+use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::routes};
 
 /// The pieces of a body, as they come.
 pub type Pieces = BoxStream<'static, io::Result<Bytes>>;
@@ -41,7 +41,7 @@ impl Local {
             Drive::Nothing => Driving::None,
         };
         let settings = Settings { user_tokens: Vec::new(), ..settings };
-        let app = App::new(board, settings, true, driving)?;
+        let app = App::new(board, settings, true, driving, || openapi().to_string())?;
         Ok(Self { routes: routes(&app), app })
     }
 

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Error, Settings, app::App, drivers::Driving, router::guarded, tls};
+use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::guarded, tls};
 
 /// Serves `board` on `listener` until `shutdown` comes: [`Server::ready`] and [`Server::serve`] at once.
 pub async fn serve(
@@ -55,7 +55,7 @@ impl Server {
             return Err(Error::NoTokens { address });
         }
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-        let app = App::new(board, settings, is_loopback, Driving::All)?;
+        let app = App::new(board, settings, is_loopback, Driving::All, || openapi().to_string())?;
         let (tasks, cut) = (TaskTracker::new(), CancellationToken::new());
         Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app })
     }
