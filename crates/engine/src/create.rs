@@ -60,7 +60,8 @@ impl Board {
         let id = new.id.clone();
         let now = self.settings().clock.now();
         let known = Known::default();
-        let asked = Asked { by: &Actor::User, at: now, count: sizes(), known: &known };
+        let nonce = self.settings().nonce();
+        let asked = Asked { by: &Actor::User, at: now, nonce, count: sizes(), known: &known };
         let decided = command::decide(&State::default(), &Command::CreateSession(new), asked);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),

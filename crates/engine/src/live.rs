@@ -39,6 +39,8 @@ pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
+    /// Tells the entries that are decided here from those of anybody else.
+    pub(crate) nonce: Option<u32>,
     /// There once somebody listens: it takes more room than all the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
@@ -78,6 +80,7 @@ impl Live {
             id,
             store,
             prompts: settings.prompt_memory.of_session(),
+            nonce: settings.nonce(),
             ephemeral: OnceLock::new(),
             settings,
             published: watch::Sender::new(Ok(Arc::new(state))),

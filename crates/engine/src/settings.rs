@@ -40,6 +40,13 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// A number that tells the entries of one writer from those of another.
+    pub(crate) fn nonce(&self) -> Option<u32> {
+        u32::try_from(self.random.next() >> 32).ok()
+    }
+}
+
 /// Gives random numbers.
 pub trait Random: fmt::Debug + Send + Sync + 'static {
     /// A number that nobody can foretell.

@@ -27,7 +27,8 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
     let hidden = Draft { audience: Audience::None, v: 0, data: "".into(), ..note("") };
     let mut head = Head::default();
     let mut entries = vec![];
-    for (by, draft) in ["user", "system", "agent:user 2"].iter().zip([rich, hidden, note("x")]) {
+    let written = [("user", None, rich), ("system", Some(0), hidden), ("agent:user 2", Some(u32::MAX), note("x"))];
+    for (by, nonce, draft) in written {
         let by: Actor = by.parse().unwrap();
         let entry = Entry::seal(head, seconds(1_700_000_000 - 5 * head.seq.0 as i64), by, draft);
         head = entry.head();

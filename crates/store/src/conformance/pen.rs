@@ -43,7 +43,7 @@ impl Pen {
         let mut head = self.head;
         let seal = |draft| {
             let at = super::seconds(1_700_000_000);
-            let entry = Entry::seal(head, at, Actor::User, draft);
+            let entry = Entry::seal(head, at, Actor::User, None, draft);
             head = entry.head();
             entry
         };

@@ -18,7 +18,7 @@ use crate::{Append, Error};
 
 const APPEND: &str = "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-        $23, $24, $25)";
+        $23, $24, $25, $26)";
 
 /// See [`Store::append`](crate::Store::append). Answers with the change that it was.
 pub(super) async fn append(database: &Database, said: Option<i64>, batch: &Append) -> Result<i64, Error> {
@@ -55,6 +55,7 @@ pub(super) async fn append(database: &Database, said: Option<i64>, batch: &Appen
                 &columns.actor,
                 &columns.audience,
                 &columns.keys,
+                &columns.nonce,
                 &columns.data,
                 &value_hashes,
                 &value_texts,
@@ -142,6 +143,7 @@ struct Columns<'a> {
     actor: Vec<String>,
     audience: Vec<Option<String>>,
     keys: Vec<Option<String>>,
+    nonce: Vec<Option<i64>>,
     data: Vec<&'a [u8]>,
 }
 
@@ -158,6 +160,7 @@ impl<'a> Columns<'a> {
             columns.actor.push(header.by.to_string());
             columns.audience.push(column::audience_text(&header.audience));
             columns.keys.push(column::keys_text(&header.keys));
+            columns.nonce.push(header.nonce.map(Into::into));
             columns.data.push(data.as_bytes());
         }
         columns

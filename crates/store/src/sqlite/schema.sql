@@ -44,6 +44,7 @@ CREATE TABLE entry (
     audience INTEGER,                    -- a word; null is `all`
     time     INTEGER,                    -- milliseconds since 1970
     keys     TEXT,                       -- a JSON array; null is none
+    nonce    INTEGER,
     tag      BLOB    NOT NULL,
     data     TEXT    NOT NULL
 );

@@ -29,7 +29,7 @@ fn batch(session: &str, size_bytes: usize) -> Append {
         data: "x".repeat(size_bytes).into(),
     };
     let expected = Head::default();
-    let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, draft)];
+    let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, None, draft)];
     Append { session: session.parse().unwrap(), expected, entries, values: vec![], expires_at: None }
 }
 

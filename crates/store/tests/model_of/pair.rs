@@ -104,7 +104,7 @@ impl<F: Fixture> Pair<F> {
         let mut head = expected;
         let seal = |written: Written| {
             let by = written.by.parse().unwrap();
-            let entry = Entry::seal(head, self.fixture.clock().now(), by, self.draft(written));
+            let entry = Entry::seal(head, self.fixture.clock().now(), by, Some(7), self.draft(written));
             head = entry.head();
             entry
         };

@@ -55,6 +55,7 @@ CREATE TABLE entry (
     actor    text    NOT NULL,
     audience text,                                 -- null is `all`
     keys     text,                                 -- a JSON array; null is none
+    nonce    bigint,
     data     bytea   NOT NULL,
     PRIMARY KEY (session, seq)
 );
@@ -107,7 +108,8 @@ CREATE FUNCTION append(
     claim_keys bytea[], claim_seqs bigint[], repeats_key boolean,
     type_hashes bytea[], type_names bytea[], subject_hashes bytea[], subject_texts bytea[],
     entry_at bigint[], entry_time bigint[], entry_type integer[], entry_subject integer[], entry_v integer[],
-    entry_tag bytea[], entry_actor text[], entry_audience text[], entry_keys text[], entry_data bytea[],
+    entry_tag bytea[], entry_actor text[], entry_audience text[], entry_keys text[],
+    entry_nonce bigint[], entry_data bytea[],
     value_hashes bytea[], value_texts bytea[],
     OUT outcome text, OUT this bigint, OUT place bigint,
     OUT found_seq bigint, OUT found_tag bytea, OUT found_expires_at bigint, OUT found_last_activity bigint
@@ -181,14 +183,15 @@ BEGIN
     FROM unnest(subject_hashes, subject_texts) AS new (hash, text)
     WHERE (SELECT s.id FROM subject s WHERE s.session = here AND s.hash = new.hash) IS NULL;
 
-    INSERT INTO entry (session, seq, at, time, type, subject, v, tag, actor, audience, keys, data)
+    INSERT INTO entry (session, seq, at, time, type, subject, v, tag, actor, audience, keys, nonce, data)
     SELECT here, expected_seq + e.n, e.at, e.time,
         (SELECT t.id FROM type t WHERE t.hash = type_hashes[e.type]),
         (SELECT s.id FROM subject s WHERE s.session = here AND s.hash = subject_hashes[e.subject]),
-        e.v, e.tag, e.actor, e.audience, e.keys, e.data
+        e.v, e.tag, e.actor, e.audience, e.keys, e.nonce, e.data
     FROM unnest(entry_at, entry_time, entry_type, entry_subject, entry_v,
-            entry_tag, entry_actor, entry_audience, entry_keys, entry_data)
-        WITH ORDINALITY AS e (at, time, type, subject, v, tag, actor, audience, keys, data, n);
+            entry_tag, entry_actor, entry_audience, entry_keys, entry_nonce,
+            entry_data)
+        WITH ORDINALITY AS e (at, time, type, subject, v, tag, actor, audience, keys, nonce, data, n);
 
     IF cardinality(claim_keys) > 0 THEN
         INSERT INTO claim (session, seq, key)
