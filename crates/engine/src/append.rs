@@ -9,13 +9,14 @@ use callboard_core::{
     state::State,
     text::Values,
 };
-use callboard_store::{Append, Store};
+use callboard_store::{Append, Store, Work};
 use tokio::time::Instant;
 
 use crate::{
     Error, Receipt, expiry,
     job::Execute,
     journal::{PAGE, read},
+    lease,
     sizes::sizes,
     writer::Writer,
 };
@@ -121,8 +122,13 @@ impl Writer {
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
             expires_at: expiry::lives_until(&batch.state, now),
+            work: lease::work(&*self.state()?, &batch.state, &self.settings.lease),
         };
+        let begins = matches!(append.work, Work::Due(_));
         append_surely(&*self.store, append).await?;
+        if begins {
+            self.begun.notify_one();
+        }
         self.activity.noted(self.settings.clock.now());
         Ok(())
     }

@@ -9,7 +9,7 @@ use callboard_core::{
     session::{NewSession, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 
 use crate::{Board, Error, Session, append::append_surely, expiry, sizes::sizes, snapshot::Loaded};
 
@@ -73,6 +73,7 @@ impl Board {
             entries,
             values: values.into_iter().collect(),
             expires_at: expiry::lives_until(&state, self.store().now().await?),
+            work: Work::AsBefore,
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await

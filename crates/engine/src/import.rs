@@ -13,7 +13,7 @@ use callboard_core::{
     session::Ttl,
     state::State,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -63,7 +63,7 @@ impl Board {
             None => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
         let Batch { entries, values } = batch;
-        let append = Append { session: id.clone(), expected, entries, values, expires_at };
+        let append = Append { session: id.clone(), expected, entries, values, expires_at, work: Work::AsBefore };
         match append_surely(&**self.store(), append).await {
             Err(error) if is_in_use(&error) && expected.seq == Seq::ZERO => Err(Refusal::Conflict {
                 code: "session_exists",

@@ -13,7 +13,7 @@ use callboard_core::{
 };
 use callboard_store::{Row, Store};
 use tokio::{
-    sync::{Semaphore, broadcast, oneshot, watch},
+    sync::{Notify, Semaphore, broadcast, oneshot, watch},
     task::JoinHandle,
 };
 
@@ -41,6 +41,8 @@ pub(crate) struct Live {
     pub(crate) prompts: SessionMemory,
     /// Tells the entries that are decided here from those of anybody else.
     pub(crate) nonce: Option<u32>,
+    /// Told where a run begins or goes on here.
+    pub(crate) begun: Arc<Notify>,
     /// There once somebody listens: it takes more room than all the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
@@ -71,6 +73,7 @@ impl Live {
         id: SessionId,
         store: Arc<dyn Store>,
         settings: Arc<Settings>,
+        begun: Arc<Notify>,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
@@ -81,6 +84,7 @@ impl Live {
             store,
             prompts: settings.prompt_memory.of_session(),
             nonce: settings.nonce(),
+            begun,
             ephemeral: OnceLock::new(),
             settings,
             published: watch::Sender::new(Ok(Arc::new(state))),

@@ -11,7 +11,7 @@ use callboard_core::{
     },
     session::Ttl,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 use serde_json::Value;
 
 use crate::{Board, Error, append::append_surely, journal::read};
@@ -90,7 +90,8 @@ impl Board {
         let entry = Entry::seal(expected, at, by.clone(), nonce, record::draft(fact));
         let head = entry.head();
         let expires_at = Some(self.store().now().await?.plus_seconds(REMEMBERED_SECONDS));
-        let append = Append { session: place.clone(), expected, entries: vec![entry], values: Vec::new(), expires_at };
+        let (session, entries, values) = (place.clone(), vec![entry], Vec::new());
+        let append = Append { session, expected, entries, values, expires_at, work: Work::AsBefore };
         append_surely(&**self.store(), append).await?;
         Ok(head)
     }

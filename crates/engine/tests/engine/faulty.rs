@@ -8,7 +8,7 @@ use callboard_engine::core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
-use callboard_engine::store::{Append, Durability, Error, Query, Row, Snapshot, Store, TimeQuery};
+use callboard_engine::store::{Append, Durability, Error, Lease, Query, Row, Snapshot, Store, TimeQuery};
 use tokio::sync::{Semaphore, broadcast};
 
 /// A call of a store.
@@ -173,6 +173,10 @@ impl Store for Faulty {
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.pass(Call::Other, self.inner.sessions(after, limit)).await
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        self.pass(Call::Other, self.inner.lease(lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 
 use super::{everything, session};
-use crate::{Append, Error, Store};
+use crate::{Append, Error, Store, Work};
 
 /// Writes to one session and remembers its head.
 #[derive(Clone)]
@@ -54,6 +54,7 @@ impl Pen {
             entries,
             values: vec![],
             expires_at: self.expires_at,
+            work: Work::AsBefore,
         }
     }
 

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     column, delete,
     fault::Fault,
+    lease,
     sessions::{self, Found},
     values,
     write::Write,
@@ -40,6 +41,7 @@ pub(super) fn append(write: &mut Write<'_>, batch: &Append) -> Result<(), Fault>
     for (hash, text) in &batch.values {
         values::put(write.db, session, *hash, text)?;
     }
+    lease::put(write, session, &batch.work)?;
     write.changed(&batch.session);
     Ok(())
 }
