@@ -65,7 +65,7 @@ impl Drivers {
         Self(Arc::new(Inner { board, models, settings, driving, closing, tasks, driven, left, keeping }))
     }
 
-    /// How many runs are driven, or waited with.
+    /// How many runs are driven here.
     pub(crate) fn len(&self) -> usize {
         self.driven().len()
     }

@@ -17,7 +17,10 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_rustls::TlsAcceptor;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::guarded, tls};
 
@@ -43,6 +46,8 @@ pub struct Server {
     tasks: TaskTracker,
     /// Cancelled when there is no more patience with connections.
     cut: CancellationToken,
+    /// Ends what runs in the background where this is dropped instead of ended.
+    _closing: DropGuard,
 }
 
 impl Server {
@@ -57,7 +62,8 @@ impl Server {
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
         let app = App::new(board, settings, is_loopback, Driving::All, || openapi().to_string())?;
         let (tasks, cut) = (TaskTracker::new(), CancellationToken::new());
-        Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app })
+        let closing = app.closing.clone().drop_guard();
+        Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app, _closing: closing })
     }
 
     /// Where it can be called, as `http://ADDRESS` or `https://ADDRESS`.
