@@ -73,7 +73,7 @@ impl Drivers {
     /// Drives a run, unless it is driven here already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
         let Inner { driving, models, settings, closing, tasks, .. } = &*self.0;
-        if *driving == Driving::None {
+        if *driving == Driving::None || closing.is_cancelled() {
             return;
         }
         self.keep();
@@ -85,6 +85,8 @@ impl Drivers {
         let (drivers, closing, waits) = (self.clone(), closing.clone(), *driving == Driving::Started);
         tasks.spawn(async move {
             let left = tokio::select! {
+                // First: who closes begins nothing any more.
+                biased;
                 () = closing.cancelled() => Left::Run,
                 left = to_the_end(&driver, &session, &run, waits) => left,
             };
@@ -105,6 +107,7 @@ impl Drivers {
         let (drivers, closing) = (self.clone(), closing.clone());
         tasks.spawn(async move {
             tokio::select! {
+                biased;
                 () = closing.cancelled() => {}
                 () = drivers.keep_leases() => {}
             }
