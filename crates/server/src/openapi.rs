@@ -2,7 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{controllers, shape};
+use utoipa::ToSchema;
+
+use crate::{
+    controllers,
+    shape::{
+        self,
+        text::{AgentName, Label, SessionId},
+    },
+};
 
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
@@ -14,11 +22,8 @@ pub fn openapi() -> Value {
         fields.insert("security".to_owned(), json!([{"token": []}, {}]));
         fields.remove("servers");
     }
-    for name in STRICT {
-        let schema = document.pointer_mut(&format!("/components/schemas/{name}"));
-        if let Some(schema) = schema.and_then(Value::as_object_mut) {
-            schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-        }
+    if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        shape::rules::add(schemas);
     }
     if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
         components.insert("parameters".to_owned(), json!({"IdempotencyKey": key(), "IfMatch": if_match()}));
@@ -34,32 +39,6 @@ pub fn openapi() -> Value {
     }
     document
 }
-
-/// Shapes of which no other fields are taken.
-const STRICT: [&str; 22] = [
-    "Agent",
-    "AllOf",
-    "AnyOf",
-    "AvailableTools",
-    "ContextSetUpdate",
-    "ContextSetUpdates",
-    "Directive",
-    "Field",
-    "FormRequest",
-    "Limits",
-    "NewMessage",
-    "NewMessages",
-    "NotThis",
-    "Profile",
-    "ProfileParts",
-    "SequenceMatch",
-    "SessionPatch",
-    "Shares",
-    "Step",
-    "Tool",
-    "ToolCall",
-    "ToolUsed",
-];
 
 const DESCRIPTION: &str = "The context engine for teams of AI agents.\n\n\
     Every write takes the headers `Idempotency-Key` and `If-Match`, which are described among the components: what they \
@@ -100,13 +79,10 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     }
 }
 
-/// Words that name no agent.
-const RESERVED: [&str; 4] = ["all", "none", "user", "system"];
-
 fn acting() -> Value {
     json!({
         "name": "as", "in": "query", "required": false,
-        "schema": {"type": "string", "pattern": shape::AGENT_NAME, "not": {"enum": RESERVED}},
+        "schema": reference::<AgentName>(),
         "description": "The agent as which the call is made and with whose eyes it sees; for the user",
     })
 }
@@ -130,10 +106,8 @@ fn if_match() -> Value {
 /// Says what names in a path can be.
 fn narrow(parameter: &mut Value) {
     let schema = match parameter.get("name").and_then(Value::as_str) {
-        Some("session") => json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$"}),
-        Some("name" | "thread" | "run" | "token") => {
-            json!({"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"})
-        }
+        Some("session") => reference::<SessionId>(),
+        Some("name" | "thread" | "run" | "token") => reference::<Label>(),
         _ => return,
     };
     if parameter.get("in").and_then(Value::as_str) == Some("path")
@@ -141,6 +115,10 @@ fn narrow(parameter: &mut Value) {
     {
         fields.insert("schema".to_owned(), schema);
     }
+}
+
+fn reference<T: ToSchema>() -> Value {
+    json!({"$ref": format!("#/components/schemas/{}", T::name())})
 }
 
 /// The statuses with which a call can fail.

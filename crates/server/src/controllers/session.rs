@@ -35,7 +35,7 @@ pub(crate) struct SessionBody {
     head: Seq,
     title: Option<String>,
     /// A worker sees of others only who they are.
-    #[schema(value_type = Vec<shape::AgentShape>)]
+    #[schema(value_type = Vec<shape::agent::AgentShape>)]
     agents: Vec<Agent>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -44,7 +44,7 @@ pub(crate) struct SessionBody {
     /// `null` is never.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
-    #[schema(value_type = shape::TtlShape)]
+    #[schema(value_type = shape::session::TtlShape)]
     ttl_seconds: Ttl,
     /// What the user and the manager see besides.
     #[serde(flatten)]
@@ -55,18 +55,18 @@ pub(crate) struct SessionBody {
 /// What the user and the manager see of a session besides.
 #[derive(Serialize, ToSchema)]
 struct More {
-    #[schema(value_type = shape::AudienceShape)]
+    #[schema(value_type = shape::session::AudienceShape)]
     default_visibility: Visible,
-    #[schema(value_type = Vec<shape::ShareShape>)]
+    #[schema(value_type = Vec<shape::session::ShareShape>)]
     share: Vec<Share>,
-    #[schema(value_type = Vec<shape::GrantShape>)]
+    #[schema(value_type = Vec<shape::session::GrantShape>)]
     grant: Vec<Grant>,
-    #[schema(value_type = shape::ProfileShape)]
+    #[schema(value_type = shape::profile::ProfileShape)]
     prompt: Profile,
-    #[schema(value_type = shape::LimitsShape)]
+    #[schema(value_type = shape::session::LimitsShape)]
     limits: Limits,
     #[serde(skip_serializing_if = "Steps::is_empty")]
-    #[schema(value_type = Vec<shape::StepShape>, required = false)]
+    #[schema(value_type = Vec<shape::step::StepShape>, required = false)]
     steps: Steps,
 }
 

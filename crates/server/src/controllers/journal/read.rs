@@ -39,7 +39,7 @@ pub(crate) struct JournalQuery {
 /// Entries, and the head of the journal.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct JournalPage {
-    #[schema(value_type = Vec<shape::EntryShape>)]
+    #[schema(value_type = Vec<shape::entry::EntryShape>)]
     entries: Vec<Projected>,
     #[schema(value_type = u64)]
     head: Seq,

@@ -19,7 +19,7 @@ pub(crate) struct WhyQuery {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Findings {
     /// The entries in which it stands, the oldest first.
-    #[schema(value_type = Vec<shape::FindingShape>)]
+    #[schema(value_type = Vec<shape::entry::FindingShape>)]
     findings: Vec<Finding>,
 }
 

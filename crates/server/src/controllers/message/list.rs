@@ -43,7 +43,7 @@ pub(crate) struct ListQuery {
 /// Messages, the oldest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MessageList {
-    #[schema(value_type = Vec<shape::MessageShape>)]
+    #[schema(value_type = Vec<shape::message::MessageShape>)]
     messages: Vec<MessageView>,
     /// Where older ones are, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ pub(crate) struct PatchBody {
     /// How many tools of the step's sequence were used.
     sequence_index: Option<usize>,
     /// The inactivity after which the session expires: seconds above 0, or `never`.
-    #[schema(value_type = Option<shape::TtlShape>)]
+    #[schema(value_type = Option<shape::session::TtlShape>)]
     ttl_seconds: Option<Ttl>,
 }
 

@@ -26,7 +26,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromptBody {
     /// Whose; the caller's, the manager's or the only agent's where it is left out.
-    #[schema(value_type = Option<shape::NameShape>)]
+    #[schema(value_type = Option<shape::text::AgentName>)]
     agent: Option<AgentName>,
     /// In which thread; `main`, or the agent's own, where it is left out.
     #[schema(value_type = Option<String>)]
@@ -83,7 +83,7 @@ pub(crate) struct PromptAnswer {
     counting: Counting,
     /// What it was counted in.
     vocabulary: String,
-    #[schema(value_type = Vec<shape::PromptPartShape>)]
+    #[schema(value_type = Vec<shape::prompt::PromptPartShape>)]
     parts: Vec<PartReport>,
     /// In the format `text`: what the model gets.
     #[serde(skip_serializing_if = "Option::is_none")]

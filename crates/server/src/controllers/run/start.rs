@@ -24,7 +24,7 @@ pub(crate) struct NewRunBody {
     #[schema(value_type = String, min_length = 1)]
     input: Arc<str>,
     /// As the session says, where they are left out.
-    #[schema(value_type = Option<shape::LimitsShape>)]
+    #[schema(value_type = Option<shape::session::LimitsShape>)]
     limits: Option<Limits>,
 }
 

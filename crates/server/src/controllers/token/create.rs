@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{RoleShape, TokenBody};
-use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret, shape::NameShape};
+use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret, shape::text::AgentName};
 
 /// For whom a token is to stand: an agent, or a role.
 #[derive(Deserialize)]
