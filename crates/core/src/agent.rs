@@ -139,9 +139,9 @@ impl Team {
                 }
             }
             agent.check(&mut |field, problem| invalid.push(fault(field, problem)));
-            let doubled = agent.doubled_tools().map(|(at, name)| {
-                fault(&format!("/tools/{at}/name"), format!("the agent has another tool {name}"))
-            });
+            let doubled = agent
+                .doubled_tools()
+                .map(|(at, name)| fault(&format!("/tools/{at}/name"), format!("the agent has another tool {name}")));
             contradictions.extend(doubled);
         }
         Error::of(invalid, contradictions)

@@ -20,11 +20,11 @@ pub fn whole_or_none<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: 
     Option::<Whole>::deserialize(deserializer)?.map(Whole::read).transpose()
 }
 
-/// The whole number that a float is. Above 2^53 not every whole number can be written that way.
+/// The whole number that a float is.
 pub fn of_float(float: f64) -> Option<i128> {
     #[allow(clippy::cast_possible_truncation, reason = "it is whole, and in range")]
     let whole = |float: f64| float as i128;
-    Some(float).filter(|float| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0).map(whole)
+    Some(float).filter(|float| float.fract() == 0.0 && float.abs() < 1e30).map(whole)
 }
 
 /// A whole number in any of the forms in which JSON has it.

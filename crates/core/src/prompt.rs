@@ -329,11 +329,10 @@ fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
 pub fn default_agent(team: &crate::agent::Team) -> Result<&Agent, Error> {
     let only = || team.agents().next().filter(|_| team.agents().len() == 1);
     let names = || team.names().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-    let nobody =
-        || {
-            let problem = format!("there is no manager, so say whose prompt is wanted: {}", names());
-            Error::contradicting("no_agent", "/agent", problem)
-        };
+    let nobody = || {
+        let problem = format!("there is no manager, so say whose prompt is wanted: {}", names());
+        Error::contradicting("no_agent", "/agent", problem)
+    };
     team.manager().or_else(only).ok_or_else(nobody)
 }
 

@@ -26,7 +26,14 @@ use crate::{
 
 /// What the document has besides the calls.
 #[derive(OpenApi)]
-#[openapi(components(schemas(ProblemBody, SetUpdateShape, text::AgentName, text::Label, text::SessionId)))]
+#[openapi(components(schemas(
+    ProblemBody,
+    SetUpdateShape,
+    text::AgentName,
+    text::Label,
+    text::Roles,
+    text::SessionId
+)))]
 struct Document;
 
 /// All calls, with what they declare.

@@ -2,12 +2,12 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::problem::Problem;
+use crate::{problem::Problem, strict::Strict};
 
 /// Reads JSON as a value of any type; what is wrong with it is named with its place.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
         let pointer = pointer(error.path());
         fault(error.inner(), pointer)
     })?;

@@ -8,7 +8,7 @@ use crate::{
     controllers,
     shape::{
         self,
-        text::{AgentName, Label, SessionId},
+        text::{Label, SessionId},
     },
 };
 
@@ -22,6 +22,7 @@ pub fn openapi() -> Value {
         fields.insert("security".to_owned(), json!([{"token": []}, {}]));
         fields.remove("servers");
     }
+    unsigned(&mut document);
     if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
         shape::rules::add(schemas);
     }
@@ -38,6 +39,22 @@ pub fn openapi() -> Value {
         }
     }
     document
+}
+
+/// Says of numbers that are not negative how large they may be: `int64` would halve it.
+fn unsigned(value: &mut Value) {
+    if let Some(fields) = value.as_object_mut()
+        && fields.get("minimum").and_then(Value::as_u64).is_some()
+        && fields.get("format").is_some_and(|format| format == "int64")
+    {
+        fields.remove("format");
+        fields.entry("maximum").or_insert(json!(u64::MAX));
+    }
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(unsigned),
+        Value::Array(all) => all.iter_mut().for_each(unsigned),
+        _ => {}
+    }
 }
 
 const DESCRIPTION: &str = "The context engine for teams of AI agents.\n\n\
@@ -82,7 +99,7 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
 fn acting() -> Value {
     json!({
         "name": "as", "in": "query", "required": false,
-        "schema": reference::<AgentName>(),
+        "schema": {"type": "string"},
         "description": "The agent as which the call is made and with whose eyes it sees; for the user",
     })
 }
@@ -103,8 +120,14 @@ fn if_match() -> Value {
     })
 }
 
-/// Says what names in a path can be.
+/// Says what stands in an address or a head more closely.
 fn narrow(parameter: &mut Value) {
+    // What is left out of a query or a head is not there; it has no way to say `null`.
+    if let Some(kind) = parameter.pointer_mut("/schema/type")
+        && let Some(word) = kind.as_array().and_then(|kinds| kinds.first().cloned())
+    {
+        *kind = word;
+    }
     let schema = match parameter.get("name").and_then(Value::as_str) {
         Some("session") => reference::<SessionId>(),
         Some("name" | "thread" | "run" | "token") => reference::<Label>(),

@@ -132,10 +132,10 @@ impl From<Refusal> for Problem {
         let detail = error.to_string();
         match error {
             Refusal::Invalid(faults) => {
-                let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail);
-                let wrong = |fault: Fault| Wrong { pointer: fault.pointer, detail: fault.problem };
-                problem.errors = faults.into_iter().map(wrong).collect();
-                problem
+                Self { errors: wrongs(faults), ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail) }
+            }
+            Refusal::Contradiction { code, faults } => {
+                Self { errors: wrongs(faults), ..Self::new(StatusCode::CONFLICT, code, detail) }
             }
             Refusal::NotFound { .. } | Refusal::NoEntry { .. } => Self::not_found(detail),
             Refusal::Forbidden { hint, .. } => Self::new(StatusCode::FORBIDDEN, "forbidden", detail).hint(hint),
@@ -192,6 +192,10 @@ impl From<callboard_engine::Error> for Problem {
         };
         Self::new(status, code, detail)
     }
+}
+
+fn wrongs(faults: Vec<Fault>) -> Vec<Wrong> {
+    faults.into_iter().map(|fault| Wrong { pointer: fault.pointer, detail: fault.problem }).collect()
 }
 
 /// What people read first.

@@ -48,22 +48,22 @@ pub(crate) struct SessionBody {
     ttl_seconds: Ttl,
     /// What the user and the manager see besides.
     #[serde(flatten)]
-    #[schema(inline)]
+    #[schema(value_type = More, inline)]
     more: Option<More>,
 }
 
 /// What the user and the manager see of a session besides.
 #[derive(Serialize, ToSchema)]
 struct More {
-    #[schema(value_type = shape::session::AudienceShape)]
+    #[schema(value_type = shape::session::AudienceShape, required = false)]
     default_visibility: Visible,
-    #[schema(value_type = Vec<shape::session::ShareShape>)]
+    #[schema(value_type = Vec<shape::session::ShareShape>, required = false)]
     share: Vec<Share>,
-    #[schema(value_type = Vec<shape::session::GrantShape>)]
+    #[schema(value_type = Vec<shape::session::GrantShape>, required = false)]
     grant: Vec<Grant>,
-    #[schema(value_type = shape::profile::ProfileShape)]
+    #[schema(value_type = shape::profile::ProfileShape, required = false)]
     prompt: Profile,
-    #[schema(value_type = shape::session::LimitsShape)]
+    #[schema(value_type = shape::session::LimitsShape, required = false)]
     limits: Limits,
     #[serde(skip_serializing_if = "Steps::is_empty")]
     #[schema(value_type = Vec<shape::step::StepShape>, required = false)]

@@ -3,14 +3,13 @@
 use serde_json::Value;
 use utoipa::{
     ToSchema,
-    openapi::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, schema::SchemaType},
+    openapi::{
+        ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema,
+        schema::{AnyOfBuilder, SchemaType},
+    },
 };
 
-use super::{
-    form::FormRequestShape,
-    session::AudienceShape,
-    text::AgentName,
-};
+use super::{form::FormRequestShape, session::AudienceShape, text::AgentName};
 
 /// A manager's directive: structured, or a `text` in the fallback's grammar. `GET …/directives/schema` has its schema
 /// for the team as it is.
@@ -60,11 +59,11 @@ pub(crate) enum UserWord {
     User,
 }
 
+/// Updates of context sets. One that does not have its form is rejected by itself, and its outcome says so.
 #[derive(ToSchema)]
 #[schema(as = ContextSetUpdates, rename_all = "camelCase")]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetUpdatesShape {
-    /// One that does not have this form is rejected by itself, and its outcome says so.
     #[schema(schema_with = updates)]
     context_sets: Vec<SetUpdateShape>,
 }

@@ -14,8 +14,16 @@ use super::{
 #[serde(untagged)]
 #[schema(as = Audience)]
 pub(crate) enum AudienceShape {
-    Word(AgentName),
+    Word(AudienceWord),
+    Name(AgentName),
     Names(Vec<AgentName>),
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub(crate) enum AudienceWord {
+    All,
+    None,
 }
 
 /// A number of seconds above 0, or `never`.
@@ -28,7 +36,7 @@ pub(crate) enum TtlShape {
 }
 
 #[derive(ToSchema)]
-#[schema(minimum = 1, maximum = 9007199254740991_u64)]
+#[schema(minimum = 1)]
 pub(crate) struct Seconds(u64);
 
 #[derive(ToSchema)]

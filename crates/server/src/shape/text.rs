@@ -90,4 +90,5 @@ text! {
     Roles, |text| text.pattern(Some(ROLES))
 }
 
-const ROLES: &str = "^((USER|AI|SYSTEM|TOOL|user|ai|assistant|system|tool)(,(USER|AI|SYSTEM|TOOL|user|ai|assistant|system|tool))*)?$";
+const ROLES: &str =
+    "^((USER|AI|SYSTEM|TOOL|user|ai|assistant|system|tool)(,(USER|AI|SYSTEM|TOOL|user|ai|assistant|system|tool))*)?$";

@@ -34,7 +34,7 @@ struct DirectedShape {
 /// Apply a manager's directive
 #[utoipa::path(post, path = "/v1/sessions/{session}/directives", tag = "directives", operation_id = "give_directive",
     params(("session" = String, Path, description = "The session")),
-    request_body = shape::directive::DirectiveShape,
+    request_body = Option<shape::directive::DirectiveShape>,
     responses((status = OK, description = "How it came out", body = DirectiveAnswer)))]
 pub(crate) async fn give(on: On<Direct>, asked: Asked<Map<String, Value>>) -> Result<Answer<DirectiveAnswer>, Problem> {
     let receipt = on.execute(asked.terms, Command::Direct(Value::Object(asked.body))).await?;

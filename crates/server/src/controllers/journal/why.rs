@@ -11,7 +11,7 @@ use crate::{answer::Answer, caller::On, params::Query, problem::Problem, rights:
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhyQuery {
     /// The text, as it stands somewhere.
-    #[param(min_length = 1)]
+    #[param(value_type = shape::text::Saying)]
     text: String,
 }
 

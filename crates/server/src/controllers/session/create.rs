@@ -23,9 +23,9 @@ use crate::{answer::Answer, body::Asked, caller::Here, once::Task, problem::Prob
 #[schema(as = NewSession)]
 pub(crate) struct NewSessionBody {
     /// Its name; a new one where it is left out.
-    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
+    #[schema(value_type = Option<shape::text::SessionId>)]
     id: Option<SessionId>,
-    #[schema(max_length = 500)]
+    #[schema(value_type = Option<shape::text::Title>)]
     title: Option<String>,
     #[serde(default)]
     #[schema(value_type = Vec<shape::agent::AgentShape>)]
