@@ -25,8 +25,8 @@ pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let server = Server::start(&folder)?;
     let mut run = Command::new(schemathesis);
-    // It keeps files where it runs, and looks for the hooks beside its settings.
-    run.current_dir(&folder).env("PYTHONPATH", settings()).arg("--config-file");
+    // It keeps files where it runs.
+    run.current_dir(&folder).env("SCHEMATHESIS_HOOKS", settings().join("hooks.py")).arg("--config-file");
     run.arg(settings().join("schemathesis.toml")).arg("run").arg(format!("{}/openapi.json", server.url));
     run.args(["--request-timeout", "10", "--warnings", "off"]);
     if arguments.is_empty() {
