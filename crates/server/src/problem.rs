@@ -206,6 +206,8 @@ fn title(status: StatusCode) -> &'static str {
         StatusCode::FORBIDDEN => "this is not allowed",
         StatusCode::NOT_FOUND => "there is no such thing",
         StatusCode::METHOD_NOT_ALLOWED => "this cannot be done with it",
+        StatusCode::REQUEST_TIMEOUT => "it took too long",
+        StatusCode::UPGRADE_REQUIRED => "a WebSocket is needed here",
         StatusCode::CONFLICT => "it contradicts what is there",
         StatusCode::PRECONDITION_FAILED => "the session has moved on",
         StatusCode::PAYLOAD_TOO_LARGE => "it is too large",

@@ -91,9 +91,14 @@ fn a_path_that_cannot_be_a_file_is_refused_in_words() {
 
 /// Runs one test of these in a process of its own for which permissions mean something, also where root starts it.
 fn without_privileges(test: &str) {
+    assert!(std::env::var_os("WITHOUT_PRIVILEGES").is_none(), "setpriv did not take the privileges away");
     let mut again = Command::new("setpriv");
     again.arg("--bounding-set=-dac_override,-dac_read_search").arg(std::env::current_exe().unwrap());
-    let done = again.args(["--exact", test]).output().expect("setpriv is missing: install util-linux");
+    let done = again
+        .args(["--exact", test])
+        .env("WITHOUT_PRIVILEGES", "1")
+        .output()
+        .expect("setpriv is missing: install util-linux");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&done.stderr));
 }

@@ -139,6 +139,7 @@ async fn what_is_an_object_is_not_taken_as_a_list() {
     ] {
         let answer = server.send("POST", path, body.clone()).await.problem(422, "invalid");
         assert_eq!(answer.body["pointer"], pointer, "{body}: {}", answer.raw);
+        assert!(answer.text("detail").ends_with("expected an object"), "{}", answer.raw);
     }
 }
 
@@ -178,6 +179,16 @@ async fn what_is_no_json_is_told_by_line_and_column() {
     Answer::of(raw).await.problem(400, "bad_json");
     let text = server.call("PUT", &path).header("content-type", "text/plain").body("{\"content\": \"x\"}");
     Answer::of(text).await.problem(415, "unsupported_media_type");
+    let packed = server.call("PUT", &path).header("content-encoding", "gzip").json(&json!({"content": "x"}));
+    Answer::of(packed).await.problem(415, "unsupported_media_type");
+    let numbers = ["{\"content\": NaN}", "{\"content\": 1e999}"];
+    for body in numbers {
+        let call = server.call("PUT", &path).header("content-type", "application/json").body(body);
+        Answer::of(call).await.problem(400, "bad_json");
+    }
+    let twice = "{\"content\": \"x\", \"content\": \"y\"}";
+    let call = server.call("PUT", &path).header("content-type", "application/json").body(twice);
+    assert_eq!(Answer::of(call).await.problem(422, "invalid").body["pointer"], "/content");
     server.get(&path).await.problem(404, "not_found");
 }
 
