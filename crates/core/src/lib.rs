@@ -76,6 +76,7 @@ pub mod fact;
 pub mod state;
 
 mod json;
+pub mod number;
 pub mod request;
 mod rights;
 
