@@ -19,8 +19,8 @@ use tokio::sync::mpsc;
 use crate::{
     Board, Error, Session,
     export::{AT_ONCE, Line, VERSION},
-    fork::stored,
     journal::follows,
+    texts::stored,
 };
 
 /// How many seconds a session lives of which not all has been imported yet.

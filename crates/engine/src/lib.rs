@@ -50,8 +50,11 @@ mod writer;
 mod append;
 mod expiry;
 mod snapshot;
+mod survey;
+mod texts;
 
 mod check;
+mod copy;
 mod filter;
 mod history;
 mod info;
@@ -63,7 +66,8 @@ mod subscribe;
 mod why;
 
 pub use board::Board;
-pub use check::Checked;
+pub use check::check;
+pub use copy::{check_copy, copy};
 pub use create::NewBoardSession;
 pub use error::Error;
 pub use export::Export;
@@ -79,6 +83,7 @@ pub use remembered::PromptMemory;
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
 pub use subscribe::Subscription;
+pub use survey::{Progress, Survey};
 
 pub use callboard_core as core;
 pub use callboard_store as store;

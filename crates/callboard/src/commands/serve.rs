@@ -67,11 +67,7 @@ fn board(store: Arc<dyn Store>, args: &Serve, ttl: Ttl) -> Board {
 /// The folder for what is not in the store: the one that is named, else that of the SQLite file. What is kept in memory
 /// needs none.
 fn folder(args: &Serve, store_url: &str) -> Option<PathBuf> {
-    let beside = || {
-        let path = store_url.strip_prefix("sqlite:")?;
-        let path = Path::new(path.strip_prefix("//").unwrap_or(path));
-        path.parent().map(Path::to_owned)
-    };
+    let beside = || config::sqlite_path(store_url)?.parent().map(Path::to_owned);
     args.data.clone().or_else(beside)
 }
 

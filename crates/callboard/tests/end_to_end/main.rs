@@ -41,5 +41,6 @@ mod serve;
 mod server;
 mod several;
 mod steps;
+mod stores;
 mod team_run;
 mod transfer;
