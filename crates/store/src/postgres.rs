@@ -64,6 +64,7 @@ pub struct PostgresStore {
     changes: Arc<Changes>,
     dead: Arc<Notify>,
     durability: Durability,
+    remarks: Vec<String>,
     clock: Arc<dyn Clock>,
     _tasks: Tasks,
 }
@@ -76,12 +77,12 @@ impl PostgresStore {
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock } = settings;
         let database = Database::new(Place::parse(url)?)?;
-        let durability = server::check(&database, durability).await?;
+        let (durability, remarks) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
         let tasks = Tasks::start(&database, &changes, &dead);
-        Ok(Self { database, changes, dead, durability, clock, _tasks: tasks })
+        Ok(Self { database, changes, dead, durability, remarks, clock, _tasks: tasks })
     }
 
     /// What the clock of a test says; nothing where the database knows the time.
@@ -110,6 +111,10 @@ impl Drop for PostgresStore {
 impl Store for PostgresStore {
     fn durability(&self) -> Durability {
         self.durability
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {

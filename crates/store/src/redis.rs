@@ -62,6 +62,7 @@ pub struct RedisStore {
     link: Arc<Link>,
     changes: Changes,
     durability: Durability,
+    remarks: Vec<String>,
     shown: String,
 }
 
@@ -71,10 +72,10 @@ impl RedisStore {
         let address = Address::parse(url)?;
         let unusable = |fault| server::unusable(&address, fault);
         let link = Arc::new(Link::open(&address, settings.clock).await.map_err(unusable)?);
-        let durability = server::check(&link, &address, settings.durability).await?;
+        let (durability, remarks) = server::check(&link, &address, settings.durability).await?;
         server::check_format(&link, &address).await?;
         let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
-        Ok(Self { link, changes, durability, shown: address.shown() })
+        Ok(Self { link, changes, durability, remarks, shown: address.shown() })
     }
 
     /// Names the session that was changed, or notes that nobody knows whether it was.
@@ -96,6 +97,10 @@ impl RedisStore {
 impl Store for RedisStore {
     fn durability(&self) -> Durability {
         self.durability
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {

@@ -49,6 +49,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let board = board(store.clone(), &args, ttl);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
+    store.remarks().iter().for_each(|remark| output.note(format!("mind: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
         // The end has begun, and takes too long for whoever sent another one.

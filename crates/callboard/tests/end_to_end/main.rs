@@ -26,6 +26,7 @@ macro_rules! both_ways {
 
 mod bad_input;
 mod crash;
+mod doctor;
 mod examples;
 mod help;
 mod home;
