@@ -71,7 +71,7 @@ impl Board {
             expected: Head::default(),
             entries,
             values: values.into_iter().collect(),
-            expires_at: expiry::lives_until(&state, self.store().now().await?),
+            expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await

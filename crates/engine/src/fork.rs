@@ -57,7 +57,7 @@ impl Board {
                 expected: *head,
                 values: self.values(session, &entries).await?,
                 entries,
-                expires_at: expiry::lives_until(state, self.store().now().await?),
+                expires_at: expiry::lives_until(state, expiry::now(&**self.store(), &*self.settings().clock).await?),
             };
             append_surely(&**self.store(), append).await?;
             *head = last;

@@ -17,7 +17,7 @@ use callboard_store::Append;
 use tokio::sync::mpsc;
 
 use crate::{
-    Board, Error, Session,
+    Board, Error, Session, expiry,
     export::{AT_ONCE, Line, VERSION},
     journal::follows,
     texts::stored,
@@ -55,7 +55,7 @@ impl Board {
     }
 
     async fn append_batch(&self, id: &SessionId, expected: Head, batch: Batch, ttl: Option<Ttl>) -> Result<(), Error> {
-        let now = self.store().now().await?;
+        let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = match ttl {
             Some(ttl) => ttl.expires_at(now),
             None => Some(now.plus_seconds(UNFINISHED_SECONDS)),

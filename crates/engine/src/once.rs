@@ -14,7 +14,7 @@ use callboard_core::{
 use callboard_store::Append;
 use serde_json::Value;
 
-use crate::{Board, Error, journal::read};
+use crate::{Board, Error, expiry, journal::read};
 
 /// For how long such a request is remembered, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;
@@ -88,7 +88,8 @@ impl Board {
     async fn note(&self, place: &SessionId, expected: Head, by: &Actor, fact: &impl Fact) -> Result<Head, Error> {
         let entry = Entry::seal(expected, self.settings().clock.now(), by.clone(), record::draft(fact));
         let head = entry.head();
-        let expires_at = Some(self.store().now().await?.plus_seconds(REMEMBERED_SECONDS));
+        let expires_at =
+            Some(expiry::now(&**self.store(), &*self.settings().clock).await?.plus_seconds(REMEMBERED_SECONDS));
         let append = Append { session: place.clone(), expected, entries: vec![entry], values: Vec::new(), expires_at };
         self.store().append(append).await?;
         Ok(head)
