@@ -183,3 +183,47 @@ fn what_is_no_use_is_refused() {
     }
     assert!(!home.path("none.db").exists() && !home.path("to.db").exists());
 }
+
+#[test]
+fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts_empty() {
+    let home = Home::new();
+    home.json("session new --id brief --ttl 1");
+    home.json("say hello --session brief");
+    home.json("session new --id lasting --ttl never");
+    let server = Server::start(&home, "--sweep-seconds 1");
+    let db = rusqlite::Connection::open(home.path("team.db")).unwrap();
+    let names = || {
+        let mut names = db.prepare("SELECT name FROM session ORDER BY name").unwrap();
+        names.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>().unwrap()
+    };
+    let began = std::time::Instant::now();
+    while names().contains(&"brief".to_owned()) {
+        assert!(began.elapsed() < crate::server::PATIENCE, "it is still there");
+        std::thread::yield_now();
+    }
+    assert_eq!(names(), ["lasting"]);
+    drop(server);
+    home.json("session new --id brief");
+    assert_eq!(home.json("messages --session brief")["messages"], json!([]));
+}
+
+#[test]
+fn the_default_time_to_live_comes_from_the_environment_and_years_do_not_overflow() {
+    let home = Home::new();
+    let with = |ttl: &str, id: &str| {
+        let mut command = home.command(["session", "new", "--json", "--id", id]);
+        let done = command.env("SESSION_TTL_SECONDS", ttl).output().unwrap();
+        (done.status.code(), serde_json::from_slice::<Value>(&done.stdout).unwrap())
+    };
+    for (ttl, is) in [("60", json!(60)), ("never", json!("never")), (&u64::MAX.to_string(), json!(u64::MAX))] {
+        let (status, made) = with(ttl, &format!("lives-{ttl}"));
+        assert_eq!((status, &made["ttl_seconds"]), (Some(0), &is), "{made}");
+    }
+    let far = home.json(&format!("session show --session lives-{}", u64::MAX));
+    assert!(far["expires_at"].as_str().unwrap().starts_with("9999-"), "{far}");
+    for wrong in ["0", "-1", "1.5", "1e3", "soon", "99999999999999999999999"] {
+        let (status, made) = with(wrong, "none");
+        let detail = made["error"]["detail"].as_str().unwrap();
+        assert!(status == Some(2) && detail.contains("above 0, nor \"never\""), "{wrong}: {made}");
+    }
+}

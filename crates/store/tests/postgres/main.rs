@@ -15,6 +15,7 @@ mod model_of;
 mod opening;
 mod rows;
 mod several;
+mod sweep;
 
 use fixture::Postgres;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
