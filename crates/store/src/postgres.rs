@@ -18,6 +18,7 @@ mod sessions;
 mod snapshots;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod values;
 mod watch;
 
@@ -39,7 +40,9 @@ use crate::{Append, Clock, Durability, Error, Query, Row, Settings, Snapshot, St
 /// The URL is `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the options of libpq that the driver knows, and two
 /// more: `namespace=NAME` is the schema, `callboard` where it is left out, which is made where it is missing;
 /// `connections=N` is how many connections this handle has at most, 8 where it is left out, besides one that listens.
-/// Connections are not encrypted, and `sslmode=require` is refused. A pooler between must keep sessions
+/// `sslmode` is that of libpq: `disable`, as where it is left out; `require` encrypts and trusts whoever answers;
+/// `verify-ca` asks for a certificate that somebody vouches for, `verify-full` for one of this host too. Who may vouch
+/// stands in the file `sslrootcert=PATH`, else the system knows it. A pooler between must keep sessions
 /// (`pool_mode = session`), since statements are prepared and one connection listens.
 ///
 /// **Durability** is what the server's settings give, and a server that gives less than is asked is refused:

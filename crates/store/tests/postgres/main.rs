@@ -16,6 +16,7 @@ mod opening;
 mod rows;
 mod several;
 mod sweep;
+mod tls;
 
 use fixture::Postgres;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
