@@ -41,7 +41,10 @@ use self::{
 };
 use crate::{Append, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
-/// Keeps journals in Redis 7 or newer.
+/// Keeps journals in Redis 7 or newer, also in a cluster, any node of which the URL may name.
+///
+/// A namespace is in one slot, and so on one node of a cluster at a time: several namespaces spread over it. A script
+/// changes a session and what is listed of all sessions together, which the nodes of a cluster do not do for each other.
 ///
 /// What an acknowledged append survives is what the server's settings give: [`Durability::Full`] with `appendonly yes`
 /// and `appendfsync always`; [`Durability::Normal`] with `appendonly yes` otherwise, for the server hands what it is told

@@ -51,7 +51,7 @@ impl Fault {
 
     /// Whether the server is there but not ready yet: nothing was done, and soon it will.
     pub(super) fn is_not_ready(&self) -> bool {
-        ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY"].iter().any(|code| self.is(code))
+        ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY", "MOVED", "ASK"].iter().any(|code| self.is(code))
     }
 
     /// The error that a caller gets who wanted what `doing` says.

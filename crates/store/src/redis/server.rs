@@ -14,7 +14,7 @@ use crate::{Durability, Error};
 const OLDEST: u32 = 7;
 
 /// The newest format that this version reads, and the one it writes.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// The settings and facts that matter, as the server names them.
 struct Server(HashMap<String, String>);
@@ -55,6 +55,13 @@ pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), E
     };
     match found.await.map_err(|fault| unusable(address, fault))? {
         found if found > FORMAT => Err(Error::WrittenByNewer { what: address.shown(), found, known: FORMAT }),
+        found if found < FORMAT => Err(Error::cannot_open(
+            address.shown(),
+            format!(
+                "its namespace has format {found}, of a version before this one: `callboard export` its sessions with \
+                 that version and import them into another namespace"
+            ),
+        )),
         _ => Ok(()),
     }
 }
@@ -98,9 +105,6 @@ impl Server {
         }
         if self.says("role") == Some("slave") {
             return Some("it is a replica, which takes no writes: name the primary".to_owned());
-        }
-        if self.says("redis_mode") == Some("cluster") {
-            return Some("it is a node of a cluster: name a server that stands alone, or one with replicas".to_owned());
         }
         let policy = self.policy();
         if policy != "noeviction" && !address.allow_eviction {
