@@ -6,6 +6,10 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
 
+/// As in the binary that users run.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod append;
 mod bare;
 mod board;
@@ -20,6 +24,8 @@ mod report;
 mod rounds;
 mod served;
 mod size;
+mod stores;
+mod sweep;
 mod timing;
 
 use std::process::ExitCode;
@@ -65,6 +71,10 @@ enum Measure {
     Prompt,
     /// How long a page of messages takes.
     Page,
+    /// How fast sessions take messages on Postgres and on Redis.
+    Stores,
+    /// For how long a sweep of expired sessions holds up others.
+    Sweep,
 }
 
 /// On how much is measured.
@@ -120,5 +130,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Size => size::measure(scale, report).await,
         Measure::Prompt => prompt::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
+        Measure::Stores => stores::measure(scale, report).await,
+        Measure::Sweep => sweep::measure(scale, report).await,
     }
 }

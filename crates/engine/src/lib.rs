@@ -42,6 +42,7 @@ mod upkeep;
 mod job;
 mod journal;
 mod live;
+mod publication;
 mod recent;
 mod remembered;
 mod sizes;

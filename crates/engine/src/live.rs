@@ -22,6 +22,7 @@ use crate::{
     expiry::{self, Activity},
     job::{End, Ephemeral, Job, Published},
     journal::{PAGE, follows, read},
+    publication::Publication,
     recent::Recent,
     remembered::SessionMemory,
     snapshot::Loaded,
@@ -42,7 +43,7 @@ pub(crate) struct Live {
     /// There once somebody listens: it takes more room than all the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) published: watch::Sender<Published>,
+    pub(crate) published: Publication<Published>,
     pub(crate) recent: Recent,
     pub(crate) activity: Activity,
     /// Room in the queue.
@@ -80,7 +81,7 @@ impl Live {
             prompts: settings.prompt_memory.of_session(),
             ephemeral: OnceLock::new(),
             settings,
-            published: watch::Sender::new(Ok(Arc::new(state))),
+            published: Publication::new(Ok(Arc::new(state))),
             recent: Recent::default(),
             activity: Activity::at(used),
             room: Semaphore::new(QUEUE),
@@ -187,12 +188,12 @@ impl Live {
 
     /// The state that was published last.
     pub(crate) fn known(&self) -> Result<Arc<State>, Error> {
-        self.published.borrow().clone().map_err(|end| self.error(end))
+        self.published.get().map_err(|end| self.error(end))
     }
 
     /// The states that are published from now on. Whoever has them uses the session.
     pub(crate) fn published(self: &Arc<Self>) -> watch::Receiver<Published> {
-        let published = self.published.subscribe();
+        let published = self.published.listen();
         let mut work = self.work();
         if work.noting.is_none() {
             self.note_uses(&mut work, 0);
@@ -245,7 +246,7 @@ impl Live {
 
     /// Whether somebody waits for what happens.
     pub(crate) fn has_listeners(&self) -> bool {
-        self.published.receiver_count() > 0
+        self.published.has_listeners()
     }
 
     /// The entries after `after` up to `through`, at most a page: from memory where they are there. None where the

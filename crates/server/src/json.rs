@@ -6,6 +6,10 @@ use crate::problem::Problem;
 
 /// Reads JSON as a value of any type; what is wrong with it is named with its place.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    // To keep track of the place takes time, and mostly nothing is wrong.
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let pointer = pointer(error.path());
