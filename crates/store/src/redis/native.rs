@@ -28,9 +28,9 @@ const WAITING: Duration = Duration::from_secs(10);
 /// One server, or a cluster of them, of which the one that has the namespace counts.
 pub(super) enum Native {
     /// A server that stands alone, or has replicas.
-    Alone { client: Client, connection: ConnectionManager },
+    Alone { client: Box<Client>, connection: ConnectionManager },
     /// A cluster. What is asked goes to the primary of one slot.
-    Cluster { client: ClusterClient, connection: ClusterConnection, slot: Slot },
+    Cluster { client: Box<ClusterClient>, connection: ClusterConnection, slot: Slot },
 }
 
 impl Native {
@@ -47,7 +47,7 @@ impl Native {
             .set_min_delay(Duration::from_millis(50))
             .set_max_delay(Duration::from_millis(500));
         let connection = ConnectionManager::new_with_config(client.clone(), config).await.map_err(fault)?;
-        let alone = Self::Alone { client, connection };
+        let alone = Self::Alone { client: Box::new(client), connection };
         let facts = alone.call(&Command::new(["INFO", "server"])).await?.text()?;
         if !facts.contains("redis_mode:cluster") {
             return Ok(alone);
@@ -56,7 +56,7 @@ impl Native {
         let cluster = ClusterClientBuilder::new([info]).retries(0).connection_timeout(CONNECTING);
         let client = cluster.response_timeout(ANSWERING).build().map_err(fault)?;
         let connection = client.get_async_connection().await.map_err(fault)?;
-        Ok(Self::Cluster { client, connection, slot: Slot::for_key(key) })
+        Ok(Self::Cluster { client: Box::new(client), connection, slot: Slot::for_key(key) })
     }
 
     pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, Fault> {
