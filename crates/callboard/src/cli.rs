@@ -8,6 +8,7 @@ mod serve;
 mod session;
 mod set;
 mod steps;
+mod store;
 mod token;
 mod transfer;
 
@@ -26,6 +27,7 @@ pub(crate) use self::{
     session::{Journal, Session, SessionNew, SessionUpdate},
     set::{Set, SetPut},
     steps::{Steps, StepsSet},
+    store::{Store, StoreCheck, StoreCopy},
     token::{Token, TokenHolder, TokenRole},
     transfer::{Export, Import},
 };
@@ -131,6 +133,9 @@ pub(crate) enum Command {
     /// Tokens: who may do and see what one agent, or one role, may
     #[command(subcommand)]
     Token(Token),
+    /// Stores: check all that one holds, or copy it into another one
+    #[command(subcommand)]
+    Store(Store),
     /// Serve sessions over HTTP
     Serve(Serve),
     /// Check the store and the model, and say what is wrong

@@ -14,6 +14,7 @@ mod serve;
 mod session;
 mod set;
 mod steps;
+mod store;
 mod thread;
 mod token;
 mod transfer;
@@ -51,6 +52,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
+        Command::Store(command) => return store::execute(global, command, output).await,
         Command::Run(args) => {
             let context = Context::open(global, output, Drive::Runs).await?;
             let ended = run::run(&context, args).await;
@@ -94,7 +96,11 @@ impl Context {
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
-            Command::Run(_) | Command::Serve(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
+            Command::Run(_)
+            | Command::Serve(_)
+            | Command::Doctor(_)
+            | Command::Store(_)
+            | Command::Completion { .. } => Ok(()),
         }
     }
 
