@@ -9,13 +9,15 @@ use callboard_core::{
     entry::{Entry, Head, Tag},
     id::{Seq, SessionId},
 };
-use callboard_store::{Append, Row, Store};
+use callboard_store::{Append, Order, Query, Row, Store, Work};
 
 use crate::{
     Error,
     append::append_surely,
     check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
     journal::{PAGE, read},
+    lease::work_of_nobody,
+    snapshot,
     survey::{Progress, Stop, Survey, survey},
     texts::stored,
 };
@@ -79,6 +81,7 @@ impl Copy<'_> {
         let there = self.to.row(self.id).await?;
         let mut head = there.map_or(Head::default(), |there| there.head);
         self.compare(row.head, head).await?;
+        let work = if head == row.head { Work::AsBefore } else { self.work(row).await? };
         while head.seq < row.head.seq {
             let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
             if page.is_empty() {
@@ -87,8 +90,11 @@ impl Copy<'_> {
             progress.read(page.len());
             let mut rest = page.as_slice();
             while !rest.is_empty() {
-                let batch = self.batch(head, &mut rest, row).await?;
+                let mut batch = self.batch(head, &mut rest, row).await?;
                 let (last, many) = (batch.entries.last().map_or(head, Entry::head), batch.entries.len());
+                if last == row.head {
+                    batch.work = work.clone();
+                }
                 append_surely(self.to, batch).await?;
                 head = last;
                 *new += many as u64;
@@ -101,6 +107,22 @@ impl Copy<'_> {
             self.to.touch(self.id, row.expires_at).await?;
         }
         Ok(())
+    }
+
+    /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
+    async fn work(&self, row: Row) -> Result<Work, Stop> {
+        let runs = Query {
+            seqs: Seq(1)..row.head.seq.next(),
+            types: vec!["run.started".into()],
+            subjects: vec![],
+            order: Order::Forward,
+            limit: 1,
+        };
+        if self.from.read(self.id, runs).await?.is_empty() {
+            return Ok(Work::AsBefore);
+        }
+        let loaded = snapshot::load(self.from, self.id, row.head.seq).await?;
+        Ok(loaded.map_or(Work::AsBefore, |loaded| work_of_nobody(&loaded.state)))
     }
 
     /// The next entries of `rest` with the long texts that they speak of.
@@ -121,7 +143,8 @@ impl Copy<'_> {
             entries.push(entry.clone());
             *rest = behind;
         }
-        Ok(Append { session: self.id.clone(), expected, entries, values, expires_at: row.expires_at })
+        let (session, expires_at, work) = (self.id.clone(), row.expires_at, Work::AsBefore);
+        Ok(Append { session, expected, entries, values, expires_at, work })
     }
 
     /// Refuses a session that does not begin in one store as it does in the other.

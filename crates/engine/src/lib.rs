@@ -50,6 +50,7 @@ mod writer;
 
 mod append;
 mod expiry;
+mod lease;
 mod snapshot;
 mod survey;
 mod texts;
@@ -76,6 +77,7 @@ pub use filter::Filter;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use info::{PromptInfo, RunInfo, SetInfo, ThreadInfo};
 pub use job::{Ephemeral, Receipt};
+pub use lease::LEASE;
 pub use once::{Claim, Once};
 pub use pages::Place;
 pub use problem::Problem;

@@ -13,7 +13,7 @@ use callboard_core::{
 };
 use callboard_store::{Row, Store};
 use tokio::{
-    sync::{Semaphore, broadcast, oneshot, watch},
+    sync::{Notify, Semaphore, broadcast, oneshot, watch},
     task::JoinHandle,
 };
 
@@ -40,6 +40,10 @@ pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
+    /// Tells the entries that are decided here from those of anybody else.
+    pub(crate) nonce: Option<u32>,
+    /// Told where a run begins or goes on here.
+    pub(crate) begun: Arc<Notify>,
     /// There once somebody listens: it takes more room than all the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
@@ -70,6 +74,7 @@ impl Live {
         id: SessionId,
         store: Arc<dyn Store>,
         settings: Arc<Settings>,
+        begun: Arc<Notify>,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
@@ -79,6 +84,8 @@ impl Live {
             id,
             store,
             prompts: settings.prompt_memory.of_session(),
+            nonce: settings.nonce(),
+            begun,
             ephemeral: OnceLock::new(),
             settings,
             published: Publication::new(Ok(Arc::new(state))),

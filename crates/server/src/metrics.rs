@@ -66,7 +66,7 @@ impl Metrics {
         let mut text = String::new();
         gauge(&mut text, "callboard_connections", "Open connections.", self.connections.now());
         gauge(&mut text, "callboard_streams", "Open event streams.", self.streams.now());
-        gauge(&mut text, "callboard_runs", "Runs that are driven or waited with.", i64::try_from(runs).unwrap_or(0));
+        gauge(&mut text, "callboard_runs", "Runs that are driven here.", i64::try_from(runs).unwrap_or(0));
         text.push_str("# HELP callboard_http_requests_total Calls that were answered.\n");
         text.push_str("# TYPE callboard_http_requests_total counter\n");
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);

@@ -41,6 +41,7 @@ mod resume;
 mod serve;
 mod server;
 mod several;
+mod several_servers;
 mod steps;
 mod stores;
 mod team_run;
