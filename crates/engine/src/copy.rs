@@ -8,16 +8,16 @@ use std::sync::Arc;
 use callboard_core::{
     entry::{Entry, Head, Tag},
     id::{Seq, SessionId},
-    state::State,
 };
-use callboard_store::{Append, Lease, Row, Store, Work};
+use callboard_store::{Append, Order, Query, Row, Store, Work};
 
 use crate::{
     Error,
     append::append_surely,
     check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
     journal::{PAGE, read},
-    lease, snapshot,
+    lease::work_of_nobody,
+    snapshot,
     survey::{Progress, Stop, Survey, survey},
     texts::stored,
 };
@@ -81,6 +81,7 @@ impl Copy<'_> {
         let there = self.to.row(self.id).await?;
         let mut head = there.map_or(Head::default(), |there| there.head);
         self.compare(row.head, head).await?;
+        let work = if head == row.head { Work::AsBefore } else { self.work(row).await? };
         while head.seq < row.head.seq {
             let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
             if page.is_empty() {
@@ -90,10 +91,10 @@ impl Copy<'_> {
             let mut rest = page.as_slice();
             while !rest.is_empty() {
                 let mut batch = self.batch(head, &mut rest, row).await?;
-                if batch.entries.last().is_some_and(|last| last.head() == row.head) {
-                    batch.work = self.work(row.head).await?;
-                }
                 let (last, many) = (batch.entries.last().map_or(head, Entry::head), batch.entries.len());
+                if last == row.head {
+                    batch.work = work.clone();
+                }
                 append_surely(self.to, batch).await?;
                 head = last;
                 *new += many as u64;
@@ -106,6 +107,22 @@ impl Copy<'_> {
             self.to.touch(self.id, row.expires_at).await?;
         }
         Ok(())
+    }
+
+    /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
+    async fn work(&self, row: Row) -> Result<Work, Stop> {
+        let runs = Query {
+            seqs: Seq(1)..row.head.seq.next(),
+            types: vec!["run.started".into()],
+            subjects: vec![],
+            order: Order::Forward,
+            limit: 1,
+        };
+        if self.from.read(self.id, runs).await?.is_empty() {
+            return Ok(Work::AsBefore);
+        }
+        let loaded = snapshot::load(self.from, self.id, row.head.seq).await?;
+        Ok(loaded.map_or(Work::AsBefore, |loaded| work_of_nobody(&loaded.state)))
     }
 
     /// The next entries of `rest` with the long texts that they speak of.
@@ -126,14 +143,8 @@ impl Copy<'_> {
             entries.push(entry.clone());
             *rest = behind;
         }
-        let (session, work) = (self.id.clone(), Work::AsBefore);
-        Ok(Append { session, expected, entries, values, expires_at: row.expires_at, work })
-    }
-
-    /// A run that goes on is anybody's where it comes to.
-    async fn work(&self, head: Head) -> Result<Work, Stop> {
-        let loaded = snapshot::load(self.from, self.id, head.seq).await?.ok_or(Stop::Gone)?;
-        Ok(lease::work(&State::default(), &loaded.state, &Lease::of_nobody()))
+        let (session, expires_at, work) = (self.id.clone(), row.expires_at, Work::AsBefore);
+        Ok(Append { session, expected, entries, values, expires_at, work })
     }
 
     /// Refuses a session that does not begin in one store as it does in the other.

@@ -22,8 +22,9 @@ command goes on where it was interrupted, by whatever means, and brings later wh
 A session that differs is named and stays as it is; the others are copied. In the end TO is checked.
 Exit status 1 where anything is not in TO.
 
-FROM may be in use meanwhile. To move, end its servers before the last run; the key that signs
-tokens is not in the store but in the folder of `callboard serve --data`.";
+FROM may be in use meanwhile. To move, end its servers before the last run, and start those of TO
+behind it: they take up the runs that go on. The key that signs tokens is not in the store but in
+the folder of `callboard serve --data`.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Store {

@@ -58,7 +58,9 @@ pub(crate) struct Faulty {
 
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { inner: Mutex::new(inner), script: Mutex::new(Box::new(|_| Act::Pass)), late: Mutex::default() })
+        let (inner, script, late) =
+            (Mutex::new(inner), Mutex::new(Box::new(|_| Act::Pass) as Script), Mutex::default());
+        Arc::new(Self { inner, script, late })
     }
 
     /// Has this store in the place of the one that it had, as if that had been restored from a copy.

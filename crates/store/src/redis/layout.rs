@@ -15,7 +15,7 @@
 //!
 //! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
 //! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
-//! (a stream of what changed, the newest ten thousand or so) and `:count` (of changes), and `:format` (of all of this).
+//! (a stream of what changed, the newest ten thousand or so), `:count` (of changes), and `:format` (of all of this).
 
 use callboard_core::id::SessionId;
 
