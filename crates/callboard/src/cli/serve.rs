@@ -12,8 +12,7 @@ Examples:
   callboard serve --listen 127.0.0.1:0 --store sqlite:team.db --json
   callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt --tls-certificate cert.pem --tls-key key.pem
 
-Ctrl-C, or SIGTERM, ends it in order; a second one at once. Runs that have not ended go on when it is started again, or
-at another server of the store.";
+Ctrl-C, or SIGTERM, ends it in order; a second one at once. Runs that have not ended go on when it is started again, or at another server of the store.";
 
 /// Serve sessions over HTTP
 #[derive(Args, Debug)]

@@ -71,15 +71,16 @@ impl Server {
 
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
         // One that is started again has its name again.
-        Self::holding(store, settings, Lease { holder: "test".into(), lasts: LEASE }).await
+        let lease = Lease { holder: "test".into(), lasts: LEASE };
+        Self::of(store, settings, BoardSettings { lease, ..BoardSettings::default() }).await
     }
 
-    /// A server with such leases on its runs.
-    pub(crate) async fn holding(store: Arc<dyn Store>, settings: Settings, lease: Lease) -> Self {
+    /// A server of a board with these settings.
+    pub(crate) async fn of(store: Arc<dyn Store>, settings: Settings, board: BoardSettings) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let board = Board::new(store, BoardSettings { lease, ..BoardSettings::default() });
+        let board = Board::new(store, board);
         let shutdown = async move { drop(stopped.await) };
         let task = tokio::spawn(callboard_server::serve(board.clone(), settings, listener, shutdown));
         // Another test of this process may have been faster.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use callboard_core::time::Timestamp;
+use callboard_engine::Settings as BoardSettings;
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_store::{Lease, ManualClock, MemoryStore, Store};
 use serde_json::{Value, json};
@@ -37,7 +38,8 @@ impl Stage {
         let mut settings = settings();
         settings.models = models(self.endpoint.base_url());
         settings.runs.node = name.into();
-        Server::holding(store, settings, Lease { holder: name.into(), lasts: LASTS }).await
+        let (clock, lease) = (Arc::new(self.clock.clone()), Lease { holder: name.into(), lasts: LASTS });
+        Server::of(store, settings, BoardSettings { clock, lease, ..BoardSettings::default() }).await
     }
 
     /// Waits until the model was asked so often.

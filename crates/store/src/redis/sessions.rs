@@ -93,7 +93,8 @@ pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result
 /// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.
 pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Fault> {
     let arguments = vec![lease.lasts_millis().to_string().into(), most.to_string().into()];
-    let held = ids(link.run_lease(&lease.holder, arguments).await?)?;
+    let mut held = ids(link.run_lease(&lease.holder, arguments).await?)?;
+    held.sort();
     let rows = link.run_each(&script::ROW, &held).await?;
     let mut living = Vec::with_capacity(held.len());
     for (id, found) in held.into_iter().zip(rows) {

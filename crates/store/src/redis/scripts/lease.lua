@@ -17,5 +17,4 @@ for i = 1, #leases, 2 do
     if lasts > 0 then held[#held + 1] = session end
   end
 end
-table.sort(held)
 return held
