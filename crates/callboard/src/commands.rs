@@ -3,6 +3,7 @@
 mod completion;
 mod directive;
 mod doctor;
+pub(crate) mod files;
 mod form;
 mod journal;
 mod messages;
@@ -91,7 +92,11 @@ impl Context {
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
-            Command::Run(_) | Command::Serve(_) | Command::Doctor(_) | Command::Completion { .. } => Ok(()),
+            Command::Run(_)
+            | Command::Serve(_)
+            | Command::Doctor(_)
+            | Command::Files(_)
+            | Command::Completion { .. } => Ok(()),
         }
     }
 

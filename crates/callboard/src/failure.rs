@@ -69,6 +69,12 @@ impl From<callboard_store::Error> for Failure {
     }
 }
 
+impl From<callboard_files::Error> for Failure {
+    fn from(error: callboard_files::Error) -> Self {
+        Self::failed(error.code(), error.to_string())
+    }
+}
+
 impl From<callboard_server::Error> for Failure {
     fn from(error: callboard_server::Error) -> Self {
         let code = match &error {

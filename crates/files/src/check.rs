@@ -268,8 +268,8 @@ impl Examined {
         let mut strays = Vec::new();
         strays_in(&self.session.folder, "", 0, &self.session.manifest, &mut strays);
         for path in strays {
-            let detail = "it is not in the manifest, so nobody finds it and it is never cleaned up; \
-                          `callboard files add --file` lists it";
+            let detail = "it is not in the manifest, so nobody finds it and it is never cleaned up: \
+                          list it with `callboard files add --file`, or move it away";
             self.beyond(&path, "not_tracked", detail);
         }
     }

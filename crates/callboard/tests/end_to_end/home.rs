@@ -152,6 +152,7 @@ impl Home {
     pub fn normal(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "HOME");
         let text = replace(&text, "####-##-##T##:##:##.###Z", "TIME");
+        let text = replace(&text, "####-##-##T##:##:##Z", "TIME");
         let text = without_cursor(&without_salt(&text));
         replace(&replace(&text, "########-######-aaaa", "SESSION"), "#.# s", "N s")
     }

@@ -27,6 +27,7 @@ macro_rules! both_ways {
 mod bad_input;
 mod crash;
 mod examples;
+mod files;
 mod help;
 mod home;
 mod job;
