@@ -10,6 +10,7 @@ mod append;
 mod bare;
 mod board;
 mod fanout;
+mod files;
 mod growth;
 mod http;
 mod idle;
@@ -65,6 +66,8 @@ enum Measure {
     Prompt,
     /// How long a page of messages takes.
     Page,
+    /// How long context files take.
+    Files,
 }
 
 /// On how much is measured.
@@ -120,5 +123,6 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Size => size::measure(scale, report).await,
         Measure::Prompt => prompt::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
+        Measure::Files => files::measure(scale, report),
     }
 }

@@ -93,11 +93,12 @@ impl Project {
             let sessions = made(&made(&self.root, ".tmp")?, "sessions")?;
             // Whoever finds a folder without a manifest waits until nobody is between these two steps any more.
             sessions.lock(Lock::Shared)?;
-            if !sessions.make(id.as_str())? && new == New::Only {
-                return Ok(None);
+            match sessions.make(id.as_str())? {
+                true => sessions.flush()?,
+                false if new == New::Only => return Ok(None),
+                false => {}
             }
             let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { continue };
-            drop(sessions.flush());
             if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
                 return Session::begin(id.clone(), folder, self.paths.clone(), now).map(Some);
             }

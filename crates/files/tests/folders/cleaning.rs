@@ -74,7 +74,8 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 
 #[test]
 fn a_bad_date_or_manifest_stops_everything_for_its_session_alone() {
-    let spoilers: [(&str, fn(&Place)); 5] = [
+    type Spoil = fn(&Place);
+    let spoilers: [(&str, Spoil); 5] = [
         ("no manifest", |place| fs::remove_file(place.path(".manifest.json")).unwrap()),
         ("no json", |place| fs::write(place.path(".manifest.json"), "{").unwrap()),
         ("last_activity", |place| spoil(place, |manifest| manifest["last_activity"] = json!("yesterday"))),
