@@ -63,7 +63,7 @@ async fn one(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
 }
 
 /// One such caller for each session; `count` is how many messages they add together.
-async fn many(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
+pub(crate) async fn many(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
     let each = count.div_ceil(sessions.len());
     let messages = || (0..each).map(board::message).collect::<Vec<_>>();
     let mut callers: Vec<_> = sessions.iter().map(|session| (session.clone(), messages())).collect();

@@ -21,6 +21,8 @@ mod report;
 mod rounds;
 mod served;
 mod size;
+mod stores;
+mod sweep;
 mod timing;
 
 use std::process::ExitCode;
@@ -66,6 +68,10 @@ enum Measure {
     Prompt,
     /// How long a page of messages takes.
     Page,
+    /// How fast sessions take messages on Postgres and on Redis.
+    Stores,
+    /// For how long a sweep of expired sessions holds up others.
+    Sweep,
     /// How long context files take.
     Files,
 }
@@ -123,6 +129,8 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Size => size::measure(scale, report).await,
         Measure::Prompt => prompt::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
+        Measure::Stores => stores::measure(scale, report).await,
+        Measure::Sweep => sweep::measure(scale, report).await,
         Measure::Files => files::measure(scale, report),
     }
 }

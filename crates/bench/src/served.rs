@@ -6,7 +6,7 @@ use axum::{Router, body::Bytes, routing::post};
 use callboard_model::{Endpoints, Settings as ModelSettings};
 use callboard_server::{Limits, Settings};
 use callboard_store::Durability;
-use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
+use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
 use crate::board;
 
@@ -52,7 +52,8 @@ impl Served {
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
-            Runtime::new()?.block_on(async { serve(TcpListener::from_std(listener)?, stopped).await })
+            let runtime = Builder::new_multi_thread().enable_all().thread_name("served").build()?;
+            runtime.block_on(async { serve(TcpListener::from_std(listener)?, stopped).await })
         });
         Ok(Self { address, stop, thread })
     }

@@ -1,0 +1,87 @@
+//! The plainest ways to keep messages on a server: one message, one command, and its caller waits.
+
+use std::{sync::Arc, time::Instant};
+
+use redis::AsyncCommands;
+use tokio::task::JoinSet;
+use tokio_postgres::{Client, NoTls, Statement};
+
+use crate::{board, rounds::Rate};
+
+/// Connections to Postgres, each of which inserts a row in a transaction of its own.
+pub(super) struct Postgres(Vec<(Arc<Client>, Statement)>);
+
+impl Postgres {
+    /// Connects as often as `many` says, and makes a table.
+    pub(super) async fn connect(url: &str, many: usize) -> anyhow::Result<Self> {
+        let (plain, _) = url.split_once('?').unwrap_or((url, ""));
+        let mut connections = Vec::new();
+        for number in 0..many {
+            let (client, connection) = tokio_postgres::connect(plain, NoTls).await?;
+            tokio::spawn(connection);
+            if number == 0 {
+                let table = "CREATE TABLE bare (session int, seq bigserial, data text, PRIMARY KEY (session, seq))";
+                client.batch_execute(table).await?;
+            }
+            let insert = client.prepare("INSERT INTO bare (session, data) VALUES ($1, $2)").await?;
+            connections.push((Arc::new(client), insert));
+        }
+        Ok(Self(connections))
+    }
+
+    /// Inserts `count` more, the same number over each connection.
+    pub(super) async fn insert(&self, count: usize) -> anyhow::Result<Rate> {
+        let each = count.div_ceil(self.0.len());
+        let mut calling = JoinSet::new();
+        let began = Instant::now();
+        for (session, (client, insert)) in (0_i32..).zip(self.0.clone()) {
+            calling.spawn(async move {
+                for number in 0..each {
+                    client.execute(&insert, &[&session, &board::text(number)]).await?;
+                }
+                anyhow::Ok(())
+            });
+        }
+        ended(calling).await?;
+        Ok(Rate::since(each * self.0.len(), began))
+    }
+}
+
+/// Connections to Redis, each of which pushes to a list of its own.
+pub(super) struct Redis(Vec<redis::aio::MultiplexedConnection>);
+
+impl Redis {
+    /// Connects as often as `many` says.
+    pub(super) async fn connect(port: u16, many: usize) -> anyhow::Result<Self> {
+        let client = redis::Client::open(("127.0.0.1", port))?;
+        let mut connections = Vec::new();
+        for _ in 0..many {
+            connections.push(client.get_multiplexed_async_connection().await?);
+        }
+        Ok(Self(connections))
+    }
+
+    /// Pushes `count` more, the same number over each connection.
+    pub(super) async fn push(&self, count: usize) -> anyhow::Result<Rate> {
+        let each = count.div_ceil(self.0.len());
+        let mut calling = JoinSet::new();
+        let began = Instant::now();
+        for (session, mut connection) in self.0.clone().into_iter().enumerate() {
+            calling.spawn(async move {
+                for number in 0..each {
+                    let _: i64 = connection.rpush(format!("bare:{session}"), board::text(number)).await?;
+                }
+                anyhow::Ok(())
+            });
+        }
+        ended(calling).await?;
+        Ok(Rate::since(each * self.0.len(), began))
+    }
+}
+
+async fn ended(mut calling: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+    while let Some(called) = calling.join_next().await {
+        called??;
+    }
+    Ok(())
+}
