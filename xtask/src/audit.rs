@@ -37,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-files", &["core"]),
     ("callboard-engine", &["core", "tokens", "store"]),
     ("callboard-run", &["core", "engine", "model"]),
-    ("callboard-server", &["core", "store", "model", "engine", "run"]),
+    ("callboard-server", &["core", "store", "model", "files", "engine", "run"]),
     ("callboard", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
     ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
 ];

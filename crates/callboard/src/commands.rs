@@ -142,6 +142,7 @@ fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
         tls: None,
         hosts: Vec::new(),
         origins: Vec::new(),
+        project: None,
         limits: Limits::default(),
         models: Arc::new(models),
         runs: config::runs(),

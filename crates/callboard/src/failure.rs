@@ -80,6 +80,7 @@ impl From<callboard_server::Error> for Failure {
         let code = match &error {
             callboard_server::Error::NoTokens { .. } => "no_tokens",
             callboard_server::Error::Tls { .. } => "bad_tls",
+            callboard_server::Error::Project(error) => error.code(),
             callboard_server::Error::NoRandomness(_) => "no_randomness",
             callboard_server::Error::Listen(_) => "cannot_listen",
         };

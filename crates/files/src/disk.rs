@@ -36,6 +36,14 @@ pub(crate) enum Kind {
     Other,
 }
 
+/// Which file has a name, and when it was changed: another one where the file was written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    inode: u64,
+    seconds: i64,
+    nanoseconds: u64,
+}
+
 /// Who else may have a folder locked at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lock {
@@ -119,6 +127,12 @@ impl Folder {
     /// When the file with this name was changed last, in seconds since 1970.
     pub(crate) fn changed_at(&self, name: &str) -> Option<i64> {
         fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stat.st_mtime)
+    }
+
+    /// The stamp of the file with this name.
+    pub(crate) fn stamp(&self, name: &str) -> Option<Stamp> {
+        let stat = fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(Stamp { inode: stat.st_ino, seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec })
     }
 
     /// The names of all that is in it, in order. One that is not UTF-8 is told as it can be.

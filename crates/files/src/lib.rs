@@ -34,6 +34,7 @@ pub use crate::{
     check::Problem,
     clean::{Cleaned, Kept},
     delegation::{Advice, Task, message, should_create},
+    disk::Stamp,
     document::{Parts, Template},
     error::Error,
     manifest::{Entry, Manifest},

@@ -1,12 +1,15 @@
 //! The folder of a project, and the sessions in it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use callboard_core::{id::SessionId, time::Timestamp};
 
 use crate::{
     Error, Session,
-    disk::{Folder, Kind, Lock},
+    disk::{Folder, Kind, Lock, Stamp},
     path::{ContextPath, MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
 };
 
@@ -66,10 +69,29 @@ impl Project {
     }
 
     /// The same for those who only look: they wait for whoever writes, and not for each other.
-    pub(crate) fn look(&self, id: &SessionId) -> Result<Option<Session>, Error> {
+    pub fn look(&self, id: &SessionId) -> Result<Option<Session>, Error> {
         let Some(sessions) = self.sessions()? else { return Ok(None) };
         let Some(folder) = locked(&sessions, id, Lock::Shared)? else { return Ok(None) };
         Session::open(id.clone(), folder, self.paths.clone()).map(Some)
+    }
+
+    /// What tells whether the manifest of a session has been written since, for each session that has one.
+    pub fn stamps(&self) -> Result<BTreeMap<SessionId, Stamp>, Error> {
+        let Some(sessions) = self.sessions()? else { return Ok(BTreeMap::new()) };
+        let stamp = |id: SessionId| {
+            let folder = sessions.folder(id.as_str()).ok().flatten()?;
+            Some((id, folder.stamp(MANIFEST)?))
+        };
+        Ok(self.ids()?.into_iter().filter_map(stamp).collect())
+    }
+
+    /// Notes that a session is in use, where its last use was longer ago than `seconds`.
+    pub fn refresh(&self, id: &SessionId, seconds: i64, now: Timestamp) -> Result<(), Error> {
+        let mut session = self.session(id)?;
+        match session.manifest.idle_seconds(now) {
+            Ok(idle) if idle > seconds => session.touch(now),
+            _ => Ok(()),
+        }
     }
 
     /// The names of all that is in the folder of sessions and is called like one.

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::guarded, tls};
+use crate::{Error, Settings, app::App, drivers::Driving, files, openapi, router::guarded, tls};
 
 /// Serves `board` on `listener` until `shutdown` comes: [`Server::ready`] and [`Server::serve`] at once.
 pub async fn serve(
@@ -73,11 +73,13 @@ impl Server {
     /// answered, for as long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
         let taking_up = tokio::spawn(take_up(self.app.clone()));
+        let watching = tokio::spawn(files::watch(self.app.clone()));
         tokio::select! {
             () = self.take() => {}
             () = shutdown => {}
         }
         taking_up.abort();
+        watching.abort();
         self.end().await;
     }
 
