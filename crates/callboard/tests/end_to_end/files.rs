@@ -7,7 +7,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::{
+    home::Home,
+    server::{Http, Server},
+};
 
 /// The manifest of a session.
 fn manifest(home: &Home, id: &str) -> Value {
@@ -247,4 +250,33 @@ fn a_project_may_be_elsewhere() {
     let absolute = home.path("project/.tmp/sessions/demo/general/x-context.md");
     home.json(&format!("files remove --session demo {} --root project", absolute.display()));
     assert!(!absolute.exists());
+}
+
+#[test]
+fn a_folder_and_the_session_of_its_name_are_one_where_a_server_has_the_project() {
+    let home = Home::new();
+    let server = Server::start(&home, "--project . --sweep-seconds 1");
+    let http = Http::new(&server);
+    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "coder", "role": "worker"}]);
+    http.done("POST", "/v1/sessions", &json!({"id": "demo", "agents": agents}));
+    home.json("files add --session demo --category code --name login --for coder --keywords login --request Go.");
+    let path = ".tmp/sessions/demo/code/login-context.md";
+    let prompt = http.done("POST", "/v1/sessions/demo/prompt", &json!({"agent": "coder"}));
+    assert!(prompt["text"].as_str().unwrap().contains(&format!("- {path} (login)")), "{prompt}");
+    let (_, journal) = http.get("/v1/sessions/demo/journal?types=file.added");
+    assert_eq!(journal["entries"][0]["data"]["path"], path);
+    // What came in over HTTP is there for shells.
+    let body = json!({"name": "notes", "for": "coder", "request": "Read this."});
+    http.done("POST", "/v1/sessions/demo/files", &body);
+    assert_eq!(paths(&home.json("files list --session demo")).len(), 2);
+    assert_eq!(http.send("DELETE", "/v1/sessions/demo", &json!({})).0, 204);
+    assert!(!home.path(".tmp/sessions/demo").exists());
+}
+
+#[test]
+fn a_server_says_which_project_it_cannot_have() {
+    let home = Home::new();
+    let (status, error) = home.error("serve --listen 127.0.0.1:0 --project nowhere");
+    assert_eq!(status, 1);
+    assert!(error["detail"].as_str().unwrap().contains("nowhere"), "{error}");
 }
