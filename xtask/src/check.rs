@@ -1,7 +1,7 @@
 //! What continuous integration runs.
 
 use crate::server::{Server, Share};
-use crate::{audit, command, services, weights};
+use crate::{audit, command, schema, services, weights};
 
 /// Tells the tests where the small model is.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
@@ -30,10 +30,12 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
     }
     cargo.args(arguments);
     if std::env::var_os(MODEL_URL).is_some() {
-        return command::run(&mut cargo);
+        command::run(&mut cargo)?;
+    } else {
+        let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
+        command::run(cargo.env(MODEL_URL, server.url()))?;
     }
-    let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
-    command::run(cargo.env(MODEL_URL, server.url()))
+    if arguments.is_empty() { schema::check(&[]) } else { Ok(()) }
 }
 
 /// Measures what is promised of speed and memory.

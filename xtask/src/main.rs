@@ -12,6 +12,7 @@ mod endpoint;
 mod lines;
 mod llama;
 mod progress;
+mod schema;
 mod server;
 mod services;
 mod weights;
@@ -30,6 +31,7 @@ Usage: cargo xtask CHORE
   demo [ARGUMENTS]   build callboard and let the example team work; takes arguments for `callboard run`
   test [ARGUMENTS]   everything the tests need, then all tests; takes arguments for `cargo test`
   bench [ARGUMENTS]  measures speed and memory; `cargo xtask bench --help` says what
+  schema [ARGUMENTS] calls made up from the OpenAPI document; takes arguments for `schemathesis run`
   lint               formatting, clippy, documentation, licences, arrows between crates
   audit              licences, sources and arrows alone
   ci                 lint, then test
@@ -55,6 +57,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
     match chore {
         "demo" => return demo::demo(arguments),
         "test" => check::test(arguments)?,
+        "schema" => schema::check(arguments)?,
         "bench" => check::bench(arguments)?,
         "lint" => check::lint()?,
         "audit" => audit::audit()?,

@@ -22,7 +22,10 @@ mod why;
 
 use std::{process::ExitCode, sync::Arc};
 
-use callboard_engine::{Board, store::Durability};
+use callboard_engine::{
+    Board,
+    store::{Durability, Lease},
+};
 use callboard_server::{Drive, Limits, Local, Settings};
 use http::Method;
 
@@ -69,7 +72,7 @@ impl Context {
     async fn open(global: &Global, output: Output, drive: Drive) -> Result<Self, Failure> {
         let client = match config::place(global)? {
             Place::Server(url) => Client::There(Remote::new(&url, config::token(global)?.as_deref())?),
-            Place::Store(url) => Client::Here(local(board(global, &url).await?, drive)?),
+            Place::Store(url) => Client::Here(local(board(global, &url, drive).await?, drive)?),
         };
         let said = |option: &str, url: &Option<String>| url.as_ref().map(|url| format!(" --{option} {url}"));
         let place = said("store", &global.store).or_else(|| said("url", &global.url));
@@ -122,10 +125,13 @@ impl Context {
     }
 }
 
-/// The board over the store with this URL.
-async fn board(global: &Global, url: &str) -> Result<Board, Failure> {
+/// The board over the store with this URL. Where no run is driven here, one that goes on is left to whoever looks for it.
+async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failure> {
     let store = callboard_store::open(url, config::store_settings(global)).await?;
-    let settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
+    let mut settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
+    if drive == Drive::Nothing {
+        settings.lease = Lease::of_nobody();
+    }
     Ok(Board::new(store, settings))
 }
 
@@ -136,6 +142,7 @@ fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
         Drive::Runs => config::endpoints(),
         Drive::Nothing => callboard_model::Settings::default().into(),
     };
+    let node = board.settings().lease.holder.clone();
     let settings = Settings {
         user_tokens: Vec::new(),
         token_secret: None,
@@ -145,7 +152,7 @@ fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
         project: None,
         limits: Limits::default(),
         models: Arc::new(models),
-        runs: config::runs(),
+        runs: config::runs(node),
     };
     Ok(Local::new(board, settings, drive)?)
 }

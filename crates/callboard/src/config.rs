@@ -1,6 +1,6 @@
 //! What the environment says. It is read here and nowhere else.
 
-use std::{env, io, time::Duration};
+use std::{env, io, sync::Arc, time::Duration};
 
 use callboard_engine::core::session::Ttl;
 use callboard_model::{ApiKey, Endpoints, Proxy};
@@ -94,13 +94,14 @@ pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
     callboard_store::Settings { durability, ..callboard_store::Settings::default() }
 }
 
-/// How runs are driven by this process.
-pub(crate) fn runs() -> callboard_run::Settings {
-    callboard_run::Settings {
-        node: format!("{}-{:08x}", std::process::id(), getrandom::u32().unwrap_or_default()).into(),
-        model: default_model(),
-        turn_timeout: TURN_TIMEOUT,
-    }
+/// A name under which runs are driven that nobody else has.
+pub(crate) fn new_node() -> Arc<str> {
+    format!("{:016x}", getrandom::u64().unwrap_or_default()).into()
+}
+
+/// How runs are driven by this process, whose name is `node`.
+pub(crate) fn runs(node: Arc<str>) -> callboard_run::Settings {
+    callboard_run::Settings { node, model: default_model(), turn_timeout: TURN_TIMEOUT }
 }
 
 /// Tokens with which one may all on a server that is started here, with blanks between them.

@@ -115,29 +115,36 @@ impl Team {
         }
         let known = self.names().map(AgentName::as_str).collect::<Vec<_>>().join(", ");
         let problem = format!("there is no agent {}; the team is: {known}", unknown.join(", "));
-        Err(Error::invalid(pointer, problem))
+        Err(Error::contradicting("no_agent", pointer, problem))
     }
 
     /// Refuses what cannot be a team: doubled names, two managers, texts that are too long.
     pub fn check(agents: &[Agent]) -> Result<(), Error> {
-        let mut faults = Vec::new();
+        let (mut invalid, mut contradictions) = (Vec::new(), Vec::new());
         let mut names = BTreeSet::new();
         let mut manager = None;
         for (at, agent) in agents.iter().enumerate() {
-            let mut fault =
-                |field: &str, problem: String| faults.push(Fault { pointer: format!("/agents/{at}{field}"), problem });
+            let fault = |field: &str, problem: String| Fault { pointer: format!("/agents/{at}{field}"), problem };
             if !names.insert(&agent.name) {
-                fault("/name", format!("the name {} is taken by another agent of the team", agent.name));
+                let problem = format!("the name {} is taken by another agent of the team", agent.name);
+                contradictions.push(fault("/name", problem));
             }
             if agent.role == Role::Manager {
                 match manager {
-                    Some(first) => fault("/role", format!("a team has at most one manager, and {first} is it")),
+                    Some(first) => {
+                        let problem = format!("a team has at most one manager, and {first} is it");
+                        contradictions.push(fault("/role", problem));
+                    }
                     None => manager = Some(&agent.name),
                 }
             }
-            agent.check(&mut fault);
+            agent.check(&mut |field, problem| invalid.push(fault(field, problem)));
+            let doubled = agent
+                .doubled_tools()
+                .map(|(at, name)| fault(&format!("/tools/{at}/name"), format!("the agent has another tool {name}")));
+            contradictions.extend(doubled);
         }
-        if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+        Error::of(invalid, contradictions)
     }
 }
 
@@ -155,10 +162,8 @@ impl Agent {
             fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
         }
         for (at, tool) in self.tools.iter().enumerate() {
-            if tool.name.is_empty() || tool.name.len() > 128 || tool.name.chars().any(is_control) {
-                fault(&format!("/tools/{at}/name"), "use 1 to 128 characters in one line".to_owned());
-            } else if self.tools.iter().take(at).any(|other| other.name == tool.name) {
-                fault(&format!("/tools/{at}/name"), format!("the agent has another tool {}", tool.name));
+            if !is_tool_name(&tool.name) {
+                fault(&format!("/tools/{at}/name"), TOOL_NAME.to_owned());
             }
             if !json::are_shallow(tool.parameters.values()) {
                 fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
@@ -168,4 +173,18 @@ impl Agent {
             fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
         }
     }
+
+    /// The tools whose name another one before them has, with their places.
+    fn doubled_tools(&self) -> impl Iterator<Item = (usize, &str)> {
+        let tools = self.tools.iter().map(|tool| tool.name.as_str()).enumerate();
+        tools.filter(|(at, name)| self.tools.iter().take(*at).any(|other| other.name == *name))
+    }
+}
+
+/// What names of tools are.
+pub(crate) const TOOL_NAME: &str = "use 1 to 128 characters in one line";
+
+/// Whether `name` can be the name of a tool.
+pub(crate) fn is_tool_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.chars().count() <= 128 && !name.chars().any(is_control)
 }

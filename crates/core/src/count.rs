@@ -4,10 +4,12 @@ use std::{fmt, iter::Sum, ops};
 
 use serde::{Deserialize, Serialize};
 
+use crate::number;
+
 /// A number of tokens in some vocabulary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Tokens(pub u64);
+pub struct Tokens(#[serde(deserialize_with = "number::whole")] pub u64);
 
 impl Tokens {
     /// What is left of this number after `other` is taken away, at least 0.

@@ -29,6 +29,8 @@ pub struct Asked<'a> {
     pub by: &'a Actor,
     /// What time it is.
     pub at: Timestamp,
+    /// See [`Header::nonce`].
+    pub nonce: Option<u32>,
     /// Counts texts for sizes; always in the same vocabulary, `o200k_base`.
     pub count: &'a dyn TokenCounter,
     /// What was looked up after an earlier try.
@@ -69,7 +71,7 @@ impl Deciding<'_> {
     /// Takes a fact in: it becomes the next entry.
     pub(crate) fn record<F: Fact>(&mut self, fact: F) {
         let draft = fact::draft(&fact, &self.state);
-        let entry = Entry::seal(self.state.head, self.asked.at, self.by.clone(), draft);
+        let entry = Entry::seal(self.state.head, self.asked.at, self.by.clone(), self.asked.nonce, draft);
         fact.apply(&mut self.state, &entry.header);
         self.state.head = entry.head();
         self.state.last_at = self.asked.at;

@@ -50,9 +50,12 @@ pub struct Header {
     pub time: Option<Timestamp>,
     /// What it claims for itself, once per session, for instance `message:main/greeting-1`.
     pub keys: Vec<Arc<str>>,
+    /// A number of whoever appended it: two that decide the same at the same moment on the same head make different
+    /// entries by it, so each knows its own. It says nothing else; entries from before there were such numbers have none.
+    pub nonce: Option<u32>,
 }
 
-/// An entry that was decided and waits for its number: all of a [`Header`] but `seq`, `at` and `by`.
+/// An entry that was decided and waits for its number: all of a [`Header`] but `seq`, `at`, `by` and `nonce`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// See [`Header::v`].
@@ -73,9 +76,9 @@ pub struct Draft {
 
 impl Entry {
     /// Makes the entry that follows `head`.
-    pub fn seal(head: Head, at: Timestamp, by: Actor, draft: Draft) -> Self {
+    pub fn seal(head: Head, at: Timestamp, by: Actor, nonce: Option<u32>, draft: Draft) -> Self {
         let Draft { v, kind, subject, audience, time, keys, data } = draft;
-        let header = Header { seq: head.seq.next(), v, at, by, kind, subject, audience, time, keys };
+        let header = Header { seq: head.seq.next(), v, at, by, kind, subject, audience, time, keys, nonce };
         let tag = head.tag.chain(&header, &Hash::of(data.as_bytes()));
         Self { header, data, tag }
     }
@@ -88,6 +91,7 @@ impl Entry {
 
 impl Header {
     /// The bytes that the tag is computed over: a JSON array of the fields in the order of this struct, fixed for ever.
+    /// Where there is no nonce it ends before it.
     pub fn canonical(&self) -> Vec<u8> {
         let fields = (
             self.seq,
@@ -101,7 +105,12 @@ impl Header {
             &self.keys,
         );
         // Strings, numbers and lists always have a JSON form; an empty text would only make the tag differ.
-        serde_json::to_vec(&fields).unwrap_or_default()
+        let mut bytes = serde_json::to_vec(&fields).unwrap_or_default();
+        if let Some(nonce) = self.nonce {
+            bytes.pop();
+            bytes.extend_from_slice(format!(",{nonce}]").as_bytes());
+        }
+        bytes
     }
 }
 

@@ -13,6 +13,14 @@ pub enum Error {
     /// Something that was given is not valid.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<Fault>),
+    /// Each thing that was given is valid, and it contradicts another one or what is there.
+    #[error("{}", .faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Contradiction {
+        /// Which contradiction it is, stable: for instance `no_agent`.
+        code: &'static str,
+        /// What contradicts, and what it contradicts.
+        faults: Vec<Fault>,
+    },
     /// There is no such thing, or none that the viewer may see.
     #[error("there is no {what} {name:?}")]
     NotFound {
@@ -101,7 +109,7 @@ impl Error {
             Self::Invalid(_) => "invalid",
             Self::NotFound { .. } | Self::NoEntry { .. } => "not_found",
             Self::Forbidden { .. } => "forbidden",
-            Self::Conflict { code, .. } => code,
+            Self::Conflict { code, .. } | Self::Contradiction { code, .. } => code,
             Self::NoSteps => "no_orchestration",
             Self::TooLarge { .. } => "too_large",
             Self::BudgetExceeded { .. } => "budget_exceeded",
@@ -113,6 +121,26 @@ impl Error {
     /// One thing that is not valid.
     pub fn invalid(pointer: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Invalid(vec![Fault { pointer: pointer.into(), problem: problem.into() }])
+    }
+
+    /// One thing that contradicts another that was given.
+    pub fn contradiction(pointer: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::contradicting("contradiction", pointer, problem)
+    }
+
+    /// One thing that contradicts what is there; `code` says how.
+    pub fn contradicting(code: &'static str, pointer: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Contradiction { code, faults: vec![Fault { pointer: pointer.into(), problem: problem.into() }] }
+    }
+
+    /// Refuses what has faults: as invalid where anything is wrong by itself, as a contradiction where things exclude
+    /// each other.
+    pub(crate) fn of(invalid: Vec<Fault>, contradictions: Vec<Fault>) -> Result<(), Self> {
+        match (invalid.is_empty(), contradictions.is_empty()) {
+            (true, true) => Ok(()),
+            (true, false) => Err(Self::Contradiction { code: "contradiction", faults: contradictions }),
+            (false, _) => Err(Self::Invalid(invalid.into_iter().chain(contradictions).collect())),
+        }
     }
 
     /// An entry to read on from that is not there yet.

@@ -68,6 +68,9 @@ pub enum ValueType {
     File,
 }
 
+/// What is wrong where two fields of a form have the same key.
+const DOUBLED: &str = "give each field a key of its own";
+
 impl Form {
     /// The form that asks for one text, where nothing better is known.
     pub fn one_answer(label: &str) -> Self {
@@ -79,7 +82,18 @@ impl Form {
             enum_values: Vec::new(),
             description: None,
         };
-        Self { fields: vec![field], answered: false, answers: Map::new() }
+        Self::asking(vec![field])
+    }
+
+    /// The form that asks for these.
+    pub fn asking(fields: Vec<Field>) -> Self {
+        Self { fields, answered: false, answers: Map::new() }
+    }
+
+    /// Refuses what cannot be a form; pointers to what is wrong begin with `pointer`.
+    pub(crate) fn check_fields(&self, pointer: &str) -> Result<(), Error> {
+        let (contradictions, invalid) = self.faults(pointer).into_iter().partition(|fault| fault.problem == DOUBLED);
+        Error::of(invalid, contradictions)
     }
 
     /// What is wrong with the fields, each fault with its JSON pointer below `pointer`.
@@ -89,9 +103,10 @@ impl Form {
             faults.push(Fault { pointer: format!("{pointer}/fields/{at}/{field}"), problem: problem.to_owned() });
         };
         for (at, field) in self.fields.iter().enumerate() {
-            let doubled = self.fields.iter().take(at).any(|other| other.key == field.key);
-            if field.key.trim().is_empty() || doubled {
-                fault(at, "key", "give each field a key of its own");
+            if field.key.trim().is_empty() {
+                fault(at, "key", "give each field a key");
+            } else if self.fields.iter().take(at).any(|other| other.key == field.key) {
+                fault(at, "key", DOUBLED);
             }
             let chooses = matches!(field.value_type, ValueType::Enum | ValueType::EnumOrCustom);
             if chooses && field.enum_values.is_empty() {

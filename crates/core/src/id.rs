@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::number;
+
 /// Why a text is not the name it was meant to be: what, where, and what would do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {text:?} is not valid: {rule}")]
@@ -172,7 +174,7 @@ impl RunId {
 /// The number of an entry in its journal: gapless, from 1. 0 is the place before the first entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Seq(pub u64);
+pub struct Seq(#[serde(deserialize_with = "number::whole")] pub u64);
 
 impl Seq {
     /// The place before the first entry.

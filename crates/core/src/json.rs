@@ -41,15 +41,6 @@ pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_j
     Some(if one.is_ok() { one } else { read.find(Result::is_ok).unwrap_or(one) })
 }
 
-/// The whole number that a value is, also where it is written as `5.0`.
-pub(crate) fn whole(value: &Value) -> Option<u64> {
-    // Above 2^53 not every whole number can be written that way.
-    let written = |float: &f64| float.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(float);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole, and in range")]
-    let whole = |float: f64| float as u64;
-    value.as_u64().or_else(|| value.as_f64().filter(written).map(whole))
-}
-
 /// How many bytes the JSON form of `value` has.
 pub(crate) fn size_bytes(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())

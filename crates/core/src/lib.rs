@@ -16,7 +16,7 @@
 //! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
 //! let decide = |state: &State, command: Command| {
 //!     let (by, known) = (Actor::User, Known::default());
-//!     decide(state, &command, Asked { by: &by, at: Timestamp::default(), count: &AnyVocabulary, known: &known })
+//!     decide(state, &command, Asked { by: &by, at: Timestamp::default(), nonce: None, count: &AnyVocabulary, known: &known })
 //! };
 //!
 //! let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#;
@@ -76,6 +76,7 @@ pub mod fact;
 pub mod state;
 
 mod json;
+pub mod number;
 pub mod request;
 mod rights;
 

@@ -114,6 +114,15 @@ impl Format {
         }
     }
 
+    /// Tools as requests in this format have them; with a text there are none.
+    pub fn tools(self, tools: &[Tool]) -> Vec<Value> {
+        match self {
+            Self::Text => Vec::new(),
+            Self::OpenAi => tools.iter().map(openai::tool).collect(),
+            Self::Anthropic => tools.iter().map(anthropic::tool).collect(),
+        }
+    }
+
     /// The format of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Text, Self::OpenAi, Self::Anthropic].into_iter().find(|format| format.name() == name)
@@ -307,7 +316,7 @@ pub fn prompt_of(
 /// The agent that looks, if it may speak in `thread`.
 fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     let Some(name) = view.agent() else {
-        return Err(Error::invalid("/agent", "a prompt is made for an agent: name one"));
+        return Err(Error::contradicting("no_agent", "/agent", "a prompt is made for an agent: name one"));
     };
     let there = view.state.threads.get(thread).is_some();
     let predefined = *thread == ThreadId::main() || *thread == ThreadId::of_agent(name);
@@ -321,8 +330,10 @@ fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
 pub fn default_agent(team: &crate::agent::Team) -> Result<&Agent, Error> {
     let only = || team.agents().next().filter(|_| team.agents().len() == 1);
     let names = || team.names().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-    let nobody =
-        || Error::invalid("/agent", format!("there is no manager, so say whose prompt is wanted: {}", names()));
+    let nobody = || {
+        let problem = format!("there is no manager, so say whose prompt is wanted: {}", names());
+        Error::contradicting("no_agent", "/agent", problem)
+    };
     team.manager().or_else(only).ok_or_else(nobody)
 }
 

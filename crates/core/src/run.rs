@@ -21,6 +21,7 @@ use crate::{
     entry::{Actor, Hash, Header},
     error::{Error, Fault},
     id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
+    number,
     time::Timestamp,
 };
 
@@ -168,13 +169,13 @@ pub enum Due {
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// At most this many turns.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
     /// At most this many tokens, prompts and answers together.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// At most this many seconds of waiting for models.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
 }
 

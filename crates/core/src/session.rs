@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    agent::Agent, audience::Audience, id::SessionId, json, prompt::profile::Profile, run::Limits, step::Steps,
+    agent::Agent, audience::Audience, id::SessionId, number, prompt::profile::Profile, run::Limits, step::Steps,
     time::Timestamp,
 };
 
@@ -122,7 +122,7 @@ impl<'de> Deserialize<'de> for Ttl {
         match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(word) => never(&word),
             value => {
-                let seconds = json::whole(&value).and_then(NonZeroU64::new);
+                let seconds = number::whole(&value).ok().and_then(NonZeroU64::new);
                 seconds.map(Self::Seconds).ok_or_else(|| de::Error::custom(WANTED))
             }
         }

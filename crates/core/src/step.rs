@@ -19,8 +19,9 @@ pub use self::{
     progress::Progress,
 };
 use crate::{
+    agent::{TOOL_NAME, is_tool_name},
     error::{Error, Fault},
-    id::{StepName, is_control},
+    id::StepName,
     text::INLINE_BYTES,
 };
 
@@ -96,33 +97,45 @@ impl Steps {
 
     /// Refuses what cannot be steps, with every fault.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let mut faults = Vec::new();
+        let (mut invalid, mut contradictions) = (Vec::new(), Vec::new());
         let (mut names, mut default) = (BTreeSet::new(), None);
         for (at, step) in self.iter().enumerate() {
-            let mut fault =
-                |field: &str, problem: String| faults.push(Fault { pointer: format!("/steps/{at}{field}"), problem });
+            let fault = |field: &str, problem: String| Fault { pointer: format!("/steps/{at}{field}"), problem };
             if !names.insert(&step.name) {
-                fault("/name", format!("the name {} is taken by another step", step.name));
+                contradictions.push(fault("/name", format!("the name {} is taken by another step", step.name)));
             }
             if step.is_default {
                 match default {
-                    Some(first) => fault("/is_default", format!("at most one step is the default, and {first} is it")),
+                    Some(first) => {
+                        let problem = format!("at most one step is the default, and {first} is it");
+                        contradictions.push(fault("/is_default", problem));
+                    }
                     None => default = Some(&step.name),
                 }
             }
-            step.check(&mut fault);
+            for at in step.unmatchable() {
+                let problem = "sequence_match needs a sequence: give the step one, or use tool_used".to_owned();
+                contradictions.push(fault(&format!("/conditions/{at}"), problem));
+            }
+            step.check(&mut |field, problem| invalid.push(fault(field, problem)));
         }
-        if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+        Error::of(invalid, contradictions)
     }
 }
 
 impl Step {
+    /// The places of the conditions that speak of the step's sequence, where it has none.
+    fn unmatchable(&self) -> impl Iterator<Item = usize> {
+        let wanting = |condition: &Condition| self.sequence.is_empty() && condition.needs_sequence();
+        self.conditions.iter().enumerate().filter(move |(_, one)| wanting(one)).map(|(at, _)| at)
+    }
+
     fn check(&self, fault: &mut impl FnMut(&str, String)) {
         if self.description.len() > INLINE_BYTES {
             fault("/description", format!("use at most {INLINE_BYTES} bytes"));
         }
         for (at, condition) in self.conditions.iter().enumerate() {
-            if let Err(problem) = condition.check(self) {
+            if let Err(problem) = condition.check() {
                 fault(&format!("/conditions/{at}"), problem);
             }
         }
@@ -138,14 +151,6 @@ impl Step {
             }
         }
     }
-}
-
-/// What names of tools are.
-pub(crate) const TOOL_NAME: &str = "use 1 to 128 characters in one line";
-
-/// Whether `name` can be the name of a tool.
-pub(crate) fn is_tool_name(name: &str) -> bool {
-    !name.trim().is_empty() && name.chars().count() <= 128 && !name.chars().any(is_control)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::number::Whole;
+
 /// A point in time in milliseconds since 1970-01-01 UTC. Written in RFC 3339; integers of milliseconds are read too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -72,11 +74,11 @@ impl<'de> Deserialize<'de> for Timestamp {
         #[serde(untagged, expecting = "a time in RFC 3339 or an integer of milliseconds")]
         enum Form {
             Text(String),
-            Millis(i64),
+            Millis(Whole),
         }
         match Form::deserialize(deserializer)? {
             Form::Text(text) => text.parse().map_err(de::Error::custom),
-            Form::Millis(ms) => Self::from_millis(ms).map_err(de::Error::custom),
+            Form::Millis(ms) => Self::from_millis(ms.read()?).map_err(de::Error::custom),
         }
     }
 }

@@ -4,23 +4,28 @@ use std::{sync::Arc, time::Duration};
 
 use callboard_core::{
     command::{self, Asked, Command, Decision, Known, Undecided},
-    entry::{Entry, Head, Tag},
+    entry::{Entry, Head},
     id::{Seq, SessionId},
     state::State,
     text::Values,
 };
-use callboard_store::{Append, Store};
+use callboard_store::{Append, Store, Work};
+use tokio::time::Instant;
 
 use crate::{
     Error, Receipt, expiry,
     job::Execute,
     journal::{PAGE, read},
+    lease,
     sizes::sizes,
     writer::Writer,
 };
 
 /// How often a batch is decided again after somebody else was faster.
 const TRIES: u32 = 16;
+
+/// How long a store is told again what it may have done, before whoever asked is told that nobody knows.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Commands decided one after the other, as far as they go.
 struct Batch {
@@ -117,8 +122,13 @@ impl Writer {
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
             expires_at: expiry::lives_until(&batch.state, now),
+            work: lease::work(&*self.state()?, &batch.state, &self.settings.lease),
         };
+        let begins = matches!(append.work, Work::Due(_));
         append_surely(&*self.store, append).await?;
+        if begins {
+            self.begun.notify_one();
+        }
         self.activity.noted(self.settings.clock.now());
         Ok(())
     }
@@ -150,7 +160,7 @@ impl Writer {
         if let Some(expected) = job.expected.filter(|expected| *expected != head) {
             return Ok(Err(Error::Stale { expected, head }));
         }
-        let asked = Asked { by: &job.by, at: self.settings.clock.now(), count: sizes(), known };
+        let asked = Asked { by: &job.by, at: self.settings.clock.now(), nonce: self.nonce, count: sizes(), known };
         match command::decide(&batch.state, &job.command, asked) {
             Ok(Decision { entries, values, answer, state }) => {
                 batch.entries.extend(entries);
@@ -210,39 +220,40 @@ impl Writer {
     }
 }
 
-async fn entry(store: &dyn Store, session: &SessionId, seq: Seq) -> Result<Option<Entry>, callboard_store::Error> {
-    Ok(read(store, session, seq.previous(), seq, 1).await?.pop())
-}
-
-/// Appends a batch. Where the store does not say whether it did, the journal does.
+/// Appends a batch. Where the store does not say whether it did, it is told again: what was appended the first time, or
+/// is yet to be, is known by its tag, and nothing is appended twice since both expect the same head.
 pub(crate) async fn append_surely(store: &dyn Store, append: Append) -> Result<(), Error> {
-    let (session, seq) = (append.session.clone(), append.expected.seq.next());
-    let tag = append.entries.first().map(|entry| entry.tag);
-    match store.append(append).await {
-        Err(error @ callboard_store::Error::Failed { .. }) => {
-            let source = Arc::new(error);
-            match landed(store, &session, seq, tag).await {
-                Some(true) => Ok(()),
-                Some(false) => Err(Error::Store { source }),
-                None => Err(Error::Unsettled { session, source }),
-            }
-        }
-        answer => Ok(answer?),
-    }
-}
-
-/// Whether the entry `seq` is there and has this tag; `None` where the store does not say.
-async fn landed(store: &dyn Store, session: &SessionId, seq: Seq, tag: Option<Tag>) -> Option<bool> {
+    let began = Instant::now();
     let mut wait = Duration::from_millis(10);
+    let mut unsure: Option<Arc<callboard_store::Error>> = None;
     loop {
-        match entry(store, session, seq).await {
-            Ok(there) => return Some(there.is_some_and(|there| Some(there.tag) == tag)),
-            Err(error) if wait > Duration::from_secs(1) => {
-                tracing::error!(%session, %seq, %error, "the store does not say whether an append was made");
-                return None;
-            }
-            Err(_) => tokio::time::sleep(wait).await,
+        let error = match (store.append(append.clone()).await, &unsure) {
+            (Err(callboard_store::Error::Conflict { found }), Some(_)) => match landed(store, &append).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(callboard_store::Error::Conflict { found }.into()),
+                Err(error) => error,
+            },
+            (Err(error @ callboard_store::Error::Failed { .. }), _) => error,
+            (Err(error @ callboard_store::Error::Full { .. }), Some(_)) => error,
+            (answer, _) => return Ok(answer?),
+        };
+        let source = unsure.get_or_insert_with(|| Arc::new(error)).clone();
+        if wait > Duration::from_secs(1) || began.elapsed() > PATIENCE {
+            let session = append.session;
+            tracing::error!(%session, error = %source, "the store does not say whether an append was made");
+            return Err(Error::Unsettled { session, source });
         }
+        tokio::time::sleep(wait).await;
         wait *= 4;
     }
+}
+
+/// Whether the first entry of a batch is in the journal, by its tag.
+async fn landed(store: &dyn Store, append: &Append) -> Result<bool, callboard_store::Error> {
+    let there = entry(store, &append.session, append.expected.seq.next()).await?;
+    Ok(there.map(|entry| entry.tag) == append.entries.first().map(|entry| entry.tag))
+}
+
+async fn entry(store: &dyn Store, session: &SessionId, seq: Seq) -> Result<Option<Entry>, callboard_store::Error> {
+    Ok(read(store, session, seq.previous(), seq, 1).await?.pop())
 }

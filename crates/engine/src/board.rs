@@ -89,8 +89,8 @@ impl Board {
                     return Err(Error::Closed);
                 }
                 let Some(live) = sessions.alive(&id) else {
-                    let Open { store, settings, .. } = &*self.inner;
-                    let live = Live::new(id.clone(), store.clone(), settings.clone(), loaded, used);
+                    let Open { store, settings, begun, .. } = &*self.inner;
+                    let live = Live::new(id.clone(), store.clone(), settings.clone(), begun.clone(), loaded, used);
                     sessions.kept.insert(id, Kept { live: live.clone(), used: Instant::now() });
                     return Ok(self.give(live));
                 };
@@ -175,7 +175,14 @@ impl Board {
         while closing.join_next().await.is_some() {}
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    /// What it was told when it was opened.
+    pub fn settings(&self) -> &Settings {
         &self.inner.settings
+    }
+
+    /// Waits until a run begins, goes on or is taken over through this board, if none has since this was last asked. One
+    /// caller at a time is told.
+    pub async fn run_begun(&self) {
+        self.inner.begun.notified().await;
     }
 }

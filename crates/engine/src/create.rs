@@ -9,7 +9,7 @@ use callboard_core::{
     session::{NewSession, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 
 use crate::{Board, Error, Session, append::append_surely, expiry, sizes::sizes, snapshot::Loaded};
 
@@ -60,7 +60,8 @@ impl Board {
         let id = new.id.clone();
         let now = self.settings().clock.now();
         let known = Known::default();
-        let asked = Asked { by: &Actor::User, at: now, count: sizes(), known: &known };
+        let nonce = self.settings().nonce();
+        let asked = Asked { by: &Actor::User, at: now, nonce, count: sizes(), known: &known };
         let decided = command::decide(&State::default(), &Command::CreateSession(new), asked);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),
@@ -72,6 +73,7 @@ impl Board {
             entries,
             values: values.into_iter().collect(),
             expires_at: expiry::lives_until(&state, self.store().now().await?),
+            work: Work::AsBefore,
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await

@@ -7,7 +7,7 @@ use callboard_core::{
     id::{Seq, SessionId},
     state::State,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 use serde_json::Value;
 
 use crate::{
@@ -58,6 +58,7 @@ impl Board {
                 values: self.values(session, &entries).await?,
                 entries,
                 expires_at: expiry::lives_until(state, self.store().now().await?),
+                work: Work::AsBefore,
             };
             append_surely(&**self.store(), append).await?;
             *head = last;

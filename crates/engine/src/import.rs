@@ -13,11 +13,13 @@ use callboard_core::{
     session::Ttl,
     state::State,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 use tokio::sync::mpsc;
 
 use crate::{
     Board, Error, Session,
+    append::append_surely,
+    create::is_in_use,
     export::{AT_ONCE, Line, VERSION},
     fork::stored,
     journal::follows,
@@ -61,14 +63,15 @@ impl Board {
             None => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
         let Batch { entries, values } = batch;
-        match self.store().append(Append { session: id.clone(), expected, entries, values, expires_at }).await {
-            Err(callboard_store::Error::Conflict { .. }) if expected.seq == Seq::ZERO => Err(Refusal::Conflict {
+        let append = Append { session: id.clone(), expected, entries, values, expires_at, work: Work::AsBefore };
+        match append_surely(&**self.store(), append).await {
+            Err(error) if is_in_use(&error) && expected.seq == Seq::ZERO => Err(Refusal::Conflict {
                 code: "session_exists",
                 what: format!("there is a session {id}"),
                 hint: "import it under another id, or delete that one first",
             }
             .into()),
-            appended => Ok(appended?),
+            appended => appended,
         }
     }
 }

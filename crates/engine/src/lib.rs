@@ -42,6 +42,7 @@ mod upkeep;
 mod job;
 mod journal;
 mod live;
+mod publication;
 mod recent;
 mod remembered;
 mod sizes;
@@ -49,6 +50,7 @@ mod writer;
 
 mod append;
 mod expiry;
+mod lease;
 mod snapshot;
 
 mod check;
@@ -71,6 +73,7 @@ pub use filter::Filter;
 pub use history::{MessagePage, MessageQuery, MessageView};
 pub use info::{PromptInfo, RunInfo, SetInfo, ThreadInfo};
 pub use job::{Ephemeral, Receipt};
+pub use lease::LEASE;
 pub use once::{Claim, Once};
 pub use pages::Place;
 pub use problem::Problem;

@@ -13,7 +13,7 @@ use callboard_core::{
 };
 use callboard_store::{Row, Store};
 use tokio::{
-    sync::{Semaphore, broadcast, oneshot, watch},
+    sync::{Notify, Semaphore, broadcast, oneshot, watch},
     task::JoinHandle,
 };
 
@@ -22,6 +22,7 @@ use crate::{
     expiry::{self, Activity},
     job::{End, Ephemeral, Job, Published},
     journal::{PAGE, follows, read},
+    publication::Publication,
     recent::Recent,
     remembered::SessionMemory,
     snapshot::Loaded,
@@ -39,10 +40,14 @@ pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
+    /// Tells the entries that are decided here from those of anybody else.
+    pub(crate) nonce: Option<u32>,
+    /// Told where a run begins or goes on here.
+    pub(crate) begun: Arc<Notify>,
     /// There once somebody listens: it takes more room than all the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) published: watch::Sender<Published>,
+    pub(crate) published: Publication<Published>,
     pub(crate) recent: Recent,
     pub(crate) activity: Activity,
     /// Room in the queue.
@@ -69,6 +74,7 @@ impl Live {
         id: SessionId,
         store: Arc<dyn Store>,
         settings: Arc<Settings>,
+        begun: Arc<Notify>,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
@@ -78,9 +84,11 @@ impl Live {
             id,
             store,
             prompts: settings.prompt_memory.of_session(),
+            nonce: settings.nonce(),
+            begun,
             ephemeral: OnceLock::new(),
             settings,
-            published: watch::Sender::new(Ok(Arc::new(state))),
+            published: Publication::new(Ok(Arc::new(state))),
             recent: Recent::default(),
             activity: Activity::at(used),
             room: Semaphore::new(QUEUE),
@@ -173,12 +181,12 @@ impl Live {
 
     /// The state that was published last.
     pub(crate) fn known(&self) -> Result<Arc<State>, Error> {
-        self.published.borrow().clone().map_err(|end| self.error(end))
+        self.published.get().map_err(|end| self.error(end))
     }
 
     /// The states that are published from now on. Whoever has them uses the session.
     pub(crate) fn published(self: &Arc<Self>) -> watch::Receiver<Published> {
-        let published = self.published.subscribe();
+        let published = self.published.listen();
         let mut work = self.work();
         if work.noting.is_none() {
             self.note_uses(&mut work, 0);
@@ -231,7 +239,7 @@ impl Live {
 
     /// Whether somebody waits for what happens.
     pub(crate) fn has_listeners(&self) -> bool {
-        self.published.receiver_count() > 0
+        self.published.has_listeners()
     }
 
     /// The entries after `after` up to `through`, at most a page: from memory where they are there. None where the

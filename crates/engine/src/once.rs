@@ -11,10 +11,10 @@ use callboard_core::{
     },
     session::Ttl,
 };
-use callboard_store::Append;
+use callboard_store::{Append, Work};
 use serde_json::Value;
 
-use crate::{Board, Error, journal::read};
+use crate::{Board, Error, append::append_surely, journal::read};
 
 /// For how long such a request is remembered, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;
@@ -86,11 +86,13 @@ impl Board {
     }
 
     async fn note(&self, place: &SessionId, expected: Head, by: &Actor, fact: &impl Fact) -> Result<Head, Error> {
-        let entry = Entry::seal(expected, self.settings().clock.now(), by.clone(), record::draft(fact));
+        let (at, nonce) = (self.settings().clock.now(), self.settings().nonce());
+        let entry = Entry::seal(expected, at, by.clone(), nonce, record::draft(fact));
         let head = entry.head();
         let expires_at = Some(self.store().now().await?.plus_seconds(REMEMBERED_SECONDS));
-        let append = Append { session: place.clone(), expected, entries: vec![entry], values: Vec::new(), expires_at };
-        self.store().append(append).await?;
+        let (session, entries, values) = (place.clone(), vec![entry], Vec::new());
+        let append = Append { session, expected, entries, values, expires_at, work: Work::AsBefore };
+        append_surely(&**self.store(), append).await?;
         Ok(head)
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use callboard_core::id::SessionId;
 use callboard_store::Store;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
 use crate::{Settings, live::Live};
 
@@ -15,6 +15,8 @@ use crate::{Settings, live::Live};
 pub(crate) struct Open {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Arc<Settings>,
+    /// Told where a run begins or goes on through this board.
+    pub(crate) begun: Arc<Notify>,
     sessions: Mutex<Sessions>,
     /// What goes on in the background as long as the board is there.
     tasks: Mutex<JoinSet<()>>,
@@ -35,8 +37,8 @@ pub(crate) struct Kept {
 
 impl Open {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (sessions, tasks) = (Mutex::default(), Mutex::default());
-        Self { store, settings: Arc::new(settings), sessions, tasks }
+        let (begun, sessions, tasks) = Default::default();
+        Self { store, settings: Arc::new(settings), begun, sessions, tasks }
     }
 
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {

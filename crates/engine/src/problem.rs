@@ -24,7 +24,9 @@ impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
         let problem = Self { code: error.code(), detail: error.to_string(), ..Self::default() };
         match error {
-            Error::Refused(Refusal::Invalid(faults)) => Self { errors: faults.clone(), ..problem },
+            Error::Refused(Refusal::Invalid(faults) | Refusal::Contradiction { faults, .. }) => {
+                Self { errors: faults.clone(), ..problem }
+            }
             Error::Refused(Refusal::Conflict { what, hint, .. }) => {
                 Self { detail: what.clone(), hint: Some((*hint).to_owned()), ..problem }
             }

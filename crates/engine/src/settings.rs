@@ -3,9 +3,9 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use callboard_core::session::Ttl;
-use callboard_store::{Clock, SystemClock};
+use callboard_store::{Clock, Lease, SystemClock};
 
-use crate::PromptMemory;
+use crate::{PromptMemory, lease::LEASE};
 
 /// What a board is told when it is opened.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Settings {
     pub snapshot_every: u64,
     /// What is remembered of prompts, so that the next ones are quick.
     pub prompt_memory: PromptMemory,
+    /// Who drives the runs that begin or go on through this board, and for how long nobody else takes them over: one name
+    /// a board. A made-up one, unless it is given.
+    pub lease: Lease,
     /// How often what has expired is removed from the store; absent, that is left to others.
     pub sweep: Option<Duration>,
 }
@@ -35,8 +38,16 @@ impl Default for Settings {
             idle: Duration::from_secs(60),
             snapshot_every: 1000,
             prompt_memory: PromptMemory::default(),
+            lease: Lease { holder: format!("{:016x}", SystemRandom.next()).into(), lasts: LEASE },
             sweep: Some(Duration::from_secs(60)),
         }
+    }
+}
+
+impl Settings {
+    /// A number that tells the entries of one writer from those of another.
+    pub(crate) fn nonce(&self) -> Option<u32> {
+        u32::try_from(self.random.next() >> 32).ok()
     }
 }
 

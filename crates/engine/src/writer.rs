@@ -51,7 +51,7 @@ impl Writer {
                 return;
             }
             // Once the session has ended, whoever asks is told so by getting no answer.
-            if self.published.borrow().is_ok() {
+            if self.known().is_ok() {
                 self.take(jobs).await;
             }
         }
@@ -113,7 +113,7 @@ impl Writer {
         // The entries first: who sees the state finds them.
         self.recent.push(entries);
         let state = Arc::new(state);
-        let before = self.published.send_replace(Ok(state.clone()));
+        let before = self.published.replace(Ok(state.clone()));
         let ttl = |state: &State| state.session.settings.ttl_seconds;
         if before.is_ok_and(|before| ttl(&before) != ttl(&state)) {
             self.note_uses_anew();
@@ -123,7 +123,7 @@ impl Writer {
 
     /// Publishes that there is nothing more to come.
     pub(crate) fn end(&self, end: End) {
-        drop(self.published.send_replace(Err(end)));
+        drop(self.published.replace(Err(end)));
     }
 
     /// Reads what others appended. Where the journal is not the one that was read before, the session has ended.
@@ -189,13 +189,9 @@ impl Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         let Some(live) = self.0.take() else { return };
-        live.published.send_if_modified(|published| {
-            let lives = published.is_ok();
-            if lives {
-                *published = Err(End::Closed);
-            }
-            lives
-        });
+        if live.known().is_ok() {
+            drop(live.published.replace(Err(End::Closed)));
+        }
         let mut work = live.work();
         work.is_under_way = false;
         let waited: Vec<_> = work.waiting.drain(..).collect();

@@ -1,7 +1,6 @@
 //! What endpoints of all protocols have in common.
 
 use async_trait::async_trait;
-use serde_json::Value;
 
 use crate::http::Http;
 use crate::{ChatModel, ModelError};
@@ -14,11 +13,4 @@ pub(crate) trait Endpoint: ChatModel {
 
     /// The names of its models.
     async fn models(&self) -> Result<Vec<String>, ModelError>;
-}
-
-/// The names in a list of models, which has the same form everywhere.
-pub(crate) fn names(text: &str) -> Option<Vec<String>> {
-    let list: Value = serde_json::from_str(text).ok()?;
-    let names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
-    Some(names.map(str::to_owned).collect())
 }

@@ -8,7 +8,6 @@ use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::endpoint::names;
 use crate::{ApiKey, ModelError, Provider, Proxy, Timeouts};
 
 const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
@@ -198,6 +197,13 @@ fn hide_user(url: &mut Url) {
     // These fail only for URLs that cannot have what is taken away.
     let _ = url.set_username("");
     let _ = url.set_password(None);
+}
+
+/// The names in a list of models, which has the same form everywhere.
+fn names(text: &str) -> Option<Vec<String>> {
+    let list: Value = serde_json::from_str(text).ok()?;
+    let names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    Some(names.map(str::to_owned).collect())
 }
 
 /// What an error in JSON says, in any of the forms that endpoints use: its message, with its code if that is a word.

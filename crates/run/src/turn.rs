@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use callboard_core::{
-    agent::Tool,
     command::Command,
     conversation::ToolCall,
     directive::schema,
@@ -209,7 +208,7 @@ fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
     };
     if matches!(turn.ask.due, Due::Work { .. }) {
         // Those of the moment for which the prompt was made, in which they are counted.
-        request.tools = turn.prompt.tools.iter().map(tool).collect();
+        request.tools = Format::OpenAi.tools(&turn.prompt.tools);
     }
     request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
     request
@@ -241,12 +240,6 @@ fn code_of(refusal: &Refusal) -> &'static str {
 
 fn read(entry: &Entry) -> Result<TurnRequested, Error> {
     fact::read(entry).map_err(|error: Refusal| callboard_engine::Error::from(error).into())
-}
-
-fn tool(tool: &Tool) -> Value {
-    json!({"type": "function", "function": {
-        "name": tool.name, "description": tool.description, "parameters": tool.parameters,
-    }})
 }
 
 fn call(call: callboard_model::ToolCall) -> ToolCall {

@@ -35,6 +35,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
         if bytes.is_empty() || *bytes == *b"null" {
             return Ok(Self { body: parse(b"{}")?, terms });
         }
+        if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+            let detail = "the body is to be sent as it is: leave the header `Content-Encoding` out";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+        }
         if !is_json(&parts.headers) {
             let detail = "the body is to be JSON: send the header `Content-Type: application/json`";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));

@@ -63,6 +63,16 @@ impl<R> On<R> {
         }
     }
 
+    /// Executes a command on these terms.
+    pub(crate) async fn execute(&self, terms: Terms, command: Command) -> Result<Receipt, Problem> {
+        let (by, session) = (self.actor.clone(), &self.session);
+        let Terms { expected, request } = terms;
+        Ok(match request {
+            Some(request) => session.execute_once(by, expected, request, command).await?,
+            None => session.execute_at(by, expected, command).await?,
+        })
+    }
+
     /// That the caller may not do one thing of those that the call does.
     pub(crate) fn forbidden(&self, what: &'static str) -> Problem {
         Refusal::Forbidden { who: self.actor.to_string(), what, hint: "ask the user" }.into()

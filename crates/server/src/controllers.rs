@@ -19,11 +19,22 @@ use axum::routing::get;
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{app::App, problem::ProblemBody};
+use crate::{
+    app::App,
+    problem::ProblemBody,
+    shape::{directive::SetUpdateShape, text},
+};
 
 /// What the document has besides the calls.
 #[derive(OpenApi)]
-#[openapi(components(schemas(ProblemBody)))]
+#[openapi(components(schemas(
+    ProblemBody,
+    SetUpdateShape,
+    text::AgentName,
+    text::Label,
+    text::Roles,
+    text::SessionId
+)))]
 struct Document;
 
 /// All calls, with what they declare.

@@ -1,8 +1,12 @@
-//! Drivers: a task for each run that has not ended, owned by the server and ended with it.
+//! Drivers: a task for each run that goes on here, owned by the server and ended with it, and the leases by which several
+//! servers on one store share their runs.
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -13,14 +17,19 @@ use callboard_core::{
 use callboard_engine::{Board, Error, Session};
 use callboard_model::ChatModel;
 use callboard_run::{Driver, Error as RunError};
+use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::Settings;
 
+/// How long a driver waits before it tries again what failed, at first and at most.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
 /// Which runs are driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driving {
-    /// All that have not ended.
+    /// All that go on, unless somebody else drives them.
     All,
     /// Those that are started or resumed here.
     Started,
@@ -28,103 +37,175 @@ pub(crate) enum Driving {
     None,
 }
 
-/// All drivers of a server.
-pub(crate) struct Drivers {
+/// All drivers of a server. Its clones are the same.
+#[derive(Clone)]
+pub(crate) struct Drivers(Arc<Inner>);
+
+struct Inner {
     board: Board,
     models: Arc<dyn ChatModel>,
     settings: callboard_run::Settings,
     driving: Driving,
     closing: CancellationToken,
     tasks: TaskTracker,
-    driven: Arc<Mutex<BTreeSet<(SessionId, RunId)>>>,
+    driven: Mutex<BTreeSet<(SessionId, RunId)>>,
+    /// Told where a run is driven no more, which may have gone on since.
+    left: Notify,
+    /// Whether leases are looked after.
+    keeping: AtomicBool,
 }
 
-/// How many sessions are looked at together when runs are taken up.
-const PAGE: usize = 100;
+/// How many runs whose drivers have died are taken up at once, so that several servers share them.
+const TAKEN_AT_ONCE: usize = 16;
 
 impl Drivers {
     pub(crate) fn new(board: Board, settings: &Settings, driving: Driving, closing: CancellationToken) -> Self {
         let (models, settings) = (settings.models.clone(), settings.runs.clone());
-        Self { board, models, settings, driving, closing, tasks: TaskTracker::new(), driven: Arc::default() }
+        let (tasks, driven, left, keeping) = Default::default();
+        Self(Arc::new(Inner { board, models, settings, driving, closing, tasks, driven, left, keeping }))
     }
 
-    /// How many runs are driven, or waited with.
+    /// How many runs are driven here.
     pub(crate) fn len(&self) -> usize {
-        self.driven.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.driven().len()
     }
 
-    /// Drives a run until it has ended, through all that it waits for, unless it is driven already.
+    /// Drives a run, unless it is driven here already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
-        if self.driving == Driving::None {
+        let Inner { driving, models, settings, closing, tasks, .. } = &*self.0;
+        if *driving == Driving::None || closing.is_cancelled() {
             return;
         }
+        self.keep();
         let name = (session.id().clone(), run.clone());
-        if !self.driven.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+        if !self.driven().insert(name.clone()) {
             return;
         }
-        let driver = Driver::new(session.clone(), self.models.clone(), self.settings.clone());
-        let (closing, driven) = (self.closing.clone(), self.driven.clone());
-        self.tasks.spawn(async move {
-            tokio::select! {
-                () = closing.cancelled() => {}
-                () = to_the_end(&driver, &session, &run) => {}
+        let driver = Driver::new(session.clone(), models.clone(), settings.clone());
+        let (drivers, closing, waits) = (self.clone(), closing.clone(), *driving == Driving::Started);
+        tasks.spawn(async move {
+            let left = tokio::select! {
+                // First: who closes begins nothing any more.
+                biased;
+                () = closing.cancelled() => Left::Run,
+                left = to_the_end(&driver, &session, &run, waits) => left,
+            };
+            drivers.driven().remove(&name);
+            if left == Left::Run {
+                drivers.0.left.notify_one();
             }
-            driven.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
         });
     }
 
-    /// Takes up the runs that have not ended, those of an earlier server too.
-    pub(crate) async fn take_up(&self) -> Result<(), Error> {
-        let mut after = None;
+    /// Looks after the leases of this server from now on, and takes up the runs that are its own: those that were when
+    /// it was killed, those that go on here and, where it drives all, those whose drivers have died.
+    pub(crate) fn keep(&self) {
+        let Inner { driving, closing, tasks, keeping, .. } = &*self.0;
+        if *driving == Driving::None || keeping.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (drivers, closing) = (self.clone(), closing.clone());
+        tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = closing.cancelled() => {}
+                () = drivers.keep_leases() => {}
+            }
+        });
+    }
+
+    async fn keep_leases(&self) {
+        let Inner { board, driving, left, .. } = &*self.0;
+        let most = if *driving == Driving::All { TAKEN_AT_ONCE } else { 0 };
+        let every = board.settings().lease.lasts / 5;
         loop {
-            let page = self.board.sessions(after.as_ref(), PAGE).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = Some(last.id.clone());
-            for info in page {
-                let session = match self.board.session(&info.id).await {
-                    Ok(session) => session,
-                    Err(Error::NoSession { .. }) => continue,
-                    Err(error) => return Err(error),
-                };
-                if let Some(run) = session.state().await?.runs.unfinished() {
-                    self.drive(session.clone(), run.id.clone());
-                }
+            match board.lease(most).await {
+                Ok(sessions) => self.take_up(sessions).await,
+                Err(error) => tracing::warn!(%error, "the leases on runs could not be renewed; trying again"),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = board.run_begun() => {}
+                () = left.notified() => {}
             }
         }
     }
 
-    /// Waits until all of them have ended, once the server is closing.
+    /// Drives the runs in those sessions in which none is driven yet.
+    async fn take_up(&self, sessions: Vec<SessionId>) {
+        let idle: Vec<_> = {
+            let driven = self.driven();
+            let is_idle = |id: &SessionId| driven.iter().all(|(session, _)| session != id);
+            sessions.into_iter().filter(is_idle).collect()
+        };
+        for id in idle {
+            match self.unfinished(&id).await {
+                Ok(Some((session, run))) => self.drive(session, run),
+                Ok(None) | Err(Error::NoSession { .. } | Error::Closed) => {}
+                Err(error) => tracing::warn!(session = %id, %error, "a run could not be taken up; trying again"),
+            }
+        }
+    }
+
+    /// The run of a session that has not ended.
+    async fn unfinished(&self, id: &SessionId) -> Result<Option<(Session, RunId)>, Error> {
+        let session = self.0.board.session(id).await?;
+        let run = session.state().await?.runs.unfinished().map(|run| run.id.clone());
+        Ok(run.map(|run| (session, run)))
+    }
+
+    /// Waits until all of them have ended, once the server is closing, and leaves their runs to others.
     pub(crate) async fn ended(&self) {
-        self.tasks.close();
-        self.tasks.wait().await;
+        let Inner { board, tasks, keeping, .. } = &*self.0;
+        tasks.close();
+        tasks.wait().await;
+        if keeping.load(Ordering::Relaxed)
+            && let Err(error) = board.let_go().await
+        {
+            tracing::warn!(%error, "others take the runs over that were driven here only when their leases have run out");
+        }
+    }
+
+    fn driven(&self) -> MutexGuard<'_, BTreeSet<(SessionId, RunId)>> {
+        self.0.driven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Drives a run, waits with it for whoever it waits for, and goes on, until it has ended or somebody else drives it.
-async fn to_the_end(driver: &Driver, session: &Session, run: &RunId) {
-    let mut pause = Duration::from_millis(250);
+/// What a driver has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// A run that waits or has ended.
+    Run,
+    /// A run that somebody else drives.
+    ToAnother,
+}
+
+/// Drives a run until it waits for somebody, has ended, or somebody else drives it. One that waits is driven by whoever
+/// lets it go on; where `waits` is said, also from here.
+async fn to_the_end(driver: &Driver, session: &Session, run: &RunId, waits: bool) -> Left {
+    let mut pause = SHORTEST_PAUSE;
     loop {
         match driver.drive(run).await {
             Ok(Status::Running) => {}
-            Ok(Status::Completed | Status::Failed | Status::Cancelled) => return,
-            Ok(Status::AwaitingUser | Status::AwaitingTool | Status::Paused) => {
+            Ok(Status::AwaitingUser | Status::AwaitingTool | Status::Paused) if waits => {
                 let goes_on = session.when(|state| {
                     let status = state.runs.get(run).map(|run| run.status());
                     status.map_or(Some(()), |status| (!is_waiting(status)).then_some(()))
                 });
                 if goes_on.await.is_none() {
-                    return;
+                    return Left::Run;
                 }
             }
-            Err(RunError::TakenOver | RunError::Engine(Error::NoSession { .. } | Error::Closed)) => return,
+            Ok(_) | Err(RunError::Engine(Error::NoSession { .. } | Error::Closed)) => return Left::Run,
+            Err(RunError::TakenOver) => return Left::ToAnother,
             Err(error) => {
                 tracing::warn!(session = %session.id(), %run, %error, "a run could not be driven; trying again");
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(30));
+                pause = (pause * 2).min(LONGEST_PAUSE);
                 continue;
             }
         }
-        pause = Duration::from_millis(250);
+        pause = SHORTEST_PAUSE;
     }
 }
 

@@ -4,27 +4,14 @@
 //! answers. So the host must be one of ours, and an origin, where a browser sends one, the same.
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, StatusCode, header, uri::Authority},
-    middleware::Next,
-    response::{IntoResponse, Response},
 };
 
-use crate::{
-    app::{App, uncached},
-    problem::Problem,
-};
+use crate::{app::App, problem::Problem};
 
 /// Refuses what is not for this server, or comes from pages of another.
-pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
-    let answered = match check(&app, &request) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
-    };
-    uncached(answered)
-}
-
-fn check(app: &App, request: &Request) -> Result<(), Problem> {
+pub(crate) fn check(app: &App, request: &Request) -> Result<(), Problem> {
     let host =
         host(request).ok_or_else(|| Problem::malformed("bad_host", "the header Host is missing or malformed"))?;
     if !is_ours(app, &host) {

@@ -2,12 +2,16 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::problem::Problem;
+use crate::{problem::Problem, strict::Strict};
 
 /// Reads JSON as a value of any type; what is wrong with it is named with its place.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    // To keep track of the place takes time, and mostly nothing is wrong.
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
         let pointer = pointer(error.path());
         fault(error.inner(), pointer)
     })?;
@@ -27,12 +31,24 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> Problem {
         pointer.push('/');
         pointer.push_str(&field);
     }
-    Problem::invalid(pointer, text)
+    Problem::invalid(pointer, readable(text))
 }
 
-/// The field that a message about a missing or an unknown one names, as a part of a pointer.
+/// A message without the names that structures have here.
+fn readable(text: &str) -> String {
+    match text.split_once("expected struct ") {
+        Some((before, name)) => {
+            let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            format!("{before}expected an object{behind}")
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// The field that a message about a missing, an unknown or a doubled one names, as a part of a pointer.
 fn named(text: &str) -> Option<String> {
-    let field = text.strip_prefix("unknown field `").or_else(|| text.strip_prefix("missing field `"))?;
+    let field = ["unknown field `", "missing field `", "duplicate field `"];
+    let field = field.into_iter().find_map(|before| text.strip_prefix(before))?;
     let (field, _) = field.split_once('`')?;
     Some(escaped(field))
 }

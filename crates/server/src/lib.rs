@@ -28,6 +28,7 @@ mod json;
 mod once;
 mod params;
 mod problem;
+mod strict;
 mod terms;
 
 mod controllers;

@@ -10,16 +10,19 @@ use std::{
     time::Duration,
 };
 
+use axum::http::{Method, StatusCode};
+
 /// What the server counts of itself.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    calls: Mutex<BTreeMap<Call, Count>>,
+    /// By route.
+    calls: Mutex<BTreeMap<String, BTreeMap<Call, Count>>>,
     pub(crate) connections: Gauge,
     pub(crate) streams: Gauge,
 }
 
-/// Calls that are counted together: method, route and status.
-pub(crate) type Call = (String, String, u16);
+/// Calls of a route that are counted together: method and status.
+type Call = (&'static str, u16);
 
 #[derive(Default)]
 struct Count {
@@ -47,9 +50,13 @@ impl Gauge {
 
 impl Metrics {
     /// Counts a call that took so long until it began to be answered.
-    pub(crate) fn count(&self, call: Call, time: Duration) {
+    pub(crate) fn count(&self, route: &str, method: &Method, status: StatusCode, time: Duration) {
+        let call = (known(method), status.as_u16());
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = calls.entry(call).or_default();
+        let count = match calls.get_mut(route) {
+            Some(calls) => calls.entry(call).or_default(),
+            None => calls.entry(route.to_owned()).or_default().entry(call).or_default(),
+        };
         count.calls += 1;
         count.time += time;
     }
@@ -59,22 +66,33 @@ impl Metrics {
         let mut text = String::new();
         gauge(&mut text, "callboard_connections", "Open connections.", self.connections.now());
         gauge(&mut text, "callboard_streams", "Open event streams.", self.streams.now());
-        gauge(&mut text, "callboard_runs", "Runs that are driven or waited with.", i64::try_from(runs).unwrap_or(0));
+        gauge(&mut text, "callboard_runs", "Runs that are driven here.", i64::try_from(runs).unwrap_or(0));
         text.push_str("# HELP callboard_http_requests_total Calls that were answered.\n");
         text.push_str("# TYPE callboard_http_requests_total counter\n");
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((method, route, status), count) in &*calls {
-            let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
+        let labelled = || {
+            calls.iter().flat_map(|(route, calls)| calls.iter().map(move |(call, count)| (labels(route, *call), count)))
+        };
+        for (labels, count) in labelled() {
             let _ = writeln!(text, "callboard_http_requests_total{{{labels}}} {}", count.calls);
         }
         text.push_str("# HELP callboard_http_request_seconds_total Time until these calls began to be answered.\n");
         text.push_str("# TYPE callboard_http_request_seconds_total counter\n");
-        for ((method, route, status), count) in &*calls {
-            let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
+        for (labels, count) in labelled() {
             let _ = writeln!(text, "callboard_http_request_seconds_total{{{labels}}} {}", count.time.as_secs_f64());
         }
         text
     }
+}
+
+fn labels(route: &str, (method, status): Call) -> String {
+    format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"")
+}
+
+/// What a method is counted as: anybody can make up others.
+fn known(method: &Method) -> &'static str {
+    let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+    known.into_iter().find(|known| method == known).unwrap_or("other")
 }
 
 fn gauge(text: &mut String, name: &str, help: &str, value: i64) {

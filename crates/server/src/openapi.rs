@@ -2,7 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{controllers, shape};
+use utoipa::ToSchema;
+
+use crate::{
+    controllers,
+    shape::{
+        self,
+        text::{Label, SessionId},
+    },
+};
 
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
@@ -14,11 +22,9 @@ pub fn openapi() -> Value {
         fields.insert("security".to_owned(), json!([{"token": []}, {}]));
         fields.remove("servers");
     }
-    for name in STRICT {
-        let schema = document.pointer_mut(&format!("/components/schemas/{name}"));
-        if let Some(schema) = schema.and_then(Value::as_object_mut) {
-            schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-        }
+    unsigned(&mut document);
+    if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        shape::rules::add(schemas);
     }
     if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
         components.insert("parameters".to_owned(), json!({"IdempotencyKey": key(), "IfMatch": if_match()}));
@@ -35,31 +41,21 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Shapes of which no other fields are taken.
-const STRICT: [&str; 22] = [
-    "Agent",
-    "AllOf",
-    "AnyOf",
-    "AvailableTools",
-    "ContextSetUpdate",
-    "ContextSetUpdates",
-    "Directive",
-    "Field",
-    "FormRequest",
-    "Limits",
-    "NewMessage",
-    "NewMessages",
-    "NotThis",
-    "Profile",
-    "ProfileParts",
-    "SequenceMatch",
-    "SessionPatch",
-    "Shares",
-    "Step",
-    "Tool",
-    "ToolCall",
-    "ToolUsed",
-];
+/// Says of numbers that are not negative how large they may be: `int64` would halve it.
+fn unsigned(value: &mut Value) {
+    if let Some(fields) = value.as_object_mut()
+        && fields.get("minimum").and_then(Value::as_u64).is_some()
+        && fields.get("format").is_some_and(|format| format == "int64")
+    {
+        fields.remove("format");
+        fields.entry("maximum").or_insert(json!(u64::MAX));
+    }
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(unsigned),
+        Value::Array(all) => all.iter_mut().for_each(unsigned),
+        _ => {}
+    }
+}
 
 const DESCRIPTION: &str = "The context engine for teams of AI agents.\n\n\
     Every write takes the headers `Idempotency-Key` and `If-Match`, which are described among the components: what they \
@@ -100,13 +96,10 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     }
 }
 
-/// Words that name no agent.
-const RESERVED: [&str; 4] = ["all", "none", "user", "system"];
-
 fn acting() -> Value {
     json!({
         "name": "as", "in": "query", "required": false,
-        "schema": {"type": "string", "pattern": shape::AGENT_NAME, "not": {"enum": RESERVED}},
+        "schema": {"type": "string"},
         "description": "The agent as which the call is made and with whose eyes it sees; for the user",
     })
 }
@@ -127,13 +120,17 @@ fn if_match() -> Value {
     })
 }
 
-/// Says what names in a path can be.
+/// Says what stands in an address or a head more closely.
 fn narrow(parameter: &mut Value) {
+    // What is left out of a query or a head is not there; it has no way to say `null`.
+    if let Some(kind) = parameter.pointer_mut("/schema/type")
+        && let Some(word) = kind.as_array().and_then(|kinds| kinds.first().cloned())
+    {
+        *kind = word;
+    }
     let schema = match parameter.get("name").and_then(Value::as_str) {
-        Some("session") => json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$"}),
-        Some("name" | "thread" | "run" | "token") => {
-            json!({"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"})
-        }
+        Some("session") => reference::<SessionId>(),
+        Some("name" | "thread" | "run" | "token" | "path") => reference::<Label>(),
         _ => return,
     };
     if parameter.get("in").and_then(Value::as_str) == Some("path")
@@ -141,6 +138,10 @@ fn narrow(parameter: &mut Value) {
     {
         fields.insert("schema".to_owned(), schema);
     }
+}
+
+fn reference<T: ToSchema>() -> Value {
+    json!({"$ref": format!("#/components/schemas/{}", T::name())})
 }
 
 /// The statuses with which a call can fail.

@@ -102,7 +102,7 @@ fn bad_path() -> Problem {
 pub(crate) struct PageQuery {
     /// At most so many; all where it is left out.
     #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
+    #[param(value_type = Option<u64>, minimum = 0)]
     pub(crate) limit: Option<usize>,
     /// The `next_cursor` of the page before.
     #[param(pattern = "^([0-9a-f]{2})+$")]
@@ -133,7 +133,9 @@ pub(crate) fn acting(parts: &Parts) -> Result<Option<AgentName>, Problem> {
     if named.next().is_some() {
         return Err(Problem::invalid("/as", "say once as whom"));
     }
-    name.parse().map(Some).map_err(|error: BadName| Problem::invalid("/as", error.to_string()))
+    // What cannot be a name is the name of nobody.
+    let nobody = |error: BadName| Problem::not_found(format!("there is no agent {:?}: {}", error.text, error.rule));
+    name.parse().map(Some).map_err(nobody)
 }
 
 fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, Problem> {
@@ -192,21 +194,30 @@ mod form {
 }
 
 /// Reads a number that stands in a query as a text.
-pub(crate) fn number<'de, D: serde::Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn number<'de, D: serde::Deserializer<'de>, T: TryFrom<i128>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
     let read = |text: String| {
         let wrong = || serde::de::Error::custom(format!("{text:?} is not a whole number of 0 or more"));
-        if text.starts_with('+') { Err(wrong()) } else { text.parse().map_err(|_| wrong()) }
+        whole(&text).ok_or_else(wrong)
     };
     text.map(read).transpose()
+}
+
+/// The whole number that a text in an address or a header is; `5.0` is one.
+pub(crate) fn whole<T: TryFrom<i128>>(text: &str) -> Option<T> {
+    let float = || text.parse().ok().and_then(callboard_core::number::of_float);
+    let number = Some(text).filter(|text| !text.starts_with('+'))?.parse().ok().or_else(float)?;
+    T::try_from(number).ok()
 }
 
 /// Reads a time that stands in a query: RFC 3339, or milliseconds since 1970.
 pub(crate) fn time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
-    let read = |text: String| match text.parse::<i64>() {
-        Ok(milliseconds) => Timestamp::from_millis(milliseconds).map_err(serde::de::Error::custom),
-        Err(_) => text.parse().map_err(serde::de::Error::custom),
+    let read = |text: String| match whole(&text) {
+        Some(milliseconds) => Timestamp::from_millis(milliseconds).map_err(serde::de::Error::custom),
+        None => text.parse().map_err(serde::de::Error::custom),
     };
     text.map(read).transpose()
 }

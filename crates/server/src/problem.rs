@@ -132,10 +132,10 @@ impl From<Refusal> for Problem {
         let detail = error.to_string();
         match error {
             Refusal::Invalid(faults) => {
-                let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail);
-                let wrong = |fault: Fault| Wrong { pointer: fault.pointer, detail: fault.problem };
-                problem.errors = faults.into_iter().map(wrong).collect();
-                problem
+                Self { errors: wrongs(faults), ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail) }
+            }
+            Refusal::Contradiction { code, faults } => {
+                Self { errors: wrongs(faults), ..Self::new(StatusCode::CONFLICT, code, detail) }
             }
             Refusal::NotFound { .. } | Refusal::NoEntry { .. } => Self::not_found(detail),
             Refusal::Forbidden { hint, .. } => Self::new(StatusCode::FORBIDDEN, "forbidden", detail).hint(hint),
@@ -194,6 +194,10 @@ impl From<callboard_engine::Error> for Problem {
     }
 }
 
+fn wrongs(faults: Vec<Fault>) -> Vec<Wrong> {
+    faults.into_iter().map(|fault| Wrong { pointer: fault.pointer, detail: fault.problem }).collect()
+}
+
 /// What people read first.
 fn title(status: StatusCode) -> &'static str {
     match status {
@@ -202,6 +206,8 @@ fn title(status: StatusCode) -> &'static str {
         StatusCode::FORBIDDEN => "this is not allowed",
         StatusCode::NOT_FOUND => "there is no such thing",
         StatusCode::METHOD_NOT_ALLOWED => "this cannot be done with it",
+        StatusCode::REQUEST_TIMEOUT => "it took too long",
+        StatusCode::UPGRADE_REQUIRED => "a WebSocket is needed here",
         StatusCode::CONFLICT => "it contradicts what is there",
         StatusCode::PRECONDITION_FAILED => "the session has moved on",
         StatusCode::PAYLOAD_TOO_LARGE => "it is too large",

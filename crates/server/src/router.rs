@@ -7,15 +7,18 @@ use axum::{
     extract::{MatchedPath, Request, State},
     http::{Method, StatusCode},
     middleware::{self, Next},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 
-use crate::{app::App, controllers, guard, problem::Problem};
+use crate::{
+    app::{App, uncached},
+    controllers, guard,
+    problem::Problem,
+};
 
-/// All that can be called, by those whom the guard lets in.
+/// All that can be called, by those whom the guard lets in. One layer does it all: each wraps every route once more.
 pub(crate) fn guarded(app: &App) -> Router {
-    let guard = middleware::from_fn_with_state(app.clone(), guard::guard);
-    routes(app).layer(guard).layer(middleware::from_fn_with_state(app.clone(), count))
+    routes(app).layer(middleware::from_fn_with_state(app.clone(), enter))
 }
 
 /// All that can be called.
@@ -35,13 +38,16 @@ async fn no_method(method: Method) -> Problem {
         .hint("the header Allow names what can be done")
 }
 
-/// Counts each call under its route, never under an address that somebody made up.
-async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Lets a call in, or not, and counts it under its route, never under an address that somebody made up.
+async fn enter(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].contains(&request.method().as_str());
-    let method = if known { request.method().to_string() } else { "other".to_owned() };
-    let response = next.run(request).await;
-    app.metrics.count((method, route, response.status().as_u16()), began.elapsed());
-    response
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let method = request.method().clone();
+    let response = match guard::check(&app, &request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    app.metrics.count(route, &method, response.status(), began.elapsed());
+    uncached(response)
 }

@@ -17,7 +17,10 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_rustls::TlsAcceptor;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{Error, Settings, app::App, drivers::Driving, files, openapi, router::guarded, tls};
 
@@ -43,6 +46,8 @@ pub struct Server {
     tasks: TaskTracker,
     /// Cancelled when there is no more patience with connections.
     cut: CancellationToken,
+    /// Ends what runs in the background where this is dropped instead of ended.
+    _closing: DropGuard,
 }
 
 impl Server {
@@ -57,7 +62,8 @@ impl Server {
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
         let app = App::new(board, settings, is_loopback, Driving::All, || openapi().to_string())?;
         let (tasks, cut) = (TaskTracker::new(), CancellationToken::new());
-        Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app })
+        let closing = app.closing.clone().drop_guard();
+        Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app, _closing: closing })
     }
 
     /// Where it can be called, as `http://ADDRESS` or `https://ADDRESS`.
@@ -69,17 +75,16 @@ impl Server {
     /// Serves until `shutdown` comes.
     ///
     /// Then, in this order: no connection is taken any more; streams end, and the models of runs are asked no longer
-    /// (the turns that were under way are asked again by whoever takes the runs up); calls that were begun are
+    /// (the turns that were under way are asked again by whoever takes the runs up, another server at once); calls that were begun are
     /// answered, for as long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
-        let taking_up = tokio::spawn(take_up(self.app.clone()));
-        let watching = tokio::spawn(files::watch(self.app.clone()));
+        self.app.drivers.keep();
+        let (app, closing) = (self.app.clone(), self.app.closing.clone());
+        self.tasks.spawn(async move { closing.run_until_cancelled(files::watch(app)).await });
         tokio::select! {
             () = self.take() => {}
             () = shutdown => {}
         }
-        taking_up.abort();
-        watching.abort();
         self.end().await;
     }
 
@@ -116,21 +121,16 @@ impl Server {
         // Whoever comes now is refused at once.
         drop(listener);
         app.closing.cancel();
-        tasks.close();
-        if tokio::time::timeout(app.settings.limits.grace, tasks.wait()).await.is_err() {
-            tracing::warn!(connections = tasks.len(), "connections are cut that have not ended in time");
-            cut.cancel();
-            tasks.wait().await;
-        }
-        app.drivers.ended().await;
-    }
-}
-
-/// Takes up runs that have not ended. Where the store has a bad moment it is tried again.
-async fn take_up(app: App) {
-    while let Err(error) = app.drivers.take_up().await {
-        tracing::warn!(%error, "runs that have not ended could not be looked for; trying again");
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        let connections = async {
+            tasks.close();
+            if tokio::time::timeout(app.settings.limits.grace, tasks.wait()).await.is_err() {
+                tracing::warn!(connections = tasks.len(), "connections are cut that have not ended in time");
+                cut.cancel();
+                tasks.wait().await;
+            }
+        };
+        // Others need not wait with the runs until the last connection has ended.
+        tokio::join!(connections, app.drivers.ended());
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     conversation::facts::MessageAdded,
     entry::Hash,
+    error::Error as Refusal,
     fact::Fact,
     id::{Seq, ThreadId},
     state::State,
@@ -22,6 +23,7 @@ use crate::{
     params::{self, number, words},
     problem::Problem,
     rights::Rank,
+    shape,
 };
 
 /// Which entries a stream gives.
@@ -36,9 +38,10 @@ pub(crate) struct FeedQuery {
     /// Only entries of these types, with commas between them.
     types: Option<String>,
     /// Only entries about this thread.
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<shape::text::Label>)]
     thread: Option<ThreadId>,
     /// Only messages in these roles, with commas between them.
+    #[param(value_type = Option<shape::text::Roles>)]
     roles: Option<String>,
 }
 
@@ -90,7 +93,7 @@ impl Feed {
             types.iter().any(|kind| **kind == *DELTA)
         };
         if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
-            return Err(Problem::invalid("/roles", "only entries of the type message.added have a role"));
+            return Err(Refusal::contradiction("/roles", "only entries of the type message.added have a role").into());
         }
         let viewer = on.viewer();
         let in_charge = on.rank >= Rank::Manager;

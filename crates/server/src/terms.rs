@@ -2,14 +2,12 @@
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use callboard_core::{
-    command::Command,
     entry::Hash,
     id::Seq,
     request::{Request, RequestKey},
 };
-use callboard_engine::Receipt;
 
-use crate::{caller::On, problem::Problem};
+use crate::problem::Problem;
 
 /// On which terms a change is asked for.
 #[derive(Clone, Debug, Default)]
@@ -26,18 +24,6 @@ impl Terms {
         let key = key(&parts.headers)?;
         let request = key.map(|key| Request { key, fingerprint: fingerprint(parts, body) });
         Ok(Self { expected: expected(&parts.headers)?, request })
-    }
-}
-
-impl<R> On<R> {
-    /// Executes a command on these terms.
-    pub(crate) async fn execute(&self, terms: Terms, command: Command) -> Result<Receipt, Problem> {
-        let (by, session) = (self.actor.clone(), &self.session);
-        let Terms { expected, request } = terms;
-        Ok(match request {
-            Some(request) => session.execute_once(by, expected, request, command).await?,
-            None => session.execute_at(by, expected, command).await?,
-        })
     }
 }
 

@@ -39,6 +39,7 @@ pub mod by_time;
 pub mod concurrency;
 pub mod expiry;
 pub mod keys;
+pub mod leases;
 pub mod pen;
 pub mod read;
 pub mod restart;
@@ -113,6 +114,15 @@ macro_rules! conformance {
                 an_append_a_touch_and_a_deletion_are_named,
                 what_another_handle_does_is_named,
                 nothing_is_named_when_nothing_changed;
+            leases:
+                a_lease_begins_and_ends_with_the_batches_that_say_so,
+                a_lease_is_its_holders_until_it_runs_out,
+                who_lets_go_leaves_to_others_what_it_had,
+                the_first_to_run_out_are_taken_first,
+                a_refused_batch_leaves_the_lease_as_it_is,
+                what_is_gone_has_no_lease,
+                to_lease_changes_nothing_else,
+                of_many_who_ask_at_once_one_gets_each_lease;
             expiry:
                 what_has_expired_is_gone_for_every_call,
                 an_append_makes_an_expired_session_anew,

@@ -13,7 +13,7 @@ use callboard_core::{
 };
 use tokio::sync::broadcast;
 
-use crate::{Append, Clock, Durability, Error, Order, Query, Row, Snapshot, Store, TimeQuery, store};
+use crate::{Append, Clock, Durability, Error, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work, store};
 
 /// Keeps journals as long as the process lives.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct MemoryStore {
 #[derive(Debug)]
 struct Journal {
     row: Row,
+    /// Who has the lease on it, and until when.
+    lease: Option<(Arc<str>, Timestamp)>,
     entries: Vec<Entry>,
     keys: HashMap<Arc<str>, Seq>,
     values: HashMap<Hash, Arc<str>>,
@@ -124,6 +126,24 @@ impl Store for MemoryStore {
         Ok(behind.take(limit).map(|(id, journal)| (id.clone(), journal.row)).collect())
     }
 
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        let (now, lets_go) = (self.clock.now(), lease.lasts.is_zero());
+        let mut journals = self.journals();
+        let living = journals.iter_mut().filter(|(_, journal)| journal.row.lives(now));
+        let mut leases: Vec<_> = living.filter_map(|(id, journal)| Some((id, journal.lease.as_mut()?))).collect();
+        let has_run_out = |(holder, until): &(Arc<str>, Timestamp)| *holder != lease.holder && *until <= now;
+        leases.sort_by_key(|(id, held)| (held.1, (*id).clone()));
+        let free = leases.iter_mut().filter(|(_, held)| !lets_go && has_run_out(held)).take(most);
+        free.for_each(|(_, held)| held.0 = lease.holder.clone());
+        let mut held: Vec<_> = leases.into_iter().filter(|(_, held)| held.0 == lease.holder).collect();
+        for (_, held) in &mut held {
+            **held = (if lets_go { "".into() } else { lease.holder.clone() }, lease.until(now));
+        }
+        let mut names: Vec<_> = held.into_iter().filter(|_| !lets_go).map(|(id, _)| id.clone()).collect();
+        names.sort();
+        Ok(names)
+    }
+
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
         let now = self.clock.now();
         let there = self.journals().remove(session).is_some_and(|journal| journal.row.lives(now));
@@ -183,6 +203,7 @@ impl Journal {
     fn new(now: Timestamp) -> Self {
         Self {
             row: Row { head: Head::default(), expires_at: None, last_activity: now },
+            lease: None,
             entries: Vec::new(),
             keys: HashMap::new(),
             values: HashMap::new(),
@@ -193,6 +214,11 @@ impl Journal {
     fn append(&mut self, batch: &Append, now: Timestamp) {
         let head = batch.entries.last().map_or(self.row.head, Entry::head);
         self.row = Row { head, expires_at: batch.expires_at, last_activity: now };
+        match &batch.work {
+            Work::AsBefore => {}
+            Work::Due(lease) => self.lease = Some((lease.holder.clone(), lease.until(now))),
+            Work::Done => self.lease = None,
+        }
         self.entries.extend(batch.entries.iter().cloned());
         for (hash, text) in &batch.values {
             self.values.entry(*hash).or_insert_with(|| text.clone());

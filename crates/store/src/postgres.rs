@@ -32,7 +32,7 @@ use callboard_core::{
 use tokio::sync::{Notify, broadcast};
 
 use self::{changes::Changes, column::get, database::Database, fault::Fault, place::Place, watch::Tasks};
-use crate::{Append, Clock, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
+use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
 ///
@@ -153,6 +153,10 @@ impl Store for PostgresStore {
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         sessions::list(&self.database, self.said(), after, limit).await
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        sessions::lease(&self.database, self.said(), lease, most).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

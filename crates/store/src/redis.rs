@@ -39,7 +39,7 @@ use self::{
     link::Link,
     sessions::{Sweep, expiry},
 };
-use crate::{Append, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
+use crate::{Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in Redis 7 or newer.
 ///
@@ -140,6 +140,10 @@ impl Store for RedisStore {
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         sessions::list(&self.link, after, limit).await.map_err(|fault| fault.during("listing sessions"))
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        sessions::lease(&self.link, lease, most).await.map_err(|fault| fault.during("taking leases"))
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

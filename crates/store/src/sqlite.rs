@@ -10,6 +10,7 @@ mod delete;
 mod fault;
 mod file;
 mod filing;
+mod lease;
 mod read;
 mod read_by_time;
 mod readers;
@@ -36,7 +37,7 @@ use callboard_core::{
 use tokio::sync::broadcast;
 
 use self::{readers::Readers, writer::Writer};
-use crate::{Append, Clock, Durability, Error, Query, Row, Settings, Snapshot, Store, TimeQuery};
+use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in one SQLite file.
 ///
@@ -126,6 +127,11 @@ impl Store for SqliteStore {
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         let (after, now) = (after.cloned(), self.clock.now());
         self.readers.read("listing sessions", move |db| sessions::list(db, after.as_ref(), now, limit)).await
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        let lease = lease.clone();
+        self.writer.write("taking leases", move |write| lease::lease(write, &lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

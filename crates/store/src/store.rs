@@ -1,6 +1,6 @@
 //! The trait of stores, and what its calls take and give.
 
-use std::{ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use callboard_core::{
@@ -59,6 +59,15 @@ pub trait Store: Send + Sync + 'static {
     /// The sessions behind `after`, in the order of the bytes of their ids, at most `limit`.
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
 
+    /// Renews the leases of `lease.holder`, gives it up to `most` of those that have run out, the first to have run out
+    /// first, and names the sessions of all that it has then, in the order of their ids. From now on each lasts as long
+    /// as `lease.lasts`; where that is nothing, the holder lets go of all that it has, and others may have them at once.
+    ///
+    /// Who had a lease and lost it is not told: it is for the journal to refuse what comes too late. A session that has
+    /// expired has no lease. The calls of several holders at once are as if one came after the other; a lease whose
+    /// session is being written to at this moment may be renewed or taken by the next call only.
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error>;
+
     /// Deletes all there is of a session and says whether there was one.
     async fn delete(&self, session: &SessionId) -> Result<bool, Error>;
 
@@ -94,6 +103,30 @@ pub struct Append {
     pub values: Vec<(Hash, Arc<str>)>,
     /// When the session expires from now on; `None` is never.
     pub expires_at: Option<Timestamp>,
+    /// What becomes of the lease on the session with this batch.
+    pub work: Work,
+}
+
+/// Whether there is something to do in a session by itself, a run that goes on, and who does it. A session in which
+/// there is has a lease, in the same transaction in which that begins, so that none is forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// As before the batch.
+    #[default]
+    AsBefore,
+    /// There is, and whoever has this lease does it from now on, whoever did before.
+    Due(Lease),
+    /// There is nothing (any more).
+    Done,
+}
+
+/// That the work in a session is somebody's, and for how long nobody else takes it. By the clock of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Whose; no two that live at the same time have one name.
+    pub holder: Arc<str>,
+    /// For how long from now on.
+    pub lasts: Duration,
 }
 
 /// What a store knows of a session without looking into its entries.
@@ -163,6 +196,22 @@ pub enum Durability {
     Normal,
     /// A loss of power.
     Full,
+}
+
+impl Lease {
+    /// A lease that has run out from the beginning: whoever asks first gets it.
+    pub fn of_nobody() -> Self {
+        Self { holder: "".into(), lasts: Duration::ZERO }
+    }
+
+    pub(crate) fn lasts_millis(&self) -> i64 {
+        i64::try_from(self.lasts.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
+    }
+
+    /// When it runs out where it begins at `now`.
+    pub(crate) fn until(&self, now: Timestamp) -> Timestamp {
+        Timestamp::nearest(now.as_millis().saturating_add(self.lasts_millis()))
+    }
 }
 
 impl Append {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use callboard_engine::Board;
 use callboard_model::{ModelName, Provider};
+use callboard_server::Drive;
 use serde::Serialize;
 use serde_json::json;
 
@@ -64,7 +65,7 @@ pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) 
 
 /// Checks a store and all that is in it.
 async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
-    let board = match board(global, url).await {
+    let board = match board(global, url, Drive::Nothing).await {
         Ok(board) => board,
         Err(failure) => return findings.push(Finding::bad("store", failure.problem.detail)),
     };

@@ -1,5 +1,6 @@
 //! `callboard serve`: until it is told to end.
 
+mod node;
 mod token_key;
 
 use std::{
@@ -10,11 +11,16 @@ use std::{
     time::Duration,
 };
 
-use callboard_engine::{Board, core::session::Ttl, store::Store};
+use callboard_engine::{
+    Board, LEASE,
+    core::session::Ttl,
+    store::{Lease, Store},
+};
 use callboard_server::{Limits, ProjectFolder, Server, Settings, Tls};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use self::node::Node;
 use super::durability;
 use crate::{
     cli::{Global, Serve},
@@ -39,7 +45,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let ttl = config::ttl()?;
     let listener = TcpListener::bind(&args.listen).await.map_err(|error| no_address(&args.listen, &error))?;
     let store = callboard_store::open(&url, config::store_settings(global)).await?;
-    let token_secret = folder(&args, &url).map(|folder| token_key::read_or_make(&folder)).transpose()?;
+    let folder = folder(&args, &url);
+    let token_secret = folder.as_deref().map(token_key::read_or_make).transpose()?;
+    let node = Node::of(folder.as_deref())?;
     let settings = Settings {
         user_tokens,
         token_secret,
@@ -53,9 +61,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         }),
         limits: Limits::default(),
         models: Arc::new(config::endpoints()),
-        runs: config::runs(),
+        runs: config::runs(node.name.clone()),
     };
-    let board = board(store.clone(), &args, ttl);
+    let board = board(store.clone(), &args, ttl, &node);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
     tokio::select! {
@@ -67,9 +75,10 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn board(store: Arc<dyn Store>, args: &Serve, ttl: Ttl) -> Board {
+fn board(store: Arc<dyn Store>, args: &Serve, ttl: Ttl, node: &Node) -> Board {
+    let lease = Lease { holder: node.name.clone(), lasts: LEASE };
     let settings =
-        callboard_engine::Settings { ttl, sweep: args.sweep_seconds.0, ..callboard_engine::Settings::default() };
+        callboard_engine::Settings { ttl, lease, sweep: args.sweep_seconds.0, ..callboard_engine::Settings::default() };
     Board::new(store, settings)
 }
 

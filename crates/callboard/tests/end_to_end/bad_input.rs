@@ -219,45 +219,68 @@ fn a_store_in_a_folder_without_permission_is_refused_in_words() {
     let folder = home.path("locked");
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
-    let url = if is_root() { "sqlite:/proc/self/locked/team.db" } else { "sqlite:locked/team.db" };
-    let (status, error) = home.error(&format!("session new --store {url}"));
-    assert_eq!(status, 1, "{error}");
-    assert!(error["detail"].as_str().unwrap().contains("cannot open"), "{error}");
+    let create = home.on_the_store(["session", "new", "--store", "sqlite:locked/team.db", "--json"]);
+    // Permissions mean nothing to root, unless it goes without its privileges.
+    let mut create = if is_root() { within("setpriv", &["--bounding-set=-dac_override"], &create) } else { create };
+    let done = create.output().expect("setpriv is missing: install util-linux");
+    let error: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{error}");
+    assert!(error["error"]["detail"].as_str().unwrap().contains("cannot open"), "{error}");
 }
 
-/// A file system of this size in the memory, which is unmounted in the end; nothing where this process may not mount.
-struct Small(std::path::PathBuf);
-
-impl Small {
-    fn mount(home: &Home) -> Option<Self> {
-        let folder = home.path("small");
-        std::fs::create_dir(&folder).unwrap();
-        let mut mount = Command::new("mount");
-        let done = mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&folder).output();
-        done.is_ok_and(|done| done.status.success()).then_some(Self(folder))
-    }
+/// A command as another program starts it.
+fn within(program: &str, options: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(options).arg(command.get_program()).args(command.get_args());
+    outer.current_dir(command.get_current_dir().unwrap()).env_clear();
+    outer.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    outer
 }
 
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
+/// How to be where one may mount: as root, as the root of a name space of one's own, or with the help of `sudo`.
+const MOUNTING: [&[&str]; 3] = [
+    &["unshare", "--mount"],
+    &["unshare", "--map-root-user", "--mount"],
+    &["sudo", "--non-interactive", "unshare", "--mount"],
+];
+
+/// Mounts a disk of 1 MiB at `small` for those who are told of it alone, and does what follows.
+const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=1m tmpfs small && \"$@\"";
+
+/// What works on a disk that is soon full.
+fn on_a_small_disk(home: &Home, script: &str) -> String {
+    std::fs::create_dir(home.path("small")).unwrap();
+    let run = |way: &[&str], script: &str| {
+        let shell = ["sh", "-c", ON_A_SMALL_DISK, "sh", "sh", "-c", script, "sh", env!("CARGO_BIN_EXE_callboard")];
+        let mut command = Command::new(way[0]);
+        command.args(&way[1..]).args(shell).current_dir(home.path(".")).output()
+    };
+    let works = |way: &&&[&str]| run(way, "true").is_ok_and(|done| done.status.success());
+    let way = MOUNTING.iter().find(works).expect(
+        "a small disk cannot be mounted: run the tests as root, let users have name spaces of their own \
+         (`sysctl kernel.apparmor_restrict_unprivileged_userns=0`), or let `sudo` do without a password",
+    );
+    let done = run(way, script).unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
 }
 
 #[test]
 fn a_full_disk_is_told_of_and_loses_nothing_that_was_acknowledged() {
     let home = Home::new();
-    let Some(small) = Small::mount(&home) else {
-        eprintln!("this process may not mount a small file system; the store's own tests fill a file instead");
-        return;
-    };
-    let store = format!("--store sqlite:{}/team.db --session demo", small.0.display());
-    home.json(&format!("session new --id demo --store sqlite:{}/team.db", small.0.display()));
-    let line = format!("{}\n", "x".repeat(20_000));
-    let said = home.feed(&format!("say --lines --json {store}"), line.repeat(100));
-    assert_eq!(said.status, 1, "{}", said.stderr);
-    assert!(said.stdout.contains("store_full"), "{}", said.stderr);
-    let acknowledged = said.stdout.lines().filter(|line| line.contains("message_id")).count();
-    let messages = home.json(&format!("messages {store}"));
+    home.write("lines", format!("{}\n", "x".repeat(20_000)).repeat(100));
+    let said = on_a_small_disk(
+        &home,
+        "export HOME=$PWD CALLBOARD_STORE=sqlite:small/team.db; set -e
+         \"$1\" session new --id demo --json > new
+         status=0; \"$1\" say --session demo --lines --json < lines > said || status=$?
+         echo $status; \"$1\" messages --session demo --json",
+    );
+    let (status, messages) = said.split_once('\n').unwrap();
+    let said = std::fs::read_to_string(home.path("said")).unwrap();
+    assert!(status == "1" && said.contains("store_full"), "{status}: {said}");
+    let acknowledged = said.lines().filter(|line| line.contains("message_id")).count();
+    let messages: Value = serde_json::from_str(messages).unwrap();
+    assert!(acknowledged > 0, "{said}");
     assert_eq!(messages["messages"].as_array().unwrap().len(), acknowledged);
 }

@@ -41,6 +41,7 @@ mod resume;
 mod serve;
 mod server;
 mod several;
+mod several_servers;
 mod steps;
 mod team_run;
 mod transfer;

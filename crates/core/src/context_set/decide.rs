@@ -44,7 +44,10 @@ pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome
         team.check_audience(&visible_to, "/visible_to")?;
     }
     if is_steps && !team.managers().covers(&visible_to) {
-        return Err(Error::invalid("/visible_to", "Process Steps is for the manager alone: leave visible_to out"));
+        return Err(Error::contradiction(
+            "/visible_to",
+            "Process Steps is for the manager alone: leave visible_to out",
+        ));
     }
     let set = ContextSet {
         name: put.name.clone(),

@@ -113,7 +113,7 @@ fn a_name_of_a_megabyte_is_rejected_in_a_few_words() {
 fn unknown_agents_are_rejected_by_name() {
     let mut board = Board::team("lead writer");
     assert_snapshot!(updates(&mut board, "A for ghost = 1; B for writer,ghost,spook = 1; C for writer = 1"), @"rejected (/visibleToAgents: there is no agent ghost; the team is: lead, writer), rejected (/visibleToAgents: there is no agent ghost, spook; the team is: lead, writer), created");
-    assert_snapshot!(told(board.user(put("D", "1", Some("ghost"), None))), @"invalid: /visible_to: there is no agent ghost; the team is: lead, writer");
+    assert_snapshot!(told(board.user(put("D", "1", Some("ghost"), None))), @"no_agent: /visible_to: there is no agent ghost; the team is: lead, writer");
     assert_snapshot!(seen(&board, "user"), @"C = 1");
 }
 
@@ -197,7 +197,7 @@ fn process_steps_are_the_managers_alone() {
                              Process Steps for lead = y; Process Steps for none = y"),
         @"created, rejected (/visible_to: Process Steps is for the manager alone: leave visible_to out), rejected (/visible_to: Process Steps is for the manager alone: leave visible_to out), updated, updated"
     );
-    assert_snapshot!(told(board.user(put("Process Steps", "x", Some("writer"), None))), @"invalid: /visible_to: Process Steps is for the manager alone: leave visible_to out");
+    assert_snapshot!(told(board.user(put("Process Steps", "x", Some("writer"), None))), @"contradiction: /visible_to: Process Steps is for the manager alone: leave visible_to out");
     assert_snapshot!(seen(&board, "writer"), @"");
 }
 

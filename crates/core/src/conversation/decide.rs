@@ -69,21 +69,24 @@ pub(crate) fn say(
     thread: &ThreadId,
     messages: &[NewMessage],
 ) -> Result<Vec<Receipt>, Undecided> {
-    let faults = messages.iter().enumerate().flat_map(|(at, message)| faults(at, thread, message)).collect::<Vec<_>>();
-    if !faults.is_empty() {
-        return Err(Error::Invalid(faults).into());
-    }
+    let invalid = messages.iter().enumerate().flat_map(|(at, message)| faults(at, message)).collect();
+    let elsewhere = messages.iter().enumerate().filter_map(|(at, message)| elsewhere(at, thread, message)).collect();
+    Error::of(invalid, elsewhere)?;
     messages.iter().enumerate().map(|(at, new)| add_one(deciding, thread, new, at)).collect()
 }
 
-fn faults(at: usize, thread: &ThreadId, message: &NewMessage) -> Vec<Fault> {
+/// That a message names another thread than the one to which it is added.
+fn elsewhere(at: usize, thread: &ThreadId, message: &NewMessage) -> Option<Fault> {
+    let other = message.thread_id.as_ref().filter(|other| *other != thread)?;
+    let problem = format!("the message is added to {thread} and names {other}: leave it out");
+    Some(Fault { pointer: format!("/messages/{at}/thread_id"), problem })
+}
+
+fn faults(at: usize, message: &NewMessage) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut fault = |field: &str, problem: String| {
         faults.push(Fault { pointer: format!("/messages/{at}/{field}"), problem });
     };
-    if let Some(other) = message.thread_id.as_ref().filter(|other| *other != thread) {
-        fault("thread_id", format!("the message is added to {thread} and names {other}: leave it out"));
-    }
     if let Some(NewContent::Parts(parts)) = &message.content
         && !parts.iter().all(|part| part.get("type").is_some_and(Value::is_string))
     {

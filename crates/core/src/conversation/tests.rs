@@ -91,7 +91,7 @@ fn a_batch_is_added_whole_or_not_at_all() {
         {"role": "tool", "tool_calls": [{"id": "c1", "name": "look"}]},
         {"role": "user", "content": [{"text": "no type"}]},
     ]);
-    assert_snapshot!(told(board.user(post("main", &messages))), @r#"invalid: /messages/1/thread_id: the message is added to main and names other: leave it out; /messages/2/tool_call_id: only a message in the role TOOL is the result of a call; /messages/3/tool_calls: only a message in the role AI calls tools; /messages/4/content: give each part a type, for instance {"type": "text", "text": "…"}"#);
+    assert_snapshot!(told(board.user(post("main", &messages))), @r#"invalid: /messages/2/tool_call_id: only a message in the role TOOL is the result of a call; /messages/3/tool_calls: only a message in the role AI calls tools; /messages/4/content: give each part a type, for instance {"type": "text", "text": "…"}; /messages/1/thread_id: the message is added to main and names other: leave it out"#);
     assert_eq!(board.state, before);
     assert_snapshot!(say(&mut board, "main", &json!([["x", "1"], ["x", "2"]])), @"message_exists: /messages/1/message_id: entry 4 has the id x and says something else: give the message another id, or leave it out");
     assert_eq!(board.state, before);

@@ -8,9 +8,9 @@ use crate::{
     deciding::Deciding,
     directive::facts::Received,
     directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
-    error::Error,
+    error::{Error, Fault},
     form::Form,
-    id::SetName,
+    id::{AgentName, SetName},
     rights,
     text::Text,
 };
@@ -23,9 +23,18 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
     let others: Vec<_> = others.collect();
     if !others.is_empty() {
-        return Err(Error::Invalid(others));
+        // Whoever could be an agent's name, and is none here, contradicts the team.
+        let is_absent = |fault: &Fault| fault.pointer == "/messageTo" && names_agent(input);
+        let (absent, invalid): (Vec<_>, Vec<_>) = others.into_iter().partition(is_absent);
+        return Err(match invalid.is_empty() {
+            true => Error::Contradiction { code: "no_agent", faults: absent },
+            false => Error::Invalid(invalid.into_iter().chain(absent).collect()),
+        });
     }
     let directive = reading.directive;
+    if let Some(form) = &directive.form {
+        Form::asking(form.fields.clone()).check_fields("/form")?;
+    }
     let outcomes = update_sets(deciding, &directive.sets);
     let form = ask_user(deciding, &directive)?;
     let message = match &directive.message {
@@ -45,6 +54,11 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     let form =
         form.map(|(name, form)| FormRequest { name: Some(name.to_string()), fields: form.fields, answered: false });
     Ok(Directed { outcomes, form, unparsed: reading.unparsed })
+}
+
+/// Whether the message of a directive is for somebody who could be an agent.
+fn names_agent(input: &Value) -> bool {
+    input.get("messageTo").and_then(Value::as_str).is_some_and(|name| name.parse::<AgentName>().is_ok())
 }
 
 /// Applies updates of sets in order. One that is rejected stops no other.
@@ -93,11 +107,8 @@ pub(crate) fn ask_user(deciding: &mut Deciding<'_>, directive: &Directive) -> Re
     let request = directive.message.clone().unwrap_or_else(|| "The manager asks for information.".into());
     let (name, form) = match &directive.form {
         Some(FormRequest { name, fields, .. }) => {
-            let form = Form { fields: fields.clone(), ..Form::one_answer("Answer") };
-            let faults = form.faults("/form");
-            if !faults.is_empty() {
-                return Err(Error::Invalid(faults));
-            }
+            let form = Form::asking(fields.clone());
+            form.check_fields("/form")?;
             (name.clone(), form)
         }
         None => (None, Form::one_answer("Answer")),

@@ -100,6 +100,12 @@ pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
     TOOLS + tools.iter().map(tool).sum()
 }
 
+/// A tool as the Messages API takes it.
+pub(super) fn tool(tool: &Tool) -> Value {
+    let schema = if tool.parameters.is_empty() { json!({"type": "object"}) } else { json!(tool.parameters) };
+    json!({"name": tool.name, "description": tool.description, "input_schema": schema})
+}
+
 /// What is around all that was said costs, at the most: two blocks before it, what opens and closes it, and the start
 /// of the answer.
 pub(super) fn envelope(count: &dyn TokenCounter) -> Tokens {

@@ -52,6 +52,13 @@ pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
     tools.iter().map(tool).sum()
 }
 
+/// A tool as chat completions take it.
+pub(super) fn tool(tool: &Tool) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+    }})
+}
+
 /// Writes things that were said together: a call with its results, or one thing alone.
 pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
     let mut messages: Vec<_> = group.iter().map(|speech| one(speech, reader)).collect();

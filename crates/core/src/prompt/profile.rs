@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{count::Tokens, error::Error};
+use crate::{count::Tokens, error::Error, number};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Shares {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Share>,
     /// Who has the higher number is served first.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
 }
 
@@ -94,12 +94,12 @@ impl<'de> Deserialize<'de> for Share {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "a number of tokens, or a percentage such as \"25%\"")]
         enum Form {
-            Tokens(u64),
+            Tokens(Tokens),
             Text(String),
         }
         let wrong = || de::Error::custom("a percentage is \"0%\" to \"100%\"");
         match Form::deserialize(deserializer)? {
-            Form::Tokens(tokens) => Ok(Self::Tokens(Tokens(tokens))),
+            Form::Tokens(tokens) => Ok(Self::Tokens(tokens)),
             Form::Text(text) => {
                 let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
                 percent.filter(|percent| *percent <= 100).map(Self::Percent).ok_or_else(wrong)
@@ -132,7 +132,7 @@ impl Profile {
             };
             if above {
                 let pointer = format!("{pointer}/parts/{}/min", part.name());
-                return Err(Error::invalid(pointer, "the minimum is above the maximum"));
+                return Err(Error::contradiction(pointer, "the minimum is above the maximum"));
             }
         }
         Ok(())

@@ -131,7 +131,7 @@ pub(crate) fn tool_results(
     });
     let faults: Vec<_> = faults.collect();
     if !faults.is_empty() {
-        return Err(Error::Invalid(faults).into());
+        return Err(Error::Contradiction { code: "no_tool_call", faults }.into());
     }
     let message = |(id, text): &(String, String)| NewMessage {
         tool_call_id: Some(id.clone()),

@@ -319,7 +319,7 @@ fn a_worker_calls_tools_and_goes_on_with_their_results() {
             results.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect(),
         )
     };
-    assert_snapshot!(error(board.user(results(&[("c1", "a tree"), ("c9", "?")]))), @r#"invalid: /results/1/tool_call_id: no call "c9" waits for a result"#);
+    assert_snapshot!(error(board.user(results(&[("c1", "a tree"), ("c9", "?")]))), @r#"no_tool_call: /results/1/tool_call_id: no call "c9" waits for a result"#);
     board.user(results(&[("c2", "a bush")])).unwrap();
     assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{"at":"c1"}}]"#);
     board.user(results(&[("c1", "a tree")])).unwrap();

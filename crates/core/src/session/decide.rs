@@ -71,7 +71,7 @@ fn check_names(settings: &Settings, agents: &[Agent]) -> Result<(), Error> {
     let known = |name: &AgentName| agents.iter().any(|agent| agent.name == *name);
     let unknown: Vec<_> = settings.default_visibility.0.names().filter(|name| !known(name)).collect();
     match unknown.first() {
-        Some(name) => Err(Error::invalid("/default_visibility", format!("there is no agent {name}"))),
+        Some(name) => Err(Error::contradicting("no_agent", "/default_visibility", format!("there is no agent {name}"))),
         None => Ok(()),
     }
 }

@@ -95,8 +95,8 @@ fn a_change_says_only_what_changes() {
     assert_snapshot!(patch(&mut board, &json!({})), @"ok");
     assert_eq!(board.entries.len() - before, 2);
     assert_snapshot!(json!(board.state.session.settings), @r#"{"title":"Poems","default_visibility":"all","ttl_seconds":"never","limits":{"turns":9}}"#);
-    assert_snapshot!(patch(&mut board, &json!({"default_visibility": ["ghost"]})), @"invalid: /default_visibility: there is no agent ghost");
-    assert_snapshot!(patch(&mut board, &json!({"agents": [], "default_visibility": "writer"})), @"invalid: /default_visibility: there is no agent writer");
+    assert_snapshot!(patch(&mut board, &json!({"default_visibility": ["ghost"]})), @"no_agent: /default_visibility: there is no agent ghost");
+    assert_snapshot!(patch(&mut board, &json!({"agents": [], "default_visibility": "writer"})), @"no_agent: /default_visibility: there is no agent writer");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
-use super::{Progress, Step, TOOL_NAME, is_tool_name};
+use super::{Progress, Step};
+use crate::agent::{TOOL_NAME, is_tool_name};
 
 /// When a step is entered.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,18 +38,25 @@ impl Condition {
         }
     }
 
-    pub(super) fn check(&self, step: &Step) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         match self {
             Self::ToolUsed(tool) if !is_tool_name(tool) => Err(format!("{tool:?} is no name of a tool: {TOOL_NAME}")),
-            Self::SequenceMatch if step.sequence.is_empty() => {
-                Err("sequence_match needs a sequence: give the step one, or use tool_used".to_owned())
-            }
             Self::All(inner) | Self::Any(inner) if inner.is_empty() => {
                 Err("all and any need at least one condition in them".to_owned())
             }
-            Self::All(inner) | Self::Any(inner) => inner.iter().try_for_each(|one| one.check(step)),
-            Self::Not(one) => one.check(step),
+            Self::All(inner) | Self::Any(inner) => inner.iter().try_for_each(Self::check),
+            Self::Not(one) => one.check(),
             Self::ToolUsed(_) | Self::SequenceMatch => Ok(()),
+        }
+    }
+
+    /// Whether it speaks of the sequence of its step.
+    pub(super) fn needs_sequence(&self) -> bool {
+        match self {
+            Self::SequenceMatch => true,
+            Self::ToolUsed(_) => false,
+            Self::All(inner) | Self::Any(inner) => inner.iter().any(Self::needs_sequence),
+            Self::Not(one) => one.needs_sequence(),
         }
     }
 

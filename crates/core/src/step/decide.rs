@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use super::{
-    Progress, Steps, TOOL_NAME,
+    Progress, Steps,
     facts::{SequenceAdvanced, StepEntered, StepsReset, ToolUsed, UsageReported},
-    is_tool_name,
     offer::refusal,
     progress::Move,
 };
-use crate::{deciding::Deciding, error::Error, id::StepName, rights, run::Usage};
+use crate::{
+    agent::{TOOL_NAME, is_tool_name},
+    deciding::Deciding,
+    error::Error,
+    id::StepName,
+    rights,
+    run::Usage,
+};
 
 /// A change on the way through the steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +135,7 @@ fn set(deciding: &mut Deciding<'_>, place: &Place) -> Result<(), Error> {
     let index = match place.sequence_index {
         Some(index) if index > length => {
             let problem = format!("the sequence of the step has {length} tools: use 0 to {length}");
-            return Err(Error::invalid("/sequence_index", problem));
+            return Err(Error::contradicting("beyond_sequence", "/sequence_index", problem));
         }
         Some(index) => index,
         None if place.active_step.is_some() => 0,
@@ -141,5 +147,5 @@ fn set(deciding: &mut Deciding<'_>, place: &Place) -> Result<(), Error> {
 
 fn unknown(steps: &Steps, name: &StepName) -> Error {
     let names = steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(", ");
-    Error::invalid("/active_step", format!("there is no step {name}; the steps are: {names}"))
+    Error::contradicting("no_step", "/active_step", format!("there is no step {name}; the steps are: {names}"))
 }

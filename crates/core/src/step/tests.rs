@@ -76,7 +76,7 @@ fn without_a_default_no_step_is_active_at_first() {
 #[test]
 fn a_step_without_conditions_is_entered_by_hand_or_as_the_default_only() {
     let steps = json!([{"name": "by-hand"}, {"name": "start", "is_default": true}]);
-    assert_snapshot!(go(steps, "a =by-hand b = =nowhere"), @"start/0  a start/0  =by-hand by-hand/0  b by-hand/0  = start/0  =nowhere (invalid)");
+    assert_snapshot!(go(steps, "a =by-hand b = =nowhere"), @"start/0  a start/0  =by-hand by-hand/0  b by-hand/0  = start/0  =nowhere (no_step)");
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Board {
     pub fn ask(&mut self, by: &Actor, command: &Command) -> Result<Answer, Error> {
         let mut known = Known::default();
         loop {
-            let asked = Asked { by, at: self.now, count: self.count, known: &known };
+            let asked = Asked { by, at: self.now, nonce: None, count: self.count, known: &known };
             match decide(&self.state, command, asked) {
                 Err(Undecided::Refused(error)) => return Err(error),
                 Err(Undecided::Need(seq)) => {

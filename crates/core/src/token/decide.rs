@@ -17,7 +17,7 @@ pub(crate) fn create(deciding: &mut Deciding<'_>, new: &NewToken) -> Result<Arc<
             deciding.state.team.check_audience(&names, "/agent")?;
         }
         Holder::Role(Role::Manager) if deciding.state.team.manager().is_none() => {
-            return Err(Error::invalid("/role", "the team has no manager"));
+            return Err(Error::contradicting("no_agent", "/role", "the team has no manager"));
         }
         Holder::Role(_) => {}
     }

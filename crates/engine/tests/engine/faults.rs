@@ -48,12 +48,59 @@ async fn i2_an_unsure_append_that_took_place_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn i2_an_unsure_append_that_did_not_take_place_is_an_error() {
+async fn i2_an_unsure_append_that_did_not_take_place_is_made_again() {
     let stage = stage().await;
     stage.faulty.next(Call::Append, 1, Act::FailBefore);
-    assert_eq!(stage.say("one").await, "store_failed");
+    assert_eq!(stage.say("one").await, "ok");
     assert_eq!(stage.say("two").await, "ok");
-    assert_eq!(stage.texts().await, ["two"]);
+    assert_eq!(stage.texts().await, ["one", "two"]);
+    assert_sound(&stage.session).await;
+}
+
+#[tokio::test]
+async fn i2_an_unsure_append_that_takes_place_later_is_not_made_twice() {
+    let stage = stage().await;
+    stage.faulty.next(Call::Append, 1, Act::FailLate);
+    assert_eq!(stage.say("one").await, "ok");
+    stage.faulty.next(Call::Append, 3, Act::FailLate);
+    assert_eq!(stage.say("two").await, "ok");
+    assert_eq!(stage.texts().await, ["one", "two"]);
+    assert_sound(&stage.session).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn i2_an_unsure_append_that_takes_place_when_nobody_waits_for_it_any_more_disturbs_nothing() {
+    let stage = stage().await;
+    let mut tries = 0;
+    stage.faulty.play(move |call| match call {
+        // The last of the tries takes place right before what is appended next.
+        Call::Append => {
+            tries += 1;
+            if tries == 5 { Act::FailLate } else { Act::FailBefore }
+        }
+        _ => Act::Pass,
+    });
+    assert_eq!(stage.say("one").await, "store_unsettled");
+    stage.faulty.mend();
+    assert_eq!(stage.say("two").await, "ok");
+    assert_eq!(stage.texts().await, ["one", "two"]);
+    assert_sound(&stage.session).await;
+}
+
+#[tokio::test]
+async fn i8_nobody_takes_for_its_own_what_somebody_else_did_at_the_same_moment() {
+    let stage = stage().await;
+    let other = Board::new(stage.store.clone(), settings(&clock())).session(&id("s")).await.unwrap();
+    let gate = Arc::new(Semaphore::new(0));
+    stage.faulty.next(Call::Append, 1, Act::WaitAndFail(gate.clone()));
+    let session = stage.session.clone();
+    let saying = tokio::spawn(async move { code(session.say(Viewer::User, &thread("main"), text("hello")).await) });
+    tokio::task::yield_now().await;
+    // The same words of the same speaker, on the same head, in the same millisecond.
+    assert_eq!(code(other.say(Viewer::User, &thread("main"), text("hello")).await), "ok");
+    gate.add_permits(1);
+    assert_eq!(soon("the answer", saying).await.unwrap(), "ok");
+    assert_eq!(stage.texts().await, ["hello", "hello"]);
     assert_sound(&stage.session).await;
 }
 
@@ -96,9 +143,11 @@ async fn i2_a_session_that_was_made_by_an_unsure_append_is_there() {
     let stage = stage().await;
     stage.faulty.next(Call::Append, 1, Act::FailAfter);
     assert_eq!(code(stage.board.create(new("t")).await), "ok");
-    stage.faulty.next(Call::Append, 1, Act::FailBefore);
-    assert_eq!(code(stage.board.create(new("u")).await), "store_failed");
-    assert_eq!(code(stage.board.create(new("u")).await), "ok");
+    for (id, act) in [("u", Act::FailBefore), ("v", Act::FailLate)] {
+        stage.faulty.next(Call::Append, 1, act);
+        assert_eq!(code(stage.board.create(new(id)).await), "ok");
+        assert_eq!(code(stage.board.create(new(id)).await), "session_exists");
+    }
 }
 
 #[tokio::test]

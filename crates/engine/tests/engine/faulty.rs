@@ -8,7 +8,7 @@ use callboard_engine::core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
-use callboard_engine::store::{Append, Durability, Error, Query, Row, Snapshot, Store, TimeQuery};
+use callboard_engine::store::{Append, Durability, Error, Lease, Query, Row, Snapshot, Store, TimeQuery};
 use tokio::sync::{Semaphore, broadcast};
 
 /// A call of a store.
@@ -33,6 +33,10 @@ pub(crate) enum Act {
     FailBefore,
     /// It fails, and was done.
     FailAfter,
+    /// It fails, and is done right before the next append.
+    FailLate,
+    /// It waits until somebody lets it through, and then fails, and nothing was done.
+    WaitAndFail(Arc<Semaphore>),
     /// Somebody else was faster, it says.
     Conflict,
     /// There is no room.
@@ -49,11 +53,12 @@ type Script = Box<dyn FnMut(Call) -> Act + Send>;
 pub(crate) struct Faulty {
     inner: Arc<dyn Store>,
     script: Mutex<Script>,
+    late: Mutex<Option<Append>>,
 }
 
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { inner, script: Mutex::new(Box::new(|_| Act::Pass)) })
+        Arc::new(Self { inner, script: Mutex::new(Box::new(|_| Act::Pass)), late: Mutex::default() })
     }
 
     /// What becomes of the calls from now on.
@@ -81,10 +86,22 @@ impl Faulty {
     }
 
     async fn pass<T>(&self, call: Call, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        let act = (self.script.lock().unwrap_or_else(PoisonError::into_inner))(call);
+        let act = self.act(call);
+        self.play_out(act, answer).await
+    }
+
+    fn act(&self, call: Call) -> Act {
+        (self.script.lock().unwrap_or_else(PoisonError::into_inner))(call)
+    }
+
+    async fn play_out<T>(&self, act: Act, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         match act {
             Act::Pass => answer.await,
-            Act::FailBefore => Err(failed()),
+            Act::FailBefore | Act::FailLate => Err(failed()),
+            Act::WaitAndFail(gate) => {
+                gate.acquire().await.unwrap().forget();
+                Err(failed())
+            }
             Act::FailAfter => {
                 answer.await?;
                 Err(failed())
@@ -119,7 +136,15 @@ impl Store for Faulty {
     }
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
-        self.pass(Call::Append, self.inner.append(batch)).await
+        let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(late) = late {
+            let _ = self.inner.append(late).await;
+        }
+        let act = self.act(Call::Append);
+        if matches!(act, Act::FailLate) {
+            *self.late.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch.clone());
+        }
+        self.play_out(act, self.inner.append(batch)).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
@@ -148,6 +173,10 @@ impl Store for Faulty {
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.pass(Call::Other, self.inner.sessions(after, limit)).await
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        self.pass(Call::Other, self.inner.lease(lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

@@ -72,9 +72,9 @@ async fn a_fork_that_fails_leaves_nothing_behind() {
     let mut appends = 0;
     faulty.play(move |call| {
         appends += usize::from(call == Call::Append);
-        if call == Call::Append && appends == 2 { Act::FailBefore } else { Act::Pass }
+        if call == Call::Append && appends == 2 { Act::Full } else { Act::Pass }
     });
-    assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "store_failed");
+    assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "store_full");
     assert_eq!(code(board.session(&id("t")).await), "not_found");
     faulty.next(Call::Append, 1, Act::FailAfter);
     assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "ok");

@@ -14,7 +14,7 @@ use callboard_engine::{
         time::Timestamp,
         viewer::Viewer,
     },
-    store::{Append, Durability, Error, Query, Row, Snapshot, Store, TimeQuery},
+    store::{Append, Durability, Error, Lease, Query, Row, Snapshot, Store, TimeQuery},
 };
 use tokio::sync::broadcast;
 
@@ -95,6 +95,10 @@ impl Store for Counting {
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.called(self.inner.sessions(after, limit).await, 0)
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        self.inner.lease(lease, most).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

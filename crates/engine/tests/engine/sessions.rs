@@ -47,8 +47,8 @@ struct Twice(AtomicU64);
 
 impl Random for Twice {
     fn next(&self) -> u64 {
-        // Two numbers go into each try: the salt and the id.
-        let nth = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst) / 4;
+        // Three numbers go into each try: the id, the salt and the nonce.
+        let nth = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst) / 6;
         Seeded(AtomicU64::new(nth)).next()
     }
 }

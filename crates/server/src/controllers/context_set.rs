@@ -34,7 +34,7 @@ pub(crate) struct SetBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     content: Option<Arc<str>>,
-    #[schema(value_type = shape::AudienceShape)]
+    #[schema(value_type = shape::session::AudienceShape)]
     visible_to: Audience,
     #[schema(value_type = Vec<String>)]
     hidden_from_agents: Vec<AgentName>,
@@ -53,7 +53,7 @@ pub(crate) struct SetBody {
 struct FormBody {
     #[schema(value_type = String)]
     name: SetName,
-    #[schema(value_type = Vec<shape::FieldShape>)]
+    #[schema(value_type = Vec<shape::form::FieldShape>)]
     fields: Vec<Field>,
     answered: bool,
     #[serde(skip_serializing_if = "Map::is_empty")]

@@ -19,6 +19,10 @@ use crate::{
     files::{self, Files},
     params,
     problem::Problem,
+    shape::{
+        file::{CategoryShape, MatchShape},
+        text,
+    },
 };
 
 /// A context file.
@@ -55,17 +59,18 @@ pub(crate) struct FileList {
 #[into_params(parameter_in = Query)]
 pub(crate) struct FilesQuery {
     /// Words under which they are listed, with commas between them.
+    #[param(value_type = Option<text::ContextFileKeywords>)]
     keywords: Option<String>,
     /// `any`: one of the words has to fit; `all`: all of them.
     #[serde(default, rename = "match")]
-    #[param(value_type = Option<String>, pattern = "^(any|all)$")]
+    #[param(value_type = Option<MatchShape>)]
     matching: Match,
     /// What they are for.
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<CategoryShape>)]
     category: Option<Category>,
     /// For whom they are.
     #[serde(rename = "for")]
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<text::ContextFileRecipient>)]
     recipient: Option<Recipient>,
     /// What stands in them.
     text: Option<String>,
@@ -92,6 +97,15 @@ fn files(app: &App) -> Result<&Files, Problem> {
         Problem::new(StatusCode::NOT_FOUND, "no_project", "this server has no folder of a project")
             .hint("start it with --project DIR")
     })
+}
+
+/// Whether a path leads to no file: what cannot be the path of one is the path of nothing.
+fn is_nothing(problem: &Problem) -> bool {
+    ["not_found", "invalid", "outside"].contains(&problem.code)
+}
+
+fn absent(path: &str) -> Problem {
+    Problem::not_found(format!("there is no context file {path}"))
 }
 
 impl<R> On<R> {

@@ -35,7 +35,7 @@ pub(crate) struct OrchestrationBody {
     cumulative_token_usage: Option<UsageBody>,
     #[schema(value_type = String, format = DateTime)]
     last_accessed: Timestamp,
-    #[schema(value_type = shape::TtlShape)]
+    #[schema(value_type = shape::session::TtlShape)]
     ttl_seconds: Ttl,
 }
 

@@ -45,11 +45,11 @@ pub(crate) struct RunBody {
     agent: Option<AgentName>,
     /// The calls of tools whose results it waits for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<shape::ToolCallShape>, required = false)]
+    #[schema(value_type = Vec<shape::message::ToolCallShape>, required = false)]
     tool_calls: Vec<ToolCall>,
     /// How many turns were requested.
     turns: u64,
-    #[schema(value_type = shape::LimitsShape)]
+    #[schema(value_type = shape::session::LimitsShape)]
     limits: Limits,
     /// What it has used altogether.
     #[schema(value_type = UsedShape)]

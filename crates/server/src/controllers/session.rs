@@ -35,7 +35,7 @@ pub(crate) struct SessionBody {
     head: Seq,
     title: Option<String>,
     /// A worker sees of others only who they are.
-    #[schema(value_type = Vec<shape::AgentShape>)]
+    #[schema(value_type = Vec<shape::agent::AgentShape>)]
     agents: Vec<Agent>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -44,29 +44,29 @@ pub(crate) struct SessionBody {
     /// `null` is never.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
-    #[schema(value_type = shape::TtlShape)]
+    #[schema(value_type = shape::session::TtlShape)]
     ttl_seconds: Ttl,
     /// What the user and the manager see besides.
     #[serde(flatten)]
-    #[schema(inline)]
+    #[schema(value_type = More, inline)]
     more: Option<More>,
 }
 
 /// What the user and the manager see of a session besides.
 #[derive(Serialize, ToSchema)]
 struct More {
-    #[schema(value_type = shape::AudienceShape)]
+    #[schema(value_type = shape::session::AudienceShape, required = false)]
     default_visibility: Visible,
-    #[schema(value_type = Vec<shape::ShareShape>)]
+    #[schema(value_type = Vec<shape::session::ShareShape>, required = false)]
     share: Vec<Share>,
-    #[schema(value_type = Vec<shape::GrantShape>)]
+    #[schema(value_type = Vec<shape::session::GrantShape>, required = false)]
     grant: Vec<Grant>,
-    #[schema(value_type = shape::ProfileShape)]
+    #[schema(value_type = shape::profile::ProfileShape, required = false)]
     prompt: Profile,
-    #[schema(value_type = shape::LimitsShape)]
+    #[schema(value_type = shape::session::LimitsShape, required = false)]
     limits: Limits,
     #[serde(skip_serializing_if = "Steps::is_empty")]
-    #[schema(value_type = Vec<shape::StepShape>, required = false)]
+    #[schema(value_type = Vec<shape::step::StepShape>, required = false)]
     steps: Steps,
 }
 

@@ -23,7 +23,7 @@ use crate::shape;
 pub(crate) struct ThreadBody {
     #[schema(value_type = String)]
     name: ThreadId,
-    #[schema(value_type = shape::AudienceShape)]
+    #[schema(value_type = shape::session::AudienceShape)]
     visible_to: Audience,
     /// How many messages it has.
     messages: u64,

@@ -25,8 +25,12 @@ async fn what_is_wrong_with_a_body_is_named_with_its_place() {
         (messages.clone(), json!({}), "/messages"),
         (messages.clone(), json!([]), ""),
         (messages.clone(), json!({"messages": [{"role": "user", "timestamp": "soon"}]}), "/messages/0/timestamp"),
-        (messages, json!({"messages": [{"role": "user", "thread_id": "b"}]}), "/messages/0/thread_id"),
-        (format!("{team}/tokens"), json!({"agent": "nobody"}), "/agent"),
+        (
+            messages,
+            json!({"messages": [{"role": "user", "tool_calls": [{"id": "a", "name": "b"}]}]}),
+            "/messages/0/tool_calls",
+        ),
+        (format!("{team}/tokens"), json!({"agent": "a\nb"}), "/agent"),
         (format!("{team}/runs"), json!({"kind": "team", "input": " "}), "/input"),
         (format!("{team}/runs"), json!({"kind": "solo", "input": "x"}), "/kind"),
         ("/v1/sessions".to_owned(), json!({"ttl_seconds": 0}), "/ttl_seconds"),
@@ -42,6 +46,118 @@ async fn what_is_wrong_with_a_body_is_named_with_its_place() {
     server.get(&format!("{team}/journal?depth=3")).await.problem(422, "invalid");
     server.get(&format!("{team}/journal?after=99")).await.problem(409, "beyond_head");
     server.get(&format!("{team}/threads?cursor=zz")).await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn what_contradicts_itself_or_the_session_is_told_from_what_is_malformed() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let agent = |name: &str, role: &str| json!({"name": name, "role": role});
+    let new = "/v1/sessions".to_owned();
+    let asking = |key: &str| json!({"key": key, "valueType": "STRING", "label": "l", "required": true});
+    let doubled = json!({"isInfoRequest": true, "form": {"fields": [asking("a"), asking("a")]}});
+    let cases = [
+        ("POST", format!("{team}/tokens"), json!({"agent": "nobody"}), "no_agent", "/agent"),
+        (
+            "PUT",
+            format!("{team}/context-sets/a"),
+            json!({"content": "", "visible_to": "nobody"}),
+            "no_agent",
+            "/visible_to",
+        ),
+        ("PUT", format!("{team}/threads/a"), json!({"visible_to": ["nobody"]}), "no_agent", "/visible_to"),
+        ("PATCH", team.clone(), json!({"default_visibility": "nobody"}), "no_agent", "/default_visibility"),
+        (
+            "POST",
+            format!("{team}/directives"),
+            json!({"messageTo": "nobody", "message": "x"}),
+            "no_agent",
+            "/messageTo",
+        ),
+        ("POST", format!("{team}/directives"), doubled, "contradiction", "/form/fields/1/key"),
+        (
+            "POST",
+            format!("{team}/threads/main/messages"),
+            json!({"messages": [{"role": "user", "thread_id": "b"}]}),
+            "contradiction",
+            "/messages/0/thread_id",
+        ),
+        (
+            "POST",
+            new.clone(),
+            json!({"agents": [agent("a", "worker"), agent("a", "worker")]}),
+            "contradiction",
+            "/agents/1/name",
+        ),
+        (
+            "POST",
+            new.clone(),
+            json!({"agents": [agent("a", "manager"), agent("b", "manager")]}),
+            "contradiction",
+            "/agents/1/role",
+        ),
+        (
+            "POST",
+            new,
+            json!({"prompt": {"parts": {"task": {"min": 2, "max": 1}}}}),
+            "contradiction",
+            "/prompt/parts/task/min",
+        ),
+    ];
+    for (method, path, body, code, pointer) in cases {
+        let answer = server.send(method, &path, body.clone()).await.problem(409, code);
+        assert_eq!(answer.body["pointer"], pointer, "{body}: {}", answer.raw);
+    }
+    assert_eq!(server.get(&team).await.head(), 4, "nothing was written");
+}
+
+#[tokio::test]
+async fn a_whole_number_may_be_written_with_a_fraction_of_nothing() {
+    let server = Server::start().await;
+    let new = json!({"id": "s", "ttl_seconds": 60.0, "limits": {"turns": 5.0}, "prompt": {"budget": 900.0}});
+    let made = server.send("POST", "/v1/sessions", new).await.is(201).body;
+    assert_eq!((&made["ttl_seconds"], &made["limits"]["turns"]), (&json!(60), &json!(5)));
+    server.get("/v1/sessions/s/journal?after=1.0&limit=2.0").await.is(200);
+    server.send("POST", "/v1/sessions/s/fork", json!({"at": 1.0})).await.is(201);
+    for wrong in [json!({"at": 1.5}), json!({"at": -1.0}), json!({"at": 1e300})] {
+        server.send("POST", "/v1/sessions/s/fork", wrong).await.problem(422, "invalid");
+    }
+}
+
+#[tokio::test]
+async fn what_is_an_object_is_not_taken_as_a_list() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let messages = format!("{team}/threads/main/messages");
+    for (path, body, pointer) in [
+        ("/v1/sessions", json!([]), ""),
+        ("/v1/sessions", json!({"limits": []}), "/limits"),
+        ("/v1/sessions", json!({"agents": [["a", "worker"]]}), "/agents/0"),
+        ("/v1/sessions", json!({"prompt": {"parts": {"task": [null, null]}}}), "/prompt/parts"),
+        (&messages, json!([[{"role": "user", "content": "x"}]]), ""),
+        (&messages, json!({"messages": [[null, null, "user", "x"]]}), "/messages/0"),
+    ] {
+        let answer = server.send("POST", path, body.clone()).await.problem(422, "invalid");
+        assert_eq!(answer.body["pointer"], pointer, "{body}: {}", answer.raw);
+        assert!(answer.text("detail").ends_with("expected an object"), "{}", answer.raw);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_with_a_thing_is_said_with_what_can() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    for (method, path, allowed) in [
+        ("PUT", team.clone(), ["GET", "PATCH", "DELETE"].as_slice()),
+        ("POST", format!("{team}/context-sets/a"), &["GET", "PUT", "DELETE"]),
+        ("DELETE", "/v1/sessions".to_owned(), &["GET", "POST"]),
+        ("TRACE", "/v1/import".to_owned(), &["POST"]),
+    ] {
+        let answer = Answer::of(server.call(method, &path)).await.problem(405, "method_not_allowed");
+        let allow = answer.headers["allow"].to_str().unwrap();
+        assert!(allowed.iter().all(|method| allow.contains(method)), "{method} {path}: {allow}");
+        assert!(answer.body["hint"].is_string());
+    }
 }
 
 #[tokio::test]
@@ -63,6 +179,16 @@ async fn what_is_no_json_is_told_by_line_and_column() {
     Answer::of(raw).await.problem(400, "bad_json");
     let text = server.call("PUT", &path).header("content-type", "text/plain").body("{\"content\": \"x\"}");
     Answer::of(text).await.problem(415, "unsupported_media_type");
+    let packed = server.call("PUT", &path).header("content-encoding", "gzip").json(&json!({"content": "x"}));
+    Answer::of(packed).await.problem(415, "unsupported_media_type");
+    let numbers = ["{\"content\": NaN}", "{\"content\": 1e999}"];
+    for body in numbers {
+        let call = server.call("PUT", &path).header("content-type", "application/json").body(body);
+        Answer::of(call).await.problem(400, "bad_json");
+    }
+    let twice = "{\"content\": \"x\", \"content\": \"y\"}";
+    let call = server.call("PUT", &path).header("content-type", "application/json").body(twice);
+    assert_eq!(Answer::of(call).await.problem(422, "invalid").body["pointer"], "/content");
     server.get(&path).await.problem(404, "not_found");
 }
 
@@ -123,7 +249,7 @@ async fn names_are_checked_where_they_come_in() {
     }
     let markup = format!("{team}/context-sets/%3C%2FSHARED_CONTEXT_SETS%3E%22");
     server.send("PUT", &markup, json!({"content": "x"})).await.is(200);
-    server.get(&format!("{team}?as=no%0Abody")).await.problem(422, "invalid");
+    server.get(&format!("{team}?as=no%0Abody")).await.problem(404, "not_found");
     server.get(&format!("{team}?as=nobody")).await.problem(404, "not_found");
 }
 

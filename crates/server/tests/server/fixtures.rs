@@ -3,10 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use callboard_engine::{Board, Settings as BoardSettings};
+use callboard_engine::{Board, LEASE, Settings as BoardSettings};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
 use callboard_server::{Limits, Settings};
-use callboard_store::Store;
+use callboard_store::{Lease, Store};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
@@ -71,10 +71,16 @@ impl Server {
     }
 
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
+        // One that is started again has its name again.
+        Self::holding(store, settings, Lease { holder: "test".into(), lasts: LEASE }).await
+    }
+
+    /// A server with such leases on its runs.
+    pub(crate) async fn holding(store: Arc<dyn Store>, settings: Settings, lease: Lease) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let board = Board::new(store, BoardSettings::default());
+        let board = Board::new(store, BoardSettings { lease, ..BoardSettings::default() });
         let shutdown = async move { drop(stopped.await) };
         let task = tokio::spawn(callboard_server::serve(board.clone(), settings, listener, shutdown));
         // Another test of this process may have been faster.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+#[path = "../../../engine/tests/engine/faulty.rs"]
+mod faulty;
 mod fixtures;
 
 mod bad_input;
@@ -13,6 +15,7 @@ mod local;
 mod people;
 mod resources;
 mod runs;
+mod several;
 mod steps;
 mod streams;
 mod transfer;

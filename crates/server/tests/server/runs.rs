@@ -124,7 +124,7 @@ async fn a_run_waits_for_the_results_of_its_callers_tools() {
             assert_eq!((&now.body["agent"], &call["name"]), (&json!("writer"), &json!("tide")));
             let path = format!("{run}/tool-results");
             let wrong = json!({"results": [{"tool_call_id": "none", "content": "x"}]});
-            server.send("POST", &path, wrong).await.problem(422, "invalid");
+            server.send("POST", &path, wrong).await.problem(409, "no_tool_call");
             let results = json!({"results": [{"tool_call_id": call["id"], "content": "12 m high"}]});
             server.send("POST", &path, results).await.is(200);
         }

@@ -72,15 +72,11 @@ async fn a_step_is_set_together_with_the_lifetime_or_neither() {
     let after = set(json!({"active_step": "research", "sequence_index": 1, "ttl_seconds": 60})).await.is(200).body;
     assert_eq!((&after["active_step"], &after["sequence_index"]), (&json!("research"), &json!(1)));
     assert_eq!(after["ttl_seconds"], 60);
-    for wrong in [
-        json!({"active_step": "nowhere", "ttl_seconds": 5}),
-        json!({"sequence_index": 3, "ttl_seconds": 5}),
-        json!({"ttl_seconds": 0}),
-        json!({"active_step": 5}),
-        json!({"log": []}),
-    ] {
+    for wrong in [json!({"ttl_seconds": 0}), json!({"active_step": 5}), json!({"log": []})] {
         set(wrong).await.problem(422, "invalid");
     }
+    set(json!({"active_step": "nowhere", "ttl_seconds": 5})).await.problem(409, "no_step");
+    set(json!({"sequence_index": 3, "ttl_seconds": 5})).await.problem(409, "beyond_sequence");
     assert_eq!(server.get(&at).await.is(200).body["ttl_seconds"], 60);
     assert_eq!(set(json!({"active_step": null})).await.is(200).body["active_step"], "begin");
 }
@@ -97,4 +93,39 @@ async fn without_steps_there_is_no_orchestration_state() {
     assert!(refused.raw.contains("/steps/0/conditions/0"), "{}", refused.raw);
     server.send("PATCH", &team, json!({ "steps": steps() })).await.is(200);
     assert_eq!(server.get(&format!("{team}/orchestration")).await.is(200).body["active_step"], "begin");
+}
+
+#[tokio::test]
+async fn a_prompt_shows_the_tools_that_are_offered_with_it() {
+    let server = Server::start().await;
+    let tools = json!([
+        {"name": "read", "description": "Reads.", "parameters": {"type": "object", "properties": {"path": {}}}},
+        {"name": "post", "idempotent": true},
+    ]);
+    let agents = json!([{"name": "ann", "role": "worker", "tools": tools}]);
+    let steps = json!([{"name": "a", "is_default": true, "available_tools": {"denied": ["look"]}}]);
+    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents, "steps": steps})).await.is(201);
+    let prompt =
+        async |format: &str| server.send("POST", "/v1/sessions/s/prompt", json!({ "format": format })).await.is(200);
+    let schema = json!({"type": "object", "properties": {"path": {}}});
+    assert_eq!(
+        prompt("openai").await.body["tools"],
+        json!([
+            {"type": "function", "function": {"name": "read", "description": "Reads.", "parameters": schema}},
+            {"type": "function", "function": {"name": "post", "description": "", "parameters": {}}},
+        ])
+    );
+    assert_eq!(
+        prompt("anthropic").await.body["tools"],
+        json!([
+            {"name": "read", "description": "Reads.", "input_schema": schema},
+            {"name": "post", "description": "", "input_schema": {"type": "object"}},
+        ])
+    );
+    assert_eq!(prompt("text").await.body.get("tools"), None);
+    // Only those that may be used now.
+    let steps = json!([{"name": "a", "is_default": true, "available_tools": {"denied": ["post"]}}]);
+    server.send("PATCH", "/v1/sessions/s", json!({ "steps": steps })).await.is(200);
+    let offered = prompt("anthropic").await.body;
+    assert_eq!((offered["tools"].as_array().unwrap().len(), &offered["tools"][0]["name"]), (1, &json!("read")));
 }

@@ -10,7 +10,7 @@ use super::{
     pen::{Pen, claiming, note},
     seconds, session,
 };
-use crate::{Append, Error, Row};
+use crate::{Append, Error, Row, Work};
 
 pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -27,9 +27,10 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
     let hidden = Draft { audience: Audience::None, v: 0, data: "".into(), ..note("") };
     let mut head = Head::default();
     let mut entries = vec![];
-    for (by, draft) in ["user", "system", "agent:user 2"].iter().zip([rich, hidden, note("x")]) {
+    let written = [("user", None, rich), ("system", Some(0), hidden), ("agent:user 2", Some(u32::MAX), note("x"))];
+    for (by, nonce, draft) in written {
         let by: Actor = by.parse().unwrap();
-        let entry = Entry::seal(head, seconds(1_700_000_000 - 5 * head.seq.0 as i64), by, draft);
+        let entry = Entry::seal(head, seconds(1_700_000_000 - 5 * head.seq.0 as i64), by, nonce, draft);
         head = entry.head();
         entries.push(entry);
     }
@@ -39,6 +40,7 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
         entries: entries.clone(),
         values: vec![],
         expires_at: None,
+        work: Work::AsBefore,
     };
     store.append(batch).await.unwrap();
     assert_eq!(store.read(&session("s"), everything()).await.unwrap(), entries);

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 
 use super::{everything, session};
-use crate::{Append, Error, Store};
+use crate::{Append, Error, Store, Work};
 
 /// Writes to one session and remembers its head.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ impl Pen {
         let mut head = self.head;
         let seal = |draft| {
             let at = super::seconds(1_700_000_000);
-            let entry = Entry::seal(head, at, Actor::User, draft);
+            let entry = Entry::seal(head, at, Actor::User, None, draft);
             head = entry.head();
             entry
         };
@@ -54,6 +54,7 @@ impl Pen {
             entries,
             values: vec![],
             expires_at: self.expires_at,
+            work: Work::AsBefore,
         }
     }
 

@@ -14,11 +14,11 @@ use super::{
     fault::Fault,
     sessions::HERE,
 };
-use crate::{Append, Error};
+use crate::{Append, Error, Work};
 
 const APPEND: &str = "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-        $23, $24, $25)";
+        $23, $24, $25, $26, $27, $28)";
 
 /// See [`Store::append`](crate::Store::append). Answers with the change that it was.
 pub(super) async fn append(database: &Database, said: Option<i64>, batch: &Append) -> Result<i64, Error> {
@@ -28,6 +28,11 @@ pub(super) async fn append(database: &Database, said: Option<i64>, batch: &Appen
     let columns = Columns::of(&batch.entries);
     let value_hashes: Vec<&[u8]> = batch.values.iter().map(|(hash, _)| &hash.0[..]).collect();
     let value_texts: Vec<&[u8]> = batch.values.iter().map(|(_, text)| text.as_bytes()).collect();
+    let (holder, lasts) = match &batch.work {
+        Work::AsBefore => (None, None),
+        Work::Due(lease) => (Some(&*lease.holder), Some(lease.lasts_millis())),
+        Work::Done => (Some(""), None),
+    };
     let rows = database
         .once(
             doing,
@@ -55,9 +60,12 @@ pub(super) async fn append(database: &Database, said: Option<i64>, batch: &Appen
                 &columns.actor,
                 &columns.audience,
                 &columns.keys,
+                &columns.nonce,
                 &columns.data,
                 &value_hashes,
                 &value_texts,
+                &holder,
+                &lasts,
             ],
         )
         .await?;
@@ -142,6 +150,7 @@ struct Columns<'a> {
     actor: Vec<String>,
     audience: Vec<Option<String>>,
     keys: Vec<Option<String>>,
+    nonce: Vec<Option<i64>>,
     data: Vec<&'a [u8]>,
 }
 
@@ -158,6 +167,7 @@ impl<'a> Columns<'a> {
             columns.actor.push(header.by.to_string());
             columns.audience.push(column::audience_text(&header.audience));
             columns.keys.push(column::keys_text(&header.keys));
+            columns.nonce.push(header.nonce.map(Into::into));
             columns.data.push(data.as_bytes());
         }
         columns

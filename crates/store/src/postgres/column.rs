@@ -16,7 +16,7 @@ use crate::Row;
 /// The columns that [`entry`] reads, of the table `entry` as `e`.
 pub(super) const ENTRY: &str = "e.seq, e.v, e.at, e.actor, (SELECT t.name FROM type t WHERE t.id = e.type), \
      (SELECT s.text FROM subject s WHERE s.session = e.session AND s.id = e.subject), \
-     e.audience, e.time, e.keys, e.tag, e.data";
+     e.audience, e.time, e.keys, e.nonce, e.tag, e.data";
 
 /// A number as Postgres keeps it; one beyond its range is beyond every entry.
 pub(super) fn number(seq: Seq) -> i64 {
@@ -88,8 +88,9 @@ pub(super) fn entry(row: &Columns) -> Result<Entry, Fault> {
         audience: get::<Option<&str>>(row, 6)?.map_or(Ok(Audience::All), audience)?,
         time: optional_time(row, 7)?,
         keys: get::<Option<&str>>(row, 8)?.map_or(Ok(Vec::new()), keys)?,
+        nonce: get::<Option<i64>>(row, 9)?.map(u32::try_from).transpose().map_err(|error| unreadable(9, error))?,
     };
-    Ok(Entry { header, tag: tag(row, 9)?, data: text(row, 10)? })
+    Ok(Entry { header, tag: tag(row, 10)?, data: text(row, 11)? })
 }
 
 /// Keys as a column keeps them: a JSON array, or nothing where there are none.

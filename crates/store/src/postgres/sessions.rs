@@ -2,8 +2,13 @@
 
 use callboard_core::{id::SessionId, time::Timestamp};
 
-use super::{column, column::get, database::Database, fault::Fault};
-use crate::{Error, Row};
+use super::{
+    column,
+    column::get,
+    database::{Database, Params},
+    fault::Fault,
+};
+use crate::{Error, Lease, Row};
 
 /// The number of the session $1 that lives at $2.
 pub(super) const HERE: &str =
@@ -50,6 +55,21 @@ pub(super) async fn list(
     let rows = database.ask(doing, sql, &[&after, &said, &column::limit(limit)]).await?;
     let page: Result<_, Fault> = rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
     page.map_err(|fault| fault.during(doing, database.place()))
+}
+
+/// See [`Store::lease`](crate::Store::lease).
+pub(super) async fn lease(
+    database: &Database,
+    said: Option<i64>,
+    lease: &Lease,
+    most: usize,
+) -> Result<Vec<SessionId>, Error> {
+    let doing = "taking leases";
+    let sql = "SELECT name FROM lease($1, $2, $3, $4)";
+    let params: Params<'_> = &[&said, &&*lease.holder, &lease.lasts_millis(), &column::limit(most)];
+    let rows = database.ask(doing, sql, params).await?;
+    let held: Result<_, Fault> = rows.iter().map(|row| column::parsed(row, 0)).collect();
+    held.map_err(|fault| fault.during(doing, database.place()))
 }
 
 /// See [`Store::now`](crate::Store::now).

@@ -105,7 +105,7 @@ impl Long {
             "SELECT append(n.name, NULL, n.seq, n.tag, substr(sha256(n.tag), 1, 16), NULL, ARRAY[{key}], ARRAY[n.seq + 1],
                  false, ARRAY['\\x{}'::bytea], ARRAY['t3.done'::bytea], {subject}, ARRAY[1::bigint], ARRAY[1::bigint],
                  ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[substr(sha256(n.tag), 1, 16)], ARRAY['user'], ARRAY[NULL::text],
-                 ARRAY[NULL::text], ARRAY['data'::bytea], ARRAY[]::bytea[], ARRAY[]::bytea[])
+                 ARRAY[NULL::text], ARRAY[NULL::bigint], ARRAY['data'::bytea], ARRAY[]::bytea[], ARRAY[]::bytea[], NULL, NULL)
              FROM session n WHERE n.name = 's'",
             short("t3.done")
         ))

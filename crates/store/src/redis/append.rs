@@ -15,7 +15,7 @@ use super::{
     read, script,
     sessions::{self, expiry},
 };
-use crate::{Append, Error};
+use crate::{Append, Error, Work};
 
 /// What the script says of a batch.
 enum Outcome {
@@ -34,12 +34,20 @@ pub(super) async fn append(link: &Link, batch: &Append) -> Result<(), Error> {
 
 fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
+    let (work, holder, lasts) = match &batch.work {
+        Work::AsBefore => ("as_before", "", 0),
+        Work::Due(lease) => ("due", &*lease.holder, lease.lasts_millis()),
+        Work::Done => ("done", "", 0),
+    };
     let mut words: Vec<Cow<'_, str>> = vec![
         batch.expected.seq.to_string().into(),
         batch.expected.tag.to_string().into(),
         seq.to_string().into(),
         tag.to_string().into(),
         expiry(batch.expires_at).into(),
+        work.into(),
+        holder.into(),
+        lasts.to_string().into(),
         batch.entries.len().to_string().into(),
     ];
     for written in &batch.entries {

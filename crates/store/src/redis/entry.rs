@@ -8,6 +8,7 @@ use callboard_core::{
     id::Seq,
     time::Timestamp,
 };
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::fault::Fault;
@@ -35,9 +36,12 @@ pub(super) fn read_tag(text: &str) -> Option<Tag> {
     serde_json::from_value(Value::from(text)).ok()
 }
 
+/// A canonical header, which may end before the nonce.
+#[derive(Deserialize)]
+struct Fields(Seq, u16, i64, Actor, String, String, Audience, Option<i64>, Vec<String>, #[serde(default)] Option<u32>);
+
 fn read_header(text: &str) -> Option<Header> {
-    type Fields = (Seq, u16, i64, Actor, String, String, Audience, Option<i64>, Vec<String>);
-    let (seq, v, at, by, kind, subject, audience, time, keys): Fields = serde_json::from_str(text).ok()?;
+    let Fields(seq, v, at, by, kind, subject, audience, time, keys, nonce) = serde_json::from_str(text).ok()?;
     let time = match time {
         Some(time) => Some(Timestamp::from_millis(time).ok()?),
         None => None,
@@ -52,6 +56,7 @@ fn read_header(text: &str) -> Option<Header> {
         audience,
         time,
         keys: keys.into_iter().map(Into::into).collect(),
+        nonce,
     })
 }
 
@@ -72,8 +77,10 @@ mod tests {
             keys: vec!["k\r\n".into()],
             data: "{\"a\": 1.0,\n \"b\": 2}\n".into(),
         };
-        let entry = Entry::seal(Head::default(), Timestamp::default(), Actor::System, draft);
-        assert_eq!(read(&write(&entry)).unwrap(), entry);
+        for nonce in [None, Some(0), Some(u32::MAX)] {
+            let entry = Entry::seal(Head::default(), Timestamp::default(), Actor::System, nonce, draft.clone());
+            assert_eq!(read(&write(&entry)).unwrap(), entry);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! | `{…}:snapshots` | hash | by number: the tag and the state |
 //!
 //! Behind the namespace alone there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
-//! expire, by when), `:changes` (a stream of what changed, the newest ten thousand or so) and `:count` (of changes), and `:format` (of all of this).
+//! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes` (a stream of what changed, the newest ten thousand or so) and `:count` (of changes), and `:format` (of all of this).
 
 use callboard_core::id::SessionId;
 
@@ -32,6 +32,8 @@ pub(super) struct Layout {
     namespace: String,
     pub(super) sessions: String,
     pub(super) expiry: String,
+    pub(super) leases: String,
+    pub(super) holders: String,
     pub(super) changes: String,
     pub(super) count: String,
     pub(super) format: String,
@@ -40,9 +42,9 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn new(namespace: String) -> Self {
         let shared = |name| format!("{{{namespace}}}:{name}");
-        let [sessions, expiry, changes, count, format] =
-            ["sessions", "expiry", "changes", "count", "format"].map(shared);
-        Self { sessions, expiry, changes, count, format, namespace }
+        let [sessions, expiry, leases, holders, changes, count, format] =
+            ["sessions", "expiry", "leases", "holders", "changes", "count", "format"].map(shared);
+        Self { sessions, expiry, leases, holders, changes, count, format, namespace }
     }
 
     /// The row of a session.
@@ -52,7 +54,8 @@ impl Layout {
 
     /// All keys that a script about `session` takes.
     pub(super) fn keys(&self, session: &SessionId) -> Vec<String> {
-        let shared = [&self.sessions, &self.expiry, &self.changes, &self.count].map(Clone::clone);
+        let shared = [&self.sessions, &self.expiry, &self.changes, &self.count, &self.leases, &self.holders];
+        let shared = shared.map(Clone::clone);
         OF_SESSION.iter().map(|name| self.of(session, name)).chain(shared).collect()
     }
 

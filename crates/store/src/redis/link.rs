@@ -11,7 +11,7 @@ use super::{
     layout::Layout,
     native::{Native, Patient},
     rest::Rest,
-    script::Script,
+    script::{self, Script},
 };
 use crate::Clock;
 
@@ -68,7 +68,17 @@ impl Link {
         session: &SessionId,
         arguments: Vec<Cow<'_, str>>,
     ) -> Result<Reply, Fault> {
-        let mut command = self.command(script, session, arguments);
+        self.run_command(script, self.command(script, session, arguments)).await
+    }
+
+    /// Runs the script about leases, on what all sessions share.
+    pub(super) async fn run_lease(&self, holder: &str, arguments: Vec<Cow<'_, str>>) -> Result<Reply, Fault> {
+        let keys = vec![self.layout.leases.clone(), self.layout.holders.clone()];
+        let command = self.command_on(&script::LEASE, keys, holder.to_owned(), arguments);
+        self.run_command(&script::LEASE, command).await
+    }
+
+    async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, Fault> {
         match self.patiently(&command).await {
             Err(fault) if fault.is("NOSCRIPT") => {
                 command.0.splice(..2, ["EVAL".into(), script.code().into()]);
@@ -120,12 +130,21 @@ impl Link {
     }
 
     fn command<'a>(&self, script: &'a Script, session: &SessionId, arguments: Vec<Cow<'a, str>>) -> Command<'a> {
-        let keys = self.layout.keys(session);
+        self.command_on(script, self.layout.keys(session), session.to_string(), arguments)
+    }
+
+    fn command_on<'a>(
+        &self,
+        script: &'a Script,
+        keys: Vec<String>,
+        about: String,
+        arguments: Vec<Cow<'a, str>>,
+    ) -> Command<'a> {
         // With the clock of the system it is the server's clock that counts, for all who use it alike.
         let now = if self.clock.is_system() { String::new() } else { self.clock.now().as_millis().to_string() };
         let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
         words.extend(keys.into_iter().map(Cow::from));
-        words.extend([now.into(), session.to_string().into(), self.name.clone().into()]);
+        words.extend([now.into(), about.into(), self.name.clone().into()]);
         words.extend(arguments);
         Command(words)
     }

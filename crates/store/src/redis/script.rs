@@ -40,6 +40,7 @@ scripts! {
     APPEND: "scripts/append.lua",
     DELETE: "scripts/delete.lua",
     FIELD: "scripts/field.lua",
+    LEASE: "scripts/lease.lua",
     PUT_SNAPSHOT: "scripts/put_snapshot.lua",
     READ: "scripts/read.lua",
     ROW: "scripts/row.lua",

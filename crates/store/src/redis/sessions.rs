@@ -13,7 +13,7 @@ use super::{
     link::Link,
     script,
 };
-use crate::Row;
+use crate::{Lease, Row};
 
 /// How many sessions are looked at at once.
 const AT_ONCE: usize = 256;
@@ -88,6 +88,20 @@ pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result
     let limit = AT_ONCE.to_string();
     let command = Command::new(["ZRANGE", &link.layout.sessions, &from, "+", "BYLEX", "LIMIT", "0", &limit]);
     ids(link.call(command).await?)
+}
+
+/// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.
+pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Fault> {
+    let arguments = vec![lease.lasts_millis().to_string().into(), most.to_string().into()];
+    let held = ids(link.run_lease(&lease.holder, arguments).await?)?;
+    let rows = link.run_each(&script::ROW, &held).await?;
+    let mut living = Vec::with_capacity(held.len());
+    for (id, found) in held.into_iter().zip(rows) {
+        if row(found?)?.is_some() {
+            living.push(id);
+        }
+    }
+    Ok(living)
 }
 
 /// What became of a sweep.

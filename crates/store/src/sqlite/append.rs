@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     column, delete,
     fault::Fault,
+    lease,
     sessions::{self, Found},
     values,
     write::Write,
@@ -40,6 +41,7 @@ pub(super) fn append(write: &mut Write<'_>, batch: &Append) -> Result<(), Fault>
     for (hash, text) in &batch.values {
         values::put(write.db, session, *hash, text)?;
     }
+    lease::put(write, session, &batch.work)?;
     write.changed(&batch.session);
     Ok(())
 }
@@ -68,8 +70,8 @@ fn insert(write: &mut Write<'_>, session: i64, entry: &Entry) -> Result<()> {
     let audience = numbers.audience(db, session, &header.audience)?;
     let kind = numbers.kind(db, &header.kind)?;
     db.prepare_cached(
-        "INSERT INTO entry (id, session, seq, v, at, actor, type, subject, audience, time, keys, tag, data)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        "INSERT INTO entry (id, session, seq, v, at, actor, type, subject, audience, time, keys, nonce, tag, data)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
     .execute((
         change,
@@ -83,6 +85,7 @@ fn insert(write: &mut Write<'_>, session: i64, entry: &Entry) -> Result<()> {
         audience,
         header.time.map(Timestamp::as_millis),
         column::keys_text(&header.keys),
+        header.nonce,
         entry.tag.0,
         &*entry.data,
     ))?;

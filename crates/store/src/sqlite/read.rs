@@ -24,7 +24,7 @@ use crate::{Order, Query};
 /// The columns that [`decode`] reads.
 macro_rules! columns {
     () => {
-        "entry.seq, v, at, actor, type, subject, audience, time, keys, tag, data"
+        "entry.seq, v, at, actor, type, subject, audience, time, keys, nonce, tag, data"
     };
 }
 
@@ -162,6 +162,7 @@ fn decode(row: &Row<'_>, words: &mut Words<'_>) -> Result<Entry> {
         audience: words.audience(row.get(6)?)?,
         time: column::optional_time(row, 7)?,
         keys: column::keys(row, 8)?,
+        nonce: row.get(9)?,
     };
-    Ok(Entry { header, tag: Tag(row.get(9)?), data: row.get_ref(10)?.as_str()?.into() })
+    Ok(Entry { header, tag: Tag(row.get(10)?), data: row.get_ref(11)?.as_str()?.into() })
 }

@@ -8,9 +8,12 @@ CREATE TABLE session (
     tag           BLOB    NOT NULL,
     expires_at    INTEGER,               -- milliseconds since 1970; null is never
     due           INTEGER,               -- when a sweep looks at it: not later than expires_at, which appends put off
-    last_activity INTEGER NOT NULL       -- milliseconds since 1970
+    last_activity INTEGER NOT NULL,      -- milliseconds since 1970
+    holder        TEXT,                  -- who has the lease on it; null is that there is none
+    held_until    INTEGER                -- milliseconds since 1970
 );
 CREATE INDEX session_by_due ON session (due, name) WHERE due IS NOT NULL;
+CREATE INDEX session_by_lease ON session (held_until, name) WHERE held_until IS NOT NULL;
 
 -- Sessions that were deleted and still have rows.
 CREATE TABLE dead (session INTEGER PRIMARY KEY);
@@ -44,6 +47,7 @@ CREATE TABLE entry (
     audience INTEGER,                    -- a word; null is `all`
     time     INTEGER,                    -- milliseconds since 1970
     keys     TEXT,                       -- a JSON array; null is none
+    nonce    INTEGER,
     tag      BLOB    NOT NULL,
     data     TEXT    NOT NULL
 );

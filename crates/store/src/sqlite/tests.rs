@@ -5,7 +5,7 @@ use callboard_core::{
 use rusqlite::Connection;
 
 use super::*;
-use crate::{Order, SystemClock};
+use crate::{Order, SystemClock, Work};
 
 /// A store whose file may not grow beyond `pages` pages.
 fn cramped(path: &Path, pages: i64) -> SqliteStore {
@@ -29,8 +29,15 @@ fn batch(session: &str, size_bytes: usize) -> Append {
         data: "x".repeat(size_bytes).into(),
     };
     let expected = Head::default();
-    let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, draft)];
-    Append { session: session.parse().unwrap(), expected, entries, values: vec![], expires_at: None }
+    let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, None, draft)];
+    Append {
+        session: session.parse().unwrap(),
+        expected,
+        entries,
+        values: vec![],
+        expires_at: None,
+        work: Work::AsBefore,
+    }
 }
 
 #[tokio::test]
@@ -150,5 +157,13 @@ fn a_sweep_looks_at_what_is_due_alone() {
             "{plan}"
         );
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}
+
+#[test]
+fn leases_are_found_among_leases_alone() {
+    for sql in [lease::LET_GO, lease::RENEW, lease::TAKE, lease::HELD] {
+        let plan = plan(sql);
+        assert!(plan.contains("session_by_lease"), "{plan}");
     }
 }

@@ -30,19 +30,69 @@ pub(crate) struct Written {
 /// Times are in seconds after the beginning; sessions, types, subjects, keys and values are small numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
-    Append { session: u8, expected: Expected, entries: Vec<Written>, values: Vec<u8>, expires_in: Option<i64> },
-    Touch { session: u8, expires_in: Option<i64> },
-    Row { session: u8 },
-    Read { session: u8, from: u64, through: u64, types: Vec<u8>, subjects: Vec<u8>, backward: bool, limit: usize },
-    ReadByTime { session: u8, filter: TimeFilter },
-    Find { session: u8, key: u8 },
-    Value { session: u8, value: u8 },
-    Sessions { after: Option<u8>, limit: usize },
-    Delete { session: u8 },
-    Sweep { limit: usize },
-    PutSnapshot { session: u8, seq: u64, state: u8 },
-    Snapshot { session: u8, at: u64 },
-    Advance { seconds: i64 },
+    Append {
+        session: u8,
+        expected: Expected,
+        entries: Vec<Written>,
+        values: Vec<u8>,
+        expires_in: Option<i64>,
+        work: Option<Option<(u8, u64)>>,
+    },
+    Lease {
+        holder: u8,
+        lasts: u64,
+        takes: bool,
+    },
+    Touch {
+        session: u8,
+        expires_in: Option<i64>,
+    },
+    Row {
+        session: u8,
+    },
+    Read {
+        session: u8,
+        from: u64,
+        through: u64,
+        types: Vec<u8>,
+        subjects: Vec<u8>,
+        backward: bool,
+        limit: usize,
+    },
+    ReadByTime {
+        session: u8,
+        filter: TimeFilter,
+    },
+    Find {
+        session: u8,
+        key: u8,
+    },
+    Value {
+        session: u8,
+        value: u8,
+    },
+    Sessions {
+        after: Option<u8>,
+        limit: usize,
+    },
+    Delete {
+        session: u8,
+    },
+    Sweep {
+        limit: usize,
+    },
+    PutSnapshot {
+        session: u8,
+        seq: u64,
+        state: u8,
+    },
+    Snapshot {
+        session: u8,
+        at: u64,
+    },
+    Advance {
+        seconds: i64,
+    },
     Reopen,
 }
 
@@ -79,6 +129,8 @@ pub(crate) fn command() -> impl Strategy<Value = Command> {
         2 => (session.clone(), 0..12_u64, any::<u8>())
             .prop_map(|(session, seq, state)| Command::PutSnapshot { session, seq, state }),
         2 => (session, 0..12_u64).prop_map(|(session, at)| Command::Snapshot { session, at }),
+        4 => (0..3_u8, lasts(), any::<bool>())
+            .prop_map(|(holder, lasts, takes)| Command::Lease { holder, lasts, takes }),
         2 => (0..30_i64).prop_map(|seconds| Command::Advance { seconds }),
         1 => Just(Command::Reopen),
     ]
@@ -91,15 +143,22 @@ fn append() -> impl Strategy<Value = Command> {
         1 => Just(Expected::Older),
         1 => Just(Expected::OtherTag),
     ];
-    (0..SESSIONS, expected, vec(written(), 0..6), vec(0..3_u8, 0..2), expires_in()).prop_map(
-        |(session, expected, entries, values, expires_in)| Command::Append {
+    let work = option::of(option::of((0..3_u8, lasts())));
+    (0..SESSIONS, expected, vec(written(), 0..6), vec(0..3_u8, 0..2), expires_in(), work).prop_map(
+        |(session, expected, entries, values, expires_in, work)| Command::Append {
             session,
             expected,
             entries,
             values,
             expires_in,
+            work,
         },
     )
+}
+
+/// How many seconds a lease lasts.
+fn lasts() -> impl Strategy<Value = u64> {
+    prop_oneof![1 => Just(0), 4 => 1..20_u64]
 }
 
 fn written() -> impl Strategy<Value = Written> {

@@ -3,6 +3,7 @@
 use std::{
     fmt::Debug,
     sync::{Arc, LazyLock},
+    time::Duration,
 };
 
 use callboard_core::{
@@ -12,7 +13,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{
-    Append, Clock as _, MemoryStore, Order, Query, Store, TimeQuery,
+    Append, Clock as _, Lease, MemoryStore, Order, Query, Store, TimeQuery, Work,
     conformance::{Fixture, everything},
 };
 
@@ -44,9 +45,15 @@ impl<F: Fixture> Pair<F> {
 
     pub(crate) async fn carry_out(&mut self, command: Command) {
         match command {
-            Command::Append { session, expected, entries, values, expires_in } => {
+            Command::Append { session, expected, entries, values, expires_in, work } => {
                 let expires_at = self.expiry(expires_in);
                 let batch = self.batch(id(session), expected, entries, values, expires_at).await;
+                let work = match work {
+                    None => Work::AsBefore,
+                    Some(None) => Work::Done,
+                    Some(Some((holder, lasts))) => Work::Due(lease(holder, lasts)),
+                };
+                let batch = Append { work, ..batch };
                 same!(self, append(batch.clone()));
             }
             Command::Touch { session, expires_in } => same!(self, touch(&id(session), self.expiry(expires_in))),
@@ -71,6 +78,9 @@ impl<F: Fixture> Pair<F> {
                 same!(self, put_snapshot(&id(session), head, Arc::from([state])));
             }
             Command::Snapshot { session, at } => same!(self, snapshot(&id(session), Seq(at))),
+            Command::Lease { holder, lasts, takes } => {
+                same!(self, lease(&lease(holder, lasts), if takes { usize::MAX } else { 0 }));
+            }
             Command::Advance { seconds } => self.fixture.clock().advance_seconds(seconds),
             Command::Reopen => self.tested = self.fixture.open().await,
         }
@@ -104,12 +114,19 @@ impl<F: Fixture> Pair<F> {
         let mut head = expected;
         let seal = |written: Written| {
             let by = written.by.parse().unwrap();
-            let entry = Entry::seal(head, self.fixture.clock().now(), by, self.draft(written));
+            let entry = Entry::seal(head, self.fixture.clock().now(), by, Some(7), self.draft(written));
             head = entry.head();
             entry
         };
         let entries = entries.into_iter().map(seal).collect();
-        Append { session, expected, entries, values: values.into_iter().map(large).collect(), expires_at }
+        Append {
+            session,
+            expected,
+            entries,
+            values: values.into_iter().map(large).collect(),
+            expires_at,
+            work: Work::AsBefore,
+        }
     }
 
     fn draft(&self, written: Written) -> Draft {
@@ -160,6 +177,10 @@ fn answer<T: Debug>(answer: Result<T, callboard_store::Error>) -> String {
         Ok(answer) => format!("{answer:?}"),
         Err(error) => format!("{}: {error}: {error:?}", error.code()),
     }
+}
+
+fn lease(holder: u8, lasts: u64) -> Lease {
+    Lease { holder: format!("holder {holder}").into(), lasts: Duration::from_secs(lasts) }
 }
 
 fn id(session: u8) -> SessionId {

@@ -12,7 +12,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{
-    Append, Durability, Error, ManualClock, Query, Row, Snapshot, Store, TimeQuery, conformance::Fixture,
+    Append, Durability, Error, Lease, ManualClock, Query, Row, Snapshot, Store, TimeQuery, conformance::Fixture,
 };
 use tokio::sync::broadcast;
 
@@ -88,6 +88,10 @@ impl Store for Turns {
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.next().sessions(after, limit).await
+    }
+
+    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
+        self.next().lease(lease, most).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

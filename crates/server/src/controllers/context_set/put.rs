@@ -23,7 +23,7 @@ pub(crate) struct PutBody {
     #[schema(value_type = String)]
     content: Arc<str>,
     /// Who is to see it; as before, or the session's default, where it is left out.
-    #[schema(value_type = Option<shape::AudienceShape>)]
+    #[schema(value_type = Option<shape::session::AudienceShape>)]
     visible_to: Option<Audience>,
     /// Whether it is to stand in prompts. Only the user says so.
     enabled: Option<bool>,
@@ -37,7 +37,7 @@ pub(crate) struct PutAnswer {
     set: SetBody,
     /// `created`, `updated` or `unchanged`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<shape::OutcomeWord>)]
+    #[schema(value_type = Option<shape::directive::OutcomeWord>)]
     outcome: Option<Outcome>,
 }
 

@@ -25,8 +25,8 @@ pub(crate) struct DirectiveAnswer {
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "it is read by the document alone")]
 struct DirectedShape {
-    outcomes: Vec<shape::OutcomeShape>,
-    form: Option<shape::FormRequestShape>,
+    outcomes: Vec<shape::directive::OutcomeShape>,
+    form: Option<shape::form::FormRequestShape>,
     #[schema(required = false)]
     unparsed: Vec<String>,
 }
@@ -34,7 +34,7 @@ struct DirectedShape {
 /// Apply a manager's directive
 #[utoipa::path(post, path = "/v1/sessions/{session}/directives", tag = "directives", operation_id = "give_directive",
     params(("session" = String, Path, description = "The session")),
-    request_body = shape::DirectiveShape,
+    request_body = Option<shape::directive::DirectiveShape>,
     responses((status = OK, description = "How it came out", body = DirectiveAnswer)))]
 pub(crate) async fn give(on: On<Direct>, asked: Asked<Map<String, Value>>) -> Result<Answer<DirectiveAnswer>, Problem> {
     let receipt = on.execute(asked.terms, Command::Direct(Value::Object(asked.body))).await?;

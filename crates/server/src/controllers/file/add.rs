@@ -6,29 +6,38 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::files;
-use crate::{answer::Answer, body::Asked, caller::On, files::now, problem::Problem, rights::WriteFiles};
+use crate::{
+    answer::Answer,
+    body::Asked,
+    caller::On,
+    files::now,
+    problem::Problem,
+    rights::WriteFiles,
+    shape::{file::CategoryShape, text},
+};
 
 /// What a file is to be.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewContextFile)]
 pub(crate) struct NewFileBody {
-    /// `features`, `documentation`, `code`, `refactoring`, `testing`, `tasks` or `general`.
+    /// What it is for; `general` where it is left out.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = CategoryShape, required = false)]
     category: Category,
     /// What it is called.
-    #[schema(value_type = String)]
+    #[schema(value_type = text::ContextFileName)]
     name: TaskName,
     /// For whom it is: an agent, or `all`.
     #[serde(rename = "for")]
-    #[schema(value_type = String)]
+    #[schema(value_type = text::ContextFileRecipient)]
     recipient: Recipient,
     /// Under which words it is found; its name, where there are none.
     #[serde(default)]
-    #[schema(value_type = Vec<String>, required = false)]
+    #[schema(value_type = Vec<text::ContextFileKeyword>, required = false)]
     keywords: Vec<Keyword>,
     /// What is to be done.
+    #[schema(value_type = text::Saying)]
     request: String,
     /// What one has to know for it.
     background: Option<String>,

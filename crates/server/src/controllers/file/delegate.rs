@@ -4,7 +4,14 @@ use callboard_files::{Category, Keyword, Query, Recipient, message};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::WriteFiles};
+use crate::{
+    answer::Answer,
+    body::Asked,
+    caller::On,
+    problem::Problem,
+    rights::WriteFiles,
+    shape::{file::CategoryShape, text},
+};
 
 /// A task that is handed over.
 #[derive(Deserialize, ToSchema)]
@@ -12,16 +19,17 @@ use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::W
 #[schema(as = Delegation)]
 pub(crate) struct DelegationBody {
     /// The agent that gets it.
-    #[schema(value_type = String)]
+    #[schema(value_type = text::ContextFileRecipient)]
     to: Recipient,
     /// What it is to do.
+    #[schema(value_type = text::Saying)]
     task: String,
     /// Words under which the files that belong to it are listed. Without any, those that occur in the task count.
     #[serde(default)]
-    #[schema(value_type = Vec<String>, required = false)]
+    #[schema(value_type = Vec<text::ContextFileKeyword>, required = false)]
     keywords: Vec<Keyword>,
     /// What the files are for.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<CategoryShape>)]
     category: Option<Category>,
 }
 

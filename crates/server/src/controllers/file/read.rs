@@ -2,7 +2,7 @@
 
 use callboard_files::{Error, Query};
 
-use super::FileBody;
+use super::{FileBody, absent, is_nothing};
 use crate::{answer::Answer, caller::On, params::FilePath, problem::Problem, rights::ReadFiles};
 
 /// Read a context file
@@ -11,7 +11,7 @@ use crate::{answer::Answer, caller::On, params::FilePath, problem::Problem, righ
         ("path" = String, Path, description = "The file, below the session's folder")),
     responses((status = OK, description = "The file", body = FileBody)))]
 pub(crate) async fn read(on: On<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<FileBody>, Problem> {
-    let absent = || Problem::not_found(format!("there is no context file {path}"));
+    let absent = || absent(&path);
     let meant = path.clone();
     let read = move |session: &mut callboard_files::Session, _| {
         let path = session.meant(&meant)?;
@@ -23,7 +23,7 @@ pub(crate) async fn read(on: On<ReadFiles>, FilePath(path): FilePath) -> Result<
     };
     let (found, content) = match on.in_folder(Err, read).await {
         // What is hidden answers like what is not there.
-        Err(problem) if problem.code == "not_found" => return Err(absent()),
+        Err(problem) if is_nothing(&problem) => return Err(absent()),
         done => done?,
     };
     let body = on.seen(vec![found]).await?.pop().ok_or_else(absent)?;

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::{
     caller::On,
-    params::Query,
+    params::{Query, whole},
     problem::Problem,
     rights::ReadJournal,
     stream::{DELTA, Feed, FeedQuery, Item},
@@ -63,7 +63,7 @@ pub(crate) async fn events(
 /// The last entry that a caller has who comes back.
 fn last(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    let number = value.to_str().ok().and_then(|text| whole(text.trim()));
     let wrong = || Problem::malformed("bad_last_event_id", "Last-Event-ID is the number of an entry");
     number.map(|seq| Some(Seq(seq))).ok_or_else(wrong)
 }

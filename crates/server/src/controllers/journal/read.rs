@@ -30,7 +30,7 @@ pub(crate) struct JournalQuery {
     after: Option<u64>,
     /// At most so many; all where it is left out.
     #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
+    #[param(value_type = Option<u64>, minimum = 0)]
     limit: Option<usize>,
     /// Only entries of these types, with commas between them.
     types: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct JournalQuery {
 /// Entries, and the head of the journal.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct JournalPage {
-    #[schema(value_type = Vec<shape::EntryShape>)]
+    #[schema(value_type = Vec<shape::entry::EntryShape>)]
     entries: Vec<Projected>,
     #[schema(value_type = u64)]
     head: Seq,

@@ -11,7 +11,7 @@ use crate::{answer::Answer, caller::On, params::Query, problem::Problem, rights:
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhyQuery {
     /// The text, as it stands somewhere.
-    #[param(min_length = 1)]
+    #[param(value_type = shape::text::Saying)]
     text: String,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct WhyQuery {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Findings {
     /// The entries in which it stands, the oldest first.
-    #[schema(value_type = Vec<shape::FindingShape>)]
+    #[schema(value_type = Vec<shape::entry::FindingShape>)]
     findings: Vec<Finding>,
 }
 

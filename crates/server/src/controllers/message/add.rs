@@ -39,7 +39,7 @@ struct AddedMessage {
     operation_id = "add_messages",
     params(("session" = String, Path, description = "The session"),
         ("thread" = String, Path, description = "The thread")),
-    request_body = shape::NewMessagesShape,
+    request_body = shape::message::NewMessagesShape,
     responses((status = OK, description = "Where they are", body = Added)))]
 pub(crate) async fn add(
     adding: Adding<AddMessages>,

@@ -23,17 +23,18 @@ use crate::{
 pub(crate) struct ListQuery {
     /// The most recent ones, at most so many; all where it is left out.
     #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
+    #[param(value_type = Option<u64>, minimum = 0)]
     limit: Option<usize>,
     /// Only those with an earlier time.
     #[serde(default, deserialize_with = "time")]
-    #[param(value_type = Option<String>, format = DateTime)]
+    #[param(value_type = Option<shape::message::TimeShape>)]
     before: Option<Timestamp>,
     /// Only those with a later time.
     #[serde(default, deserialize_with = "time")]
-    #[param(value_type = Option<String>, format = DateTime)]
+    #[param(value_type = Option<shape::message::TimeShape>)]
     after: Option<Timestamp>,
     /// Only those in these roles, with commas between them.
+    #[param(value_type = Option<shape::text::Roles>)]
     roles: Option<String>,
     /// The `next_cursor` of the page before, which was of more recent ones.
     #[param(pattern = "^(2d)?(3[0-9]){1,15}2f(3[0-9]){1,19}$")]
@@ -43,7 +44,7 @@ pub(crate) struct ListQuery {
 /// Messages, the oldest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MessageList {
-    #[schema(value_type = Vec<shape::MessageShape>)]
+    #[schema(value_type = Vec<shape::message::MessageShape>)]
     messages: Vec<MessageView>,
     /// Where older ones are, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]

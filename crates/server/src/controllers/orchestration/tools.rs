@@ -7,14 +7,14 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{OrchestrationBody, change};
-use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::GoThroughSteps};
+use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::GoThroughSteps, shape};
 
 /// A tool that was used.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = UsedTool)]
 pub(crate) struct ToolBody {
-    #[schema(value_type = String, max_length = 128, pattern = "^[!-~]([ -~]*[!-~])?$")]
+    #[schema(value_type = shape::text::ToolName)]
     tool: Arc<str>,
 }
 

@@ -3,6 +3,7 @@
 use callboard_core::{
     command::Command,
     id::StepName,
+    number,
     session::{SessionPatch, Ttl},
     step::{Place, StepsChange},
 };
@@ -19,12 +20,14 @@ use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::G
 pub(crate) struct PatchBody {
     /// The step; entering it starts its sequence. `null` is the default one.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<shape::text::Label>)]
     active_step: Option<Option<StepName>>,
     /// How many tools of the step's sequence were used.
+    #[serde(default, deserialize_with = "number::whole_or_none")]
+    #[schema(value_type = Option<u64>)]
     sequence_index: Option<usize>,
     /// The inactivity after which the session expires: seconds above 0, or `never`.
-    #[schema(value_type = Option<shape::TtlShape>)]
+    #[schema(value_type = Option<shape::session::TtlShape>)]
     ttl_seconds: Option<Ttl>,
 }
 
@@ -32,7 +35,7 @@ pub(crate) struct PatchBody {
 #[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
     operation_id = "update_orchestration",
     params(("session" = String, Path, description = "The session")),
-    request_body = PatchBody,
+    request_body = Option<PatchBody>,
     responses((status = OK, description = "The state after it", body = OrchestrationBody)))]
 pub(crate) async fn update(
     on: On<GoThroughSteps>,

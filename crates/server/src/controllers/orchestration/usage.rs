@@ -1,6 +1,6 @@
 //! `POST /v1/sessions/{session}/orchestration/usage`
 
-use callboard_core::{command::Command, run::Usage, step::StepsChange};
+use callboard_core::{command::Command, number, run::Usage, step::StepsChange};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -12,16 +12,16 @@ use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::G
 #[serde(deny_unknown_fields)]
 #[schema(as = ReportedUsage)]
 pub(crate) struct ReportBody {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number::whole")]
     prompt_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number::whole")]
     completion_tokens: u64,
 }
 
 /// Add what a model used
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
     params(("session" = String, Path, description = "The session")),
-    request_body = ReportBody,
+    request_body = Option<ReportBody>,
     responses((status = OK, description = "The state after it", body = OrchestrationBody)))]
 pub(crate) async fn usage(
     on: On<GoThroughSteps>,

@@ -26,10 +26,10 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromptBody {
     /// Whose; the caller's, the manager's or the only agent's where it is left out.
-    #[schema(value_type = Option<shape::NameShape>)]
+    #[schema(value_type = Option<shape::text::AgentName>)]
     agent: Option<AgentName>,
     /// In which thread; `main`, or the agent's own, where it is left out.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<shape::text::Label>)]
     thread: Option<ThreadId>,
     #[serde(default)]
     #[schema(value_type = LayoutShape, required = false)]
@@ -83,7 +83,7 @@ pub(crate) struct PromptAnswer {
     counting: Counting,
     /// What it was counted in.
     vocabulary: String,
-    #[schema(value_type = Vec<shape::PromptPartShape>)]
+    #[schema(value_type = Vec<shape::prompt::PromptPartShape>)]
     parts: Vec<PartReport>,
     /// In the format `text`: what the model gets.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,12 +94,17 @@ pub(crate) struct PromptAnswer {
     /// In the format `anthropic`: the blocks of text before the messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<Vec<Value>>,
+    /// In the formats `openai` and `anthropic`: the tools that are offered with it, as their APIs take them. They are
+    /// those of the agent that may be used now, and count as a part of the prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    tools: Vec<Value>,
 }
 
 /// Build the prompt of an agent
 #[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
     params(("session" = String, Path, description = "The session")),
-    request_body = PromptBody,
+    request_body = Option<PromptBody>,
     responses((status = OK, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Result<Answer<PromptAnswer>, Problem> {
     let PromptBody { agent, thread, layout, model, budget, at, format } = asked.body;
@@ -114,6 +119,7 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
     let query =
         PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
     let prompt = on.session.prompt(&query).await?;
+    let tools = prompt.format.tools(&prompt.tools);
     let (text, messages, system) = match prompt.body {
         Body::Text(text) => (Some(text), None, None),
         Body::Messages(messages) => (None, Some(messages), None),
@@ -130,6 +136,7 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
         text,
         messages,
         system,
+        tools,
     }))
 }
 

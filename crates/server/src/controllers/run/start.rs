@@ -21,10 +21,10 @@ pub(crate) struct NewRunBody {
     #[schema(value_type = KindShape)]
     kind: Kind,
     /// It becomes a message of the user's in `main`.
-    #[schema(value_type = String, min_length = 1)]
+    #[schema(value_type = shape::text::Saying)]
     input: Arc<str>,
     /// As the session says, where they are left out.
-    #[schema(value_type = Option<shape::LimitsShape>)]
+    #[schema(value_type = Option<shape::session::LimitsShape>)]
     limits: Option<Limits>,
 }
 

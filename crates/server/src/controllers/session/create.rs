@@ -23,30 +23,30 @@ use crate::{answer::Answer, body::Asked, caller::Here, once::Task, problem::Prob
 #[schema(as = NewSession)]
 pub(crate) struct NewSessionBody {
     /// Its name; a new one where it is left out.
-    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
+    #[schema(value_type = Option<shape::text::SessionId>)]
     id: Option<SessionId>,
-    #[schema(max_length = 500)]
+    #[schema(value_type = Option<shape::text::Title>)]
     title: Option<String>,
     #[serde(default)]
-    #[schema(value_type = Vec<shape::AgentShape>)]
+    #[schema(value_type = Vec<shape::agent::AgentShape>)]
     agents: Vec<Agent>,
-    #[schema(value_type = Option<shape::AudienceShape>)]
+    #[schema(value_type = Option<shape::session::AudienceShape>)]
     default_visibility: Option<Visible>,
     #[serde(default)]
-    #[schema(value_type = Vec<shape::ShareShape>)]
+    #[schema(value_type = Vec<shape::session::ShareShape>)]
     share: Vec<Share>,
     #[serde(default)]
-    #[schema(value_type = Vec<shape::GrantShape>)]
+    #[schema(value_type = Vec<shape::session::GrantShape>)]
     grant: Vec<Grant>,
-    #[schema(value_type = Option<shape::ProfileShape>)]
+    #[schema(value_type = Option<shape::profile::ProfileShape>)]
     prompt: Option<Profile>,
     /// The inactivity after which it expires: seconds above 0, or `never`.
-    #[schema(value_type = Option<shape::TtlShape>)]
+    #[schema(value_type = Option<shape::session::TtlShape>)]
     ttl_seconds: Option<Ttl>,
-    #[schema(value_type = Option<shape::LimitsShape>)]
+    #[schema(value_type = Option<shape::session::LimitsShape>)]
     limits: Option<Limits>,
     #[serde(default)]
-    #[schema(value_type = Vec<shape::StepShape>)]
+    #[schema(value_type = Vec<shape::step::StepShape>)]
     steps: Steps,
 }
 

@@ -7,7 +7,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{SessionBody, made};
-use crate::{answer::Answer, body::Asked, caller::On, once::Task, problem::Problem, rights::ForkSession, rights::Rank};
+use crate::{
+    answer::Answer, body::Asked, caller::On, once::Task, problem::Problem, rights::ForkSession, rights::Rank, shape,
+};
 
 /// Where a session is forked.
 #[derive(Deserialize, ToSchema)]
@@ -17,7 +19,7 @@ pub(crate) struct Fork {
     #[schema(value_type = Option<u64>, minimum = 1)]
     at: Option<Seq>,
     /// The name of the fork; a new one where it is left out.
-    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
+    #[schema(value_type = Option<shape::text::SessionId>)]
     id: Option<SessionId>,
 }
 

@@ -1,6 +1,6 @@
 //! `GET /v1/sessions`
 
-use callboard_core::error::Error as Refusal;
+use callboard_core::{error::Error as Refusal, id::SessionId};
 use callboard_engine::{Board, Error, SessionInfo};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -24,12 +24,13 @@ const LIMIT: usize = 1000;
 pub(crate) struct ListQuery {
     /// At most so many; 1,000 where it is left out, which is also the most.
     #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
+    #[param(value_type = Option<u64>, minimum = 0)]
     limit: Option<usize>,
     /// The `next_cursor` of the page before.
     #[param(pattern = "^(3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]){1,128}$")]
     cursor: Option<String>,
-    /// `id`, or `recent` for the ones used last, the last one first: these are no pages, but the first of all.
+    /// `id`, or `recent` for the ones used last, the last one first: these are no pages, but the first of all, behind a
+    /// cursor of those with later ids.
     #[serde(default)]
     #[param(value_type = OrderShape, inline, required = false)]
     order: Order,
@@ -71,14 +72,11 @@ pub(crate) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<SessionList>, Problem> {
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
+    let after = query.cursor.as_deref().map(cursor::session).transpose()?;
     if query.order == Order::Recent {
-        if query.cursor.is_some() {
-            return Err(Problem::invalid("/cursor", "the sessions used last have no pages: leave the cursor out"));
-        }
-        let sessions = recent(&here.app.board, limit).await?.into_iter().map(SessionBody::of).collect();
+        let sessions = recent(&here.app.board, after, limit).await?.into_iter().map(SessionBody::of).collect();
         return Ok(Answer::ok(SessionList { sessions, next_cursor: None }));
     }
-    let after = query.cursor.as_deref().map(cursor::session).transpose()?;
     let mut infos = here.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
     let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
     let sessions = infos.into_iter().map(SessionBody::of).collect();
@@ -89,8 +87,8 @@ pub(crate) async fn list(
 const PAGE: usize = 1000;
 
 /// The sessions used last. Only those that are given are read.
-async fn recent(board: &Board, limit: usize) -> Result<Vec<SessionInfo>, Problem> {
-    let (mut rows, mut after) = (Vec::new(), None);
+async fn recent(board: &Board, mut after: Option<SessionId>, limit: usize) -> Result<Vec<SessionInfo>, Problem> {
+    let mut rows = Vec::new();
     loop {
         let page = board.store().sessions(after.as_ref(), PAGE).await.map_err(Error::from)?;
         let Some((last, _)) = page.last() else { break };

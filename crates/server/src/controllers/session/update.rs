@@ -8,7 +8,7 @@ use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::C
 /// Change a session or its team
 #[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
     params(("session" = String, Path, description = "The session")),
-    request_body = shape::SessionPatchShape,
+    request_body = Option<shape::session::SessionPatchShape>,
     responses((status = OK, description = "The session after it", body = SessionBody)))]
 pub(crate) async fn update(on: On<ChangeSession>, asked: Asked<SessionPatch>) -> Result<Answer<SessionBody>, Problem> {
     let receipt = on.execute(asked.terms, Command::UpdateSession(asked.body)).await?;

@@ -19,7 +19,7 @@ use crate::{answer::Answer, caller::On, params::Name, problem::Problem, rights::
 pub(crate) struct ContextSize {
     #[schema(value_type = u64)]
     tokens: Tokens,
-    #[schema(value_type = Vec<shape::PromptPartShape>)]
+    #[schema(value_type = Vec<shape::prompt::PromptPartShape>)]
     parts: Vec<PartReport>,
     /// The size from which on the thread is long.
     #[schema(value_type = u64)]

@@ -12,7 +12,7 @@ use crate::{answer::Answer, body::Asked, caller::On, params::Name, problem::Prob
 #[serde(deny_unknown_fields)]
 #[schema(as = PutThread)]
 pub(crate) struct PutBody {
-    #[schema(value_type = shape::AudienceShape)]
+    #[schema(value_type = shape::session::AudienceShape)]
     visible_to: Audience,
 }
 

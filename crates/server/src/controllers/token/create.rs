@@ -7,11 +7,11 @@ use callboard_core::{
     id::AgentName,
     token::{Holder, NewToken, Role},
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{RoleShape, TokenBody};
-use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret, shape::NameShape};
+use crate::{answer::Answer, body::Asked, caller::On, problem::Problem, rights::KeepTokens, secret, shape};
 
 /// For whom a token is to stand: an agent, or a role.
 #[derive(Deserialize)]
@@ -22,13 +22,27 @@ pub(crate) struct NewTokenBody {
 }
 
 /// For whom a token is to stand: an agent, or a role.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(ToSchema)]
+#[serde(untagged)]
 #[schema(as = NewToken)]
 #[allow(dead_code, reason = "it is read by the document alone")]
 pub(crate) enum NewTokenShape {
-    Agent(NameShape),
-    Role(RoleShape),
+    Agent(TokenForAgent),
+    Role(TokenForRole),
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "it is read by the document alone")]
+pub(crate) struct TokenForAgent {
+    agent: shape::text::AgentName,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "it is read by the document alone")]
+pub(crate) struct TokenForRole {
+    role: RoleShape,
 }
 
 /// Make a token

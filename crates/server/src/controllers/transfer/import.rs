@@ -24,6 +24,7 @@ use crate::{
     params::Query,
     problem::Problem,
     rights::ImportSession,
+    shape,
     terms::Terms,
 };
 
@@ -32,7 +33,7 @@ use crate::{
 #[into_params(parameter_in = Query)]
 pub(crate) struct ImportQuery {
     /// Its name here; the one it had where it is left out.
-    #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
+    #[param(value_type = Option<shape::text::SessionId>)]
     id: Option<SessionId>,
 }
 

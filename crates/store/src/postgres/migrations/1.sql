@@ -8,11 +8,14 @@ CREATE TABLE session (
     expires_at    bigint,                          -- milliseconds since 1970; null is never
     last_activity bigint NOT NULL,                 -- milliseconds since 1970
     change        bigint NOT NULL,                 -- the transaction that changed it last
+    held_until    bigint,                          -- when the lease on it runs out; null is that there is none
     tag           bytea  NOT NULL,                 -- of the head
-    name          text   COLLATE "C" NOT NULL UNIQUE
+    name          text   COLLATE "C" NOT NULL UNIQUE,
+    holder        text   COLLATE "C"               -- who has the lease
 );
 CREATE INDEX session_by_expiry ON session (expires_at, name) WHERE expires_at IS NOT NULL;
 CREATE INDEX session_by_change ON session (change);
+CREATE INDEX session_by_lease ON session (held_until, name) WHERE held_until IS NOT NULL;
 
 -- Sessions that were deleted: until their rows are removed, and for about a minute, so that all servers hear of it.
 CREATE TABLE dead (
@@ -55,6 +58,7 @@ CREATE TABLE entry (
     actor    text    NOT NULL,
     audience text,                                 -- null is `all`
     keys     text,                                 -- a JSON array; null is none
+    nonce    bigint,
     data     bytea   NOT NULL,
     PRIMARY KEY (session, seq)
 );
@@ -102,13 +106,16 @@ $$;
 -- Appends a batch whole or not at all, in one call. Whoever holds the row of a session holds all that belongs to it.
 -- `outcome` is `done`; `conflict`, with the row that was found; `taken`, with the place in `claim_keys` and the entry
 -- that claimed it; or `repeated`, where the caller has seen that the batch repeats a key and no earlier one is taken.
+-- `lease_holder` is null where the lease on the session stays as it is; `lease_lasts` is null where there is none from now
+-- on.
 CREATE FUNCTION append(
     wanted text, said bigint, expected_seq bigint, expected_tag bytea, new_tag bytea, new_expires_at bigint,
     claim_keys bytea[], claim_seqs bigint[], repeats_key boolean,
     type_hashes bytea[], type_names bytea[], subject_hashes bytea[], subject_texts bytea[],
     entry_at bigint[], entry_time bigint[], entry_type integer[], entry_subject integer[], entry_v integer[],
-    entry_tag bytea[], entry_actor text[], entry_audience text[], entry_keys text[], entry_data bytea[],
-    value_hashes bytea[], value_texts bytea[],
+    entry_tag bytea[], entry_actor text[], entry_audience text[], entry_keys text[],
+    entry_nonce bigint[], entry_data bytea[],
+    value_hashes bytea[], value_texts bytea[], lease_holder text, lease_lasts bigint,
     OUT outcome text, OUT this bigint, OUT place bigint,
     OUT found_seq bigint, OUT found_tag bytea, OUT found_expires_at bigint, OUT found_last_activity bigint
 ) LANGUAGE plpgsql AS $$
@@ -181,14 +188,15 @@ BEGIN
     FROM unnest(subject_hashes, subject_texts) AS new (hash, text)
     WHERE (SELECT s.id FROM subject s WHERE s.session = here AND s.hash = new.hash) IS NULL;
 
-    INSERT INTO entry (session, seq, at, time, type, subject, v, tag, actor, audience, keys, data)
+    INSERT INTO entry (session, seq, at, time, type, subject, v, tag, actor, audience, keys, nonce, data)
     SELECT here, expected_seq + e.n, e.at, e.time,
         (SELECT t.id FROM type t WHERE t.hash = type_hashes[e.type]),
         (SELECT s.id FROM subject s WHERE s.session = here AND s.hash = subject_hashes[e.subject]),
-        e.v, e.tag, e.actor, e.audience, e.keys, e.data
+        e.v, e.tag, e.actor, e.audience, e.keys, e.nonce, e.data
     FROM unnest(entry_at, entry_time, entry_type, entry_subject, entry_v,
-            entry_tag, entry_actor, entry_audience, entry_keys, entry_data)
-        WITH ORDINALITY AS e (at, time, type, subject, v, tag, actor, audience, keys, data, n);
+            entry_tag, entry_actor, entry_audience, entry_keys, entry_nonce,
+            entry_data)
+        WITH ORDINALITY AS e (at, time, type, subject, v, tag, actor, audience, keys, nonce, data, n);
 
     IF cardinality(claim_keys) > 0 THEN
         INSERT INTO claim (session, seq, key)
@@ -199,7 +207,41 @@ BEGIN
         SELECT here, new.hash, new.text FROM unnest(value_hashes, value_texts) AS new (hash, text)
         ON CONFLICT DO NOTHING;
     END IF;
+    IF lease_holder IS NOT NULL THEN
+        UPDATE session SET holder = lease_holder, held_until = now_ms + lease_lasts WHERE id = here;
+    END IF;
     outcome := 'done';
+END
+$$;
+
+-- Renews the leases of `who`, gives it up to `most` of those that have run out, and names what it has then; where they are
+-- to last no time, it lets go of all. A row that somebody writes to at this moment is left to the next call, so that
+-- nobody waits.
+CREATE FUNCTION lease(said bigint, who text, lasts bigint, most bigint) RETURNS TABLE (name text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    now_ms bigint := moment(said);
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM session WHERE held_until IS NOT NULL) THEN
+        RETURN;
+    END IF;
+    UPDATE session SET held_until = now_ms + lasts, holder = CASE WHEN lasts = 0 THEN '' ELSE who END
+    WHERE id = ANY (ARRAY(
+        SELECT s.id FROM session s WHERE s.held_until IS NOT NULL AND s.holder = who FOR NO KEY UPDATE SKIP LOCKED));
+    IF lasts = 0 THEN
+        RETURN;
+    END IF;
+    UPDATE session SET held_until = now_ms + lasts, holder = who
+    WHERE id = ANY (ARRAY(
+        SELECT s.id FROM session s
+        WHERE s.held_until IS NOT NULL AND s.held_until <= now_ms AND s.holder <> who
+            AND (s.expires_at IS NULL OR s.expires_at > now_ms)
+        ORDER BY s.held_until, s.name LIMIT most FOR NO KEY UPDATE SKIP LOCKED));
+    RETURN QUERY
+    SELECT s.name FROM session s
+    WHERE s.held_until IS NOT NULL AND s.holder = who AND (s.expires_at IS NULL OR s.expires_at > now_ms)
+    ORDER BY s.name;
 END
 $$;
 

@@ -1,9 +1,10 @@
--- ARGV  4 the expected number and 5 tag; 6 the new number and 7 tag; 8 when it expires; then the entries: how many, and
+-- ARGV  4 the expected number and 5 tag; 6 the new number and 7 tag; 8 when it expires; 9 what becomes of
+--       the lease, 'as_before', 'due' or 'done', and where it is due 10 whose and 11 for how long; then the entries: how many, and
 --       of each its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and of each
 --       its hash and its text.
 -- Gives 'ok', {'conflict', row or nil} or {'taken', key, number}. All is looked at before anything is written, for what
 -- a script has written stays written.
-local at = 8
+local at = 11
 local function take()
   at = at + 1
   return ARGV[at]
@@ -31,6 +32,12 @@ local born = row and row[5] or string.sub(entries[1].text, 1, 32)
 redis.call('HSET', KEYS[1], 'seq', ARGV[6], 'tag', ARGV[7], 'expires_at', ARGV[8], 'last_activity', plain(now),
   'born', born)
 if not row then redis.call('UNLINK', unpack(KEYS, 2, 7)) end
+if ARGV[9] == 'due' then
+  redis.call('ZADD', KEYS[12], plain(now + ARGV[11]), ARGV[2])
+  redis.call('HSET', KEYS[13], ARGV[2], ARGV[10])
+elseif ARGV[9] == 'done' or not row then
+  unlease()
+end
 
 local function word(text)
   local number = redis.call('HGET', KEYS[4], text)

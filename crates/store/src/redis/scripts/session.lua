@@ -1,7 +1,8 @@
 -- What every script begins with: the time, and the session that it is about.
 --
 -- KEYS  1 row, 2 entries, 3 index, 4 words, 5 claims, 6 values, 7 snapshots: all there is of the session. Behind them
---       those that all sessions share: 8 sessions, 9 expiry, 10 changes, 11 count.
+--       those that all sessions share: 8 sessions, 9 expiry, 10 changes, 11 count, 12 leases,
+--       13 holders.
 -- ARGV  1 the time now in milliseconds, or nothing for the time of the server; 2 the session's id; 3 who asks.
 local SECOND_CHANCE = 24 * 3600 * 1000
 local CHANGES_KEPT = 10000
@@ -56,9 +57,15 @@ local function announce()
   redis.call('XADD', KEYS[10], 'MAXLEN', '~', CHANGES_KEPT, '*', 'count', count, 'session', ARGV[2], 'by', ARGV[3])
 end
 
+local function unlease()
+  redis.call('ZREM', KEYS[12], ARGV[2])
+  redis.call('HDEL', KEYS[13], ARGV[2])
+end
+
 -- Removes all there is of the session. Says whether the list of those that expire had it.
 local function bury()
   redis.call('UNLINK', unpack(KEYS, 1, 7))
   redis.call('ZREM', KEYS[8], ARGV[2])
+  unlease()
   return redis.call('ZREM', KEYS[9], ARGV[2]) == 1
 end

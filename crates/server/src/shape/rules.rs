@@ -1,0 +1,29 @@
+//! What the document says of shapes, and what declarations have no words for: which fields go together.
+
+use serde_json::{Map, Value, json};
+
+/// Adds the rules to the document's schemas.
+pub(crate) fn add(schemas: &mut Map<String, Value>) {
+    for (name, rules) in [("NewMessage", new_message()), ("Field", field())] {
+        if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
+            schema.insert("allOf".to_owned(), rules);
+        }
+    }
+}
+
+/// Only models call tools, and only what a tool gave is the result of a call.
+fn new_message() -> Value {
+    let said_as = |roles: &[&str]| json!({"properties": {"role": {"enum": roles}}});
+    json!([
+        {"if": said_as(&["AI", "assistant"]), "else": {"properties": {"tool_calls": {"maxItems": 0}}}},
+        {"if": said_as(&["TOOL", "tool"]), "else": {"properties": {"tool_call_id": {"type": "null"}}}},
+    ])
+}
+
+/// Where there is something to choose from, it is listed.
+fn field() -> Value {
+    json!([{
+        "if": {"properties": {"valueType": {"enum": ["ENUM", "ENUM_OR_CUSTOM"]}}},
+        "then": {"properties": {"enumValues": {"type": "array", "minItems": 1}}, "required": ["enumValues"]},
+    }])
+}

@@ -1,0 +1,54 @@
+//! Leases: who does the work of which session. They stand in the rows of sessions, and only those that have one are in
+//! their index.
+
+use callboard_core::id::SessionId;
+use rusqlite::{Connection, Result};
+
+use super::{column, fault::Fault, write::Write};
+use crate::{Lease, Work};
+
+/// Notes what becomes of the lease with a batch.
+pub(super) fn put(write: &Write<'_>, session: i64, work: &Work) -> Result<()> {
+    let (holder, until) = match work {
+        Work::AsBefore => return Ok(()),
+        Work::Due(lease) => (Some(&*lease.holder), Some(lease.until(write.now).as_millis())),
+        Work::Done => (None, None),
+    };
+    write
+        .db
+        .prepare_cached("UPDATE session SET holder = ?2, held_until = ?3 WHERE id = ?1")?
+        .execute((session, holder, until))?;
+    Ok(())
+}
+
+/// See [`Store::lease`](crate::Store::lease). Where there is no lease it writes nothing.
+pub(super) fn lease(write: &mut Write<'_>, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Fault> {
+    let (holder, now) = (&*lease.holder, write.now.as_millis());
+    let until = lease.until(write.now).as_millis();
+    if lease.lasts.is_zero() {
+        write.db.prepare_cached(LET_GO)?.execute((holder, until))?;
+        return Ok(Vec::new());
+    }
+    write.db.prepare_cached(RENEW)?.execute((holder, until))?;
+    write.db.prepare_cached(TAKE)?.execute((holder, until, now, column::limit(most)))?;
+    Ok(held(write.db, holder, now)?)
+}
+
+fn held(db: &Connection, holder: &str, now: i64) -> Result<Vec<SessionId>> {
+    let mut held = db.prepare_cached(HELD)?;
+    held.query_map((holder, now), |row| column::parsed(row.get_ref(0)?.as_str()?, 0))?.collect()
+}
+
+pub(super) const LET_GO: &str = "UPDATE session INDEXED BY session_by_lease SET holder = '', held_until = ?2
+     WHERE held_until IS NOT NULL AND holder = ?1";
+
+pub(super) const RENEW: &str = "UPDATE session INDEXED BY session_by_lease SET held_until = ?2
+     WHERE held_until IS NOT NULL AND holder = ?1";
+
+pub(super) const TAKE: &str = "UPDATE session SET holder = ?1, held_until = ?2 WHERE id IN (
+         SELECT id FROM session INDEXED BY session_by_lease
+         WHERE held_until IS NOT NULL AND held_until <= ?3 AND holder <> ?1 AND (expires_at IS NULL OR expires_at > ?3)
+         ORDER BY held_until, name LIMIT ?4)";
+
+pub(super) const HELD: &str = "SELECT name FROM session INDEXED BY session_by_lease
+     WHERE held_until IS NOT NULL AND holder = ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name";
