@@ -8,7 +8,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::{
-    home::Home,
+    home::{Home, replace},
     server::{Http, Server},
 };
 
@@ -20,6 +20,11 @@ fn manifest(home: &Home, id: &str) -> Value {
 
 fn paths(found: &Value) -> Vec<&str> {
     found["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect()
+}
+
+/// What a person sees who types these lines. Manifests have times to the second.
+fn transcript(home: &Home, lines: &[&str]) -> String {
+    replace(&home.transcript(lines), "####-##-##T##:##:##Z", "TIME")
 }
 
 /// Sets back when a session was used last.
@@ -34,36 +39,39 @@ fn people_see_what_became_of_each_command() {
     let home = Home::new();
     home.write("notes.md", "## Request Summary\nWrite the pages.\n\n## Constraints\nOne page each.\n");
     home.write("own.txt", "TASK {task_name} ({for}, {session_id}): {request}");
-    insta::assert_snapshot!(home.transcript(&[
-        "files new --session demo",
-        "files new --session demo",
-        "files add --session demo --category features --name user-auth --for @task-manager --keywords user-auth,features --request 'Build it.' --background 'There is none.' --expected 'A login.' --constraints 'No passwords.'",
-        "files add --session demo --name pages --for @writer --from notes.md --json",
-        "files add --session demo --category code --name own --for @coder --request 'Do it.' --template own.txt",
-        "files add --session demo --category features --name user-auth --for @x --request again",
-        "files list --session demo",
-        "files list --session demo --category code --json",
-        "files search --session demo --keywords user-auth,own",
-        "files search --session demo --keywords user-auth,features --match all --for @task-manager --text login",
-        "files search --all-sessions --keywords pages",
-        "files delegate --session demo --to @coder --task 'Implement the login.' --keywords user-auth",
-        "files delegate --session demo --to @nobody --task 'Sing.'",
-        "files delegate --session demo --to @nobody --task 'Sing.' --json",
-        "files touch --session demo --json",
-        "files remove --session demo features/user-auth-context.md",
-        "files remove --session demo .tmp/sessions/demo/code/own-context.md --json",
-        "files remove --session demo features/user-auth-context.md",
-        "files check",
-        "files clean --dry-run",
-        "files end --session demo",
-        "files end --session demo --json",
-        "files list --session demo",
-        "files should-create --delegating --sentences 3",
-        "files should-create --delegating --sentences 2",
-        "files should-create --sentences 9 --risk --json",
-        "files add --session demo --name x --for @x",
-        "files search --keywords a",
-    ]));
+    insta::assert_snapshot!(transcript(
+        &home,
+        &[
+            "files new --session demo",
+            "files new --session demo",
+            "files add --session demo --category features --name user-auth --for @task-manager --keywords user-auth,features --request 'Build it.' --background 'There is none.' --expected 'A login.' --constraints 'No passwords.'",
+            "files add --session demo --name pages --for @writer --from notes.md --json",
+            "files add --session demo --category code --name own --for @coder --request 'Do it.' --template own.txt",
+            "files add --session demo --category features --name user-auth --for @x --request again",
+            "files list --session demo",
+            "files list --session demo --category code --json",
+            "files search --session demo --keywords user-auth,own",
+            "files search --session demo --keywords user-auth,features --match all --for @task-manager --text login",
+            "files search --all-sessions --keywords pages",
+            "files delegate --session demo --to @coder --task 'Implement the login.' --keywords user-auth",
+            "files delegate --session demo --to @nobody --task 'Sing.'",
+            "files delegate --session demo --to @nobody --task 'Sing.' --json",
+            "files touch --session demo --json",
+            "files remove --session demo features/user-auth-context.md",
+            "files remove --session demo .tmp/sessions/demo/code/own-context.md --json",
+            "files remove --session demo features/user-auth-context.md",
+            "files check",
+            "files clean --dry-run",
+            "files end --session demo",
+            "files end --session demo --json",
+            "files list --session demo",
+            "files should-create --delegating --sentences 3",
+            "files should-create --delegating --sentences 2",
+            "files should-create --sentences 9 --risk --json",
+            "files add --session demo --name x --for @x",
+            "files search --keywords a",
+        ]
+    ));
 }
 
 #[test]
@@ -77,15 +85,18 @@ fn what_is_wrong_is_told_and_mended() {
     spoilt["context_index"] = json!({});
     spoilt["last_activity"] = json!("yesterday");
     home.write(".tmp/sessions/demo/.manifest.json", spoilt.to_string());
-    insta::assert_snapshot!(home.transcript(&[
-        "files check",
-        "files clean",
-        "files end --session demo",
-        "files check --session demo --repair",
-        "files check --json",
-        "files end --session demo",
-        "files check --session none",
-    ]));
+    insta::assert_snapshot!(transcript(
+        &home,
+        &[
+            "files check",
+            "files clean",
+            "files end --session demo",
+            "files check --session demo --repair",
+            "files check --json",
+            "files end --session demo",
+            "files check --session none",
+        ]
+    ));
 }
 
 #[test]

@@ -152,7 +152,6 @@ impl Home {
     pub fn normal(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "HOME");
         let text = replace(&text, "####-##-##T##:##:##.###Z", "TIME");
-        let text = replace(&text, "####-##-##T##:##:##Z", "TIME");
         let text = without_cursor(&without_salt(&text));
         replace(&replace(&text, "########-######-aaaa", "SESSION"), "#.# s", "N s")
     }
@@ -190,7 +189,7 @@ fn without_cursor(text: &str) -> String {
 }
 
 /// Replaces what looks like `pattern`, in which `#` is a digit and `a` a digit or a letter.
-fn replace(text: &str, pattern: &str, with: &str) -> String {
+pub fn replace(text: &str, pattern: &str, with: &str) -> String {
     let fits = |text: &str| {
         let mut there = text.chars();
         pattern.chars().all(|wanted| match (wanted, there.next()) {
