@@ -102,7 +102,7 @@ impl Examined {
                 false
             }
         };
-        if let Some(_now) = repair.filter(|_| is_readable && !self.problems.is_empty()) {
+        if repair.is_some() && is_readable && !self.problems.is_empty() {
             match self.session.write() {
                 Ok(()) => self.problems.iter_mut().for_each(|problem| problem.repaired = true),
                 Err(error) => self.beyond(MANIFEST, error.code(), error.to_string()),

@@ -89,7 +89,7 @@ impl Project {
     ) -> Result<(), Error> {
         let Some(mut folder) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
         if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
-            // Perhaps somebody makes it this moment: whoever does holds this lock until the manifest is theirs to write.
+            // Perhaps somebody makes it this moment, who has the folder of sessions locked until it has this one.
             drop(folder);
             sessions.again()?.lock(Lock::Exclusive)?;
             let Some(again) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
