@@ -9,6 +9,7 @@ mod serve;
 mod session;
 mod set;
 mod steps;
+mod store;
 mod token;
 mod transfer;
 
@@ -28,6 +29,7 @@ pub(crate) use self::{
     session::{Journal, Session, SessionNew, SessionUpdate},
     set::{Set, SetPut},
     steps::{Steps, StepsSet},
+    store::{Store, StoreCheck, StoreCopy},
     token::{Token, TokenHolder, TokenRole},
     transfer::{Export, Import},
 };
@@ -135,6 +137,9 @@ pub(crate) enum Command {
     /// Tokens: who may do and see what one agent, or one role, may
     #[command(subcommand)]
     Token(Token),
+    /// Stores: check all that one holds, or copy it into another one
+    #[command(subcommand)]
+    Store(Store),
     /// Serve sessions over HTTP
     Serve(Serve),
     /// Check the store and the model, and say what is wrong

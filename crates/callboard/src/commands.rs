@@ -15,6 +15,7 @@ mod serve;
 mod session;
 mod set;
 mod steps;
+mod store;
 mod thread;
 mod token;
 mod transfer;
@@ -52,6 +53,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
+        Command::Store(command) => return store::execute(global, command, output).await,
         Command::Run(args) => {
             let context = Context::open(global, output, Drive::Runs).await?;
             let ended = run::run(&context, args).await;
@@ -99,6 +101,7 @@ impl Context {
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
+            | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! What the environment says. It is read here and nowhere else.
 
-use std::{env, io, sync::Arc, time::Duration};
+use std::{env, io, path::Path, sync::Arc, time::Duration};
 
 use callboard_engine::core::session::Ttl;
 use callboard_model::{ApiKey, Endpoints, Proxy};
@@ -83,6 +83,12 @@ pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
             .hint("name a store with --store sqlite:PATH")
     })?;
     Ok(format!("sqlite:{}", folders.data_dir().join("callboard").join("callboard.db").display()))
+}
+
+/// The file of a store in SQLite.
+pub(crate) fn sqlite_path(store_url: &str) -> Option<&Path> {
+    let path = store_url.strip_prefix("sqlite:")?;
+    Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
 }
 
 /// What the store is told.

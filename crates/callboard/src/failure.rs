@@ -64,8 +64,7 @@ impl Failure {
 
 impl From<callboard_store::Error> for Failure {
     fn from(error: callboard_store::Error) -> Self {
-        let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
-        Self::failed(error.code(), causes.fold(error.to_string(), |whole, cause| format!("{whole}: {cause}")))
+        Self::failed(error.code(), crate::output::causes(&error))
     }
 }
 

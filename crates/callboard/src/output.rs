@@ -69,6 +69,14 @@ impl Output {
         eprintln!("{}", line.as_ref());
     }
 
+    /// Shows how far something has come in one line of a terminal, in the place of what stood there.
+    pub(crate) fn progress(self, line: &str) {
+        if io::stderr().is_terminal() {
+            eprint!("\r\u{1b}[K{line}");
+            let _ = io::stderr().flush();
+        }
+    }
+
     /// Asks for a line at the terminal.
     pub(crate) fn ask(self, question: &str) {
         eprint!("{question}");
@@ -109,6 +117,14 @@ impl Output {
         let text = text.as_ref();
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
+}
+
+/// An error with all that caused it.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.map(ToString::to_string).fold(error.to_string(), |whole, cause| {
+        if whole.ends_with(&cause) { whole } else { format!("{whole}: {cause}") }
+    })
 }
 
 /// Whether programs read what clap has to say.

@@ -115,7 +115,7 @@ impl Writer {
     }
 
     async fn store_batch(&self, expected: Head, batch: &Batch) -> Result<(), Error> {
-        let now = self.store.now().await?;
+        let now = expiry::now(&*self.store, &*self.settings.clock).await?;
         let append = Append {
             session: self.id.clone(),
             expected,

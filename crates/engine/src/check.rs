@@ -1,60 +1,127 @@
-//! Checking a journal: whether it is the one that was written, and folds to what is known of it.
+//! Checking journals: whether each is the one that was written, and whether what the store knows of it is what it says.
+
+use std::sync::Arc;
 
 use callboard_core::{
-    entry::Entry,
+    entry::{Entry, Hash, Head},
     id::{Seq, SessionId},
     state::State,
 };
+use callboard_store::{Row, Store};
 
 use crate::{
-    Board, Error,
+    Error,
+    expiry::lives_until,
     journal::{PAGE, follows, read},
     snapshot,
+    survey::{Progress, Stop, Survey, survey},
+    texts::needed,
 };
 
-/// What came of checking a journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// How many entries were read.
-    pub entries: u64,
-    /// What is wrong with it, in words. Nothing where it is sound.
-    pub faults: Vec<String>,
+/// How much later than its journal lets it live a session may expire: clocks differ.
+const SLACK_SECONDS: i64 = 600;
+
+/// Checks every session of a store: whether each entry follows on the one before it by number and tag, and the journal
+/// ends where the store says; whether its long texts and the keys that its entries claim are there; whether it expires
+/// when its journal lets it; and whether the newest snapshot is what its entries fold to.
+pub async fn check(store: &Arc<dyn Store>, progress: &Progress) -> Result<Survey, Error> {
+    let work = |id: SessionId| {
+        let (store, progress) = (store.clone(), progress.clone());
+        async move { check_one(&*store, &id, &progress).await.map(|head| head.seq.0) }
+    };
+    survey(&**store, progress, work).await
 }
 
-impl Board {
-    /// Reads the whole journal of a session: whether each entry follows on the one before it by number and tag, whether
-    /// it ends where the store says, and whether the newest snapshot is what its entries fold to.
-    pub async fn check(&self, id: &SessionId) -> Result<Checked, Error> {
-        let store = self.store();
-        let row = store.row(id).await?.ok_or_else(|| Error::NoSession { session: id.clone() })?;
-        let (mut state, mut checked) = (State::default(), Checked::default());
-        while state.head.seq < row.head.seq {
-            let page = read(&**store, id, state.head.seq, row.head.seq, PAGE).await?;
-            if page.is_empty() {
-                checked.faults.push(format!("entry {} is missing", state.head.seq.next()));
-                return Ok(checked);
-            }
-            for entry in &page {
-                if let Err(fault) = take_in(&mut state, entry) {
-                    checked.faults.push(fault);
-                    return Ok(checked);
-                }
-                checked.entries += 1;
-            }
-        }
-        if state.head != row.head {
-            checked.faults.push(format!("it ends with entry {} otherwise than it is listed", state.head.seq));
-        } else if snapshot::load(&**store, id, row.head.seq).await?.is_some_and(|loaded| loaded.state != state) {
-            checked.faults.push("a snapshot is not what the entries fold to".to_owned());
-        }
-        Ok(checked)
+/// Checks one session and says where its journal ends.
+pub(crate) async fn check_one(store: &dyn Store, id: &SessionId, progress: &Progress) -> Result<Head, Stop> {
+    let row = store.row(id).await?.ok_or(Stop::Gone)?;
+    match check_as_of(store, id, row, progress).await {
+        Err(Stop::Wrong(_)) if has_gone(store, id, row).await? => Err(Stop::Gone),
+        Err(stop) => Err(stop),
+        Ok(()) => Ok(row.head),
     }
 }
 
-fn take_in(state: &mut State, entry: &Entry) -> Result<(), String> {
+/// Whether a session was deleted, and perhaps made anew, since its row was read.
+pub(crate) async fn has_gone(store: &dyn Store, id: &SessionId, row: Row) -> Result<bool, Stop> {
+    Ok(store.row(id).await?.is_none_or(|now| now.head.seq < row.head.seq))
+}
+
+async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Progress) -> Result<(), Stop> {
+    let mut state = State::default();
+    while state.head.seq < row.head.seq {
+        let page = read(store, id, state.head.seq, row.head.seq, PAGE).await?;
+        if page.is_empty() {
+            return Err(Stop::Wrong(format!("entry {} is missing", state.head.seq.next())));
+        }
+        for entry in &page {
+            check_tag(state.head, entry)?;
+            state.apply(entry)?;
+            check_beside(store, id, entry).await?;
+        }
+        progress.read(page.len());
+    }
+    if state.head != row.head {
+        return Err(Stop::Wrong(ends_otherwise(state.head)));
+    }
+    check_expiry(&state, row)?;
+    match snapshot::load(store, id, row.head.seq).await? {
+        Some(loaded) if loaded.state != state => Err(Stop::Wrong("a snapshot is not what the entries fold to".into())),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an entry that is not the one that was written behind `head`.
+pub(crate) fn check_tag(head: Head, entry: &Entry) -> Result<(), Stop> {
+    if follows(head, entry) {
+        return Ok(());
+    }
+    let (seq, next) = (entry.header.seq, head.seq.next());
+    Err(Stop::Wrong(match seq == next {
+        true => format!("entry {seq} does not follow on entry {}: its tag or its data is wrong", head.seq),
+        false => format!("entry {next} is missing"),
+    }))
+}
+
+pub(crate) fn ends_otherwise(head: Head) -> String {
+    format!("it ends with entry {} otherwise than it is listed", head.seq)
+}
+
+/// What stands beside the journal for an entry: its keys, and the long texts that it speaks of.
+async fn check_beside(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), Stop> {
     let Seq(seq) = entry.header.seq;
-    if !follows(state.head, entry) {
-        return Err(format!("entry {seq} does not follow on entry {}: its number or its tag is wrong", state.head.seq));
+    for key in &entry.header.keys {
+        if store.find(id, key).await? != Some(entry.header.seq) {
+            return Err(Stop::Wrong(format!("the key {key:?} of entry {seq} is not listed as claimed by it")));
+        }
     }
-    state.apply(entry).map_err(|error| error.to_string())
+    check_texts(store, id, entry).await
+}
+
+/// The long texts that an entry speaks of.
+pub(crate) async fn check_texts(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), Stop> {
+    let Seq(seq) = entry.header.seq;
+    for hash in needed(&entry.data) {
+        match store.value(id, hash).await? {
+            Some(text) if Hash::of(text.as_bytes()) == hash => {}
+            Some(_) => return Err(Stop::Wrong(format!("a long text of entry {seq} is not the one that was written"))),
+            None => return Err(Stop::Wrong(format!("a long text of entry {seq} is missing"))),
+        }
+    }
+    Ok(())
+}
+
+fn check_expiry(state: &State, row: Row) -> Result<(), Stop> {
+    // The record of a keyed request lives for a fixed time.
+    if state.session.id.is_none() {
+        return Ok(());
+    }
+    let latest = lives_until(state, row.last_activity.plus_seconds(SLACK_SECONDS));
+    let wrong = match (row.expires_at, latest) {
+        (Some(at), None) => format!("it is to expire at {at}, and its journal says that it does not expire"),
+        (None, Some(_)) => "it is never to expire, and its journal says that it does".to_owned(),
+        (Some(at), Some(latest)) if at > latest => format!("it is to expire at {at}, later than its journal says"),
+        _ => return Ok(()),
+    };
+    Err(Stop::Wrong(wrong))
 }

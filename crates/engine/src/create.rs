@@ -72,7 +72,7 @@ impl Board {
             expected: Head::default(),
             entries,
             values: values.into_iter().collect(),
-            expires_at: expiry::lives_until(&state, self.store().now().await?),
+            expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
             work: Work::AsBefore,
         };
         append_surely(&**self.store(), append).await?;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use callboard_core::id::{Seq, SessionId};
+use callboard_core::{
+    id::{Seq, SessionId},
+    time::Timestamp,
+};
 
 /// Why the engine did not do what it was asked. Unless it says otherwise, nothing has changed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -44,6 +47,17 @@ pub enum Error {
         /// What the store said first.
         source: Arc<callboard_store::Error>,
     },
+    /// The clocks of this node and of the store tell different times. Nothing has changed.
+    #[error(
+        "the clock of this node shows {node}, and that of the store {store}: set both by NTP; nothing is written until \
+         they agree to a minute"
+    )]
+    ClockOff {
+        /// What this node's clock shows.
+        node: Timestamp,
+        /// What the store's shows.
+        store: Timestamp,
+    },
     /// The engine is shutting down.
     #[error("the board is closed")]
     Closed,
@@ -64,6 +78,7 @@ impl Error {
                 _ => "store_failed",
             },
             Self::Unsettled { .. } => "store_unsettled",
+            Self::ClockOff { .. } => "clock_off",
             Self::Closed => "closed",
         }
     }

@@ -9,15 +9,31 @@ use std::{
 };
 
 use callboard_core::{run::Status, session::Ttl, state::State, time::Timestamp};
+use callboard_store::{Clock, Store};
+
+use crate::Error;
 
 /// The longest time for which uses are not noted.
 const MAX_INTERVAL_MILLIS: u64 = 30_000;
+
+/// By how much the clocks of a node and of its store may differ.
+const CLOCKS_DIFFER_SECONDS: i64 = 60;
 
 /// When a session expires that is used at `now`; `None` is never. One with a run that waits for a person is in use until
 /// that person has answered, however long that takes.
 pub(crate) fn lives_until(state: &State, now: Timestamp) -> Option<Timestamp> {
     let waits = state.runs.unfinished().is_some_and(|run| run.status() == Status::AwaitingUser);
     if waits { None } else { state.session.settings.ttl_seconds.expires_at(now) }
+}
+
+/// The time by the store's clock, for whoever is to write. This node's own must agree with it: entries say when they
+/// were decided, and a session that one of them takes for expired lives on for the other.
+pub(crate) async fn now(store: &dyn Store, clock: &dyn Clock) -> Result<Timestamp, Error> {
+    let (asked, now, answered) = (clock.now(), store.now().await?, clock.now());
+    if now < asked.plus_seconds(-CLOCKS_DIFFER_SECONDS) || answered.plus_seconds(CLOCKS_DIFFER_SECONDS) < now {
+        return Err(Error::ClockOff { node: answered, store: now });
+    }
+    Ok(now)
 }
 
 /// For how long uses of a session need not be noted after one was.

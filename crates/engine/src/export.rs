@@ -12,7 +12,7 @@ use callboard_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Session, fork::stored};
+use crate::{Error, Session, texts::stored};
 
 /// The version of the form of exports.
 pub(crate) const VERSION: u32 = 1;

@@ -8,13 +8,13 @@ use callboard_core::{
     state::State,
 };
 use callboard_store::{Append, Work};
-use serde_json::Value;
 
 use crate::{
     Board, Error, Session,
     append::append_surely,
     create::{exists, is_in_use},
     expiry,
+    texts::stored,
 };
 
 /// How many entries are appended at once. A shorter fork is made whole or not at all.
@@ -57,7 +57,7 @@ impl Board {
                 expected: *head,
                 values: self.values(session, &entries).await?,
                 entries,
-                expires_at: expiry::lives_until(state, self.store().now().await?),
+                expires_at: expiry::lives_until(state, expiry::now(&**self.store(), &*self.settings().clock).await?),
                 work: Work::AsBefore,
             };
             append_surely(&**self.store(), append).await?;
@@ -75,29 +75,4 @@ impl Board {
         }
         Ok(values)
     }
-}
-
-/// The hashes of the long texts that the data of an entry speaks of, and of what looks like one.
-pub(crate) fn stored(data: &str) -> Vec<Hash> {
-    fn collect(value: &Value, hashes: &mut Vec<Hash>) {
-        match value {
-            Value::Object(fields) => {
-                let is_text = fields.contains_key("size_bytes") && fields.contains_key("beginning");
-                let hash = fields.get("sha256").filter(|_| is_text);
-                hashes.extend(hash.and_then(|hash| serde_json::from_value::<Hash>(hash.clone()).ok()));
-                fields.values().for_each(|value| collect(value, hashes));
-            }
-            Value::Array(values) => values.iter().for_each(|value| collect(value, hashes)),
-            _ => {}
-        }
-    }
-    let mut hashes = Vec::new();
-    if data.contains("\"sha256\"")
-        && let Ok(data) = serde_json::from_str(data)
-    {
-        collect(&data, &mut hashes);
-    }
-    hashes.sort_unstable();
-    hashes.dedup();
-    hashes
 }

@@ -20,9 +20,10 @@ use crate::{
     Board, Error, Session,
     append::append_surely,
     create::is_in_use,
+    expiry,
     export::{AT_ONCE, Line, VERSION},
-    fork::stored,
     journal::follows,
+    texts::stored,
 };
 
 /// How many seconds a session lives of which not all has been imported yet.
@@ -57,7 +58,7 @@ impl Board {
     }
 
     async fn append_batch(&self, id: &SessionId, expected: Head, batch: Batch, ttl: Option<Ttl>) -> Result<(), Error> {
-        let now = self.store().now().await?;
+        let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = match ttl {
             Some(ttl) => ttl.expires_at(now),
             None => Some(now.plus_seconds(UNFINISHED_SECONDS)),

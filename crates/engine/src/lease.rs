@@ -44,6 +44,11 @@ pub(crate) fn work(before: &State, after: &State, lease: &Lease) -> Work {
     }
 }
 
+/// What is to become of the work in a session that is copied: a run that goes on is for whoever asks first.
+pub(crate) fn work_of_nobody(state: &State) -> Work {
+    if going_on(state).is_some() { Work::Due(Lease::of_nobody()) } else { Work::Done }
+}
+
 /// The run that goes on, and under which epoch.
 fn going_on(state: &State) -> Option<(&RunId, u64)> {
     let run = state.runs.unfinished().filter(|run| run.status() == Status::Running)?;

@@ -52,8 +52,11 @@ mod append;
 mod expiry;
 mod lease;
 mod snapshot;
+mod survey;
+mod texts;
 
 mod check;
+mod copy;
 mod filter;
 mod history;
 mod info;
@@ -65,7 +68,8 @@ mod subscribe;
 mod why;
 
 pub use board::Board;
-pub use check::Checked;
+pub use check::check;
+pub use copy::{check_copy, copy};
 pub use create::NewBoardSession;
 pub use error::Error;
 pub use export::Export;
@@ -82,6 +86,7 @@ pub use remembered::PromptMemory;
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
 pub use subscribe::Subscription;
+pub use survey::{Progress, Survey};
 
 pub use callboard_core as core;
 pub use callboard_store as store;

@@ -147,15 +147,29 @@ impl Live {
         let before = self.known()?;
         let interval = expiry::interval(before.session.settings.ttl_seconds);
         if self.activity.is_due(self.settings.clock.now(), interval) {
-            let until = expiry::lives_until(&before, self.store.now().await?);
-            match self.store.touch(&self.id, until).await {
-                Ok(row) => return self.caught_up(&before, row).await,
+            let now = self.store.now().await?;
+            match self.store.touch(&self.id, expiry::lives_until(&before, now)).await {
+                Ok(row) => {
+                    let state = self.caught_up(&before, row).await?;
+                    self.touch_anew(&before, &state, now).await;
+                    return Ok(state);
+                }
                 // What can be read can be read while nothing can be written.
                 Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
             }
         }
         let row = self.store.row(&self.id).await?;
         self.caught_up(&before, row).await
+    }
+
+    /// Notes a use at `now` once more, where what was not known `before` lets the session live for another time.
+    async fn touch_anew(&self, before: &State, state: &State, now: Timestamp) {
+        let until = expiry::lives_until(state, now);
+        if until != expiry::lives_until(before, now)
+            && let Err(error) = self.store.touch(&self.id, until).await
+        {
+            tracing::warn!(session = %self.id, %error, "a use of the session could not be noted");
+        }
     }
 
     /// The state as it is in the store now, for Callboard's own ends: it counts as no use.

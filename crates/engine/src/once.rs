@@ -14,7 +14,7 @@ use callboard_core::{
 use callboard_store::{Append, Work};
 use serde_json::Value;
 
-use crate::{Board, Error, append::append_surely, journal::read};
+use crate::{Board, Error, append::append_surely, expiry, journal::read};
 
 /// For how long such a request is remembered, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;
@@ -89,7 +89,8 @@ impl Board {
         let (at, nonce) = (self.settings().clock.now(), self.settings().nonce());
         let entry = Entry::seal(expected, at, by.clone(), nonce, record::draft(fact));
         let head = entry.head();
-        let expires_at = Some(self.store().now().await?.plus_seconds(REMEMBERED_SECONDS));
+        let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
+        let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
         let (session, entries, values) = (place.clone(), vec![entry], Vec::new());
         let append = Append { session, expected, entries, values, expires_at, work: Work::AsBefore };
         append_surely(&**self.store(), append).await?;

@@ -6,7 +6,7 @@ use callboard_core::{
     command::{Answer, Command},
     entry::Actor,
     id::RunId,
-    run::{self, Status, next::Next},
+    run::{self, Run, Status, next::Next},
 };
 use callboard_engine::Session;
 use callboard_model::ChatModel;
@@ -63,6 +63,11 @@ impl Driver {
                 Err(refusal) => self.pause(run, format!("the run cannot go on: {refusal}")).await?,
             }
         }
+    }
+
+    /// Whether somebody else has taken the run over since it was at the epoch `since`.
+    pub fn is_anothers(&self, run: &Run, since: u64) -> bool {
+        run.epoch > since && run.node.as_ref() != Some(&self.settings.node)
     }
 
     async fn claim(&self, run: &RunId) -> Result<u64, Error> {

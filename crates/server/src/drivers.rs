@@ -183,9 +183,10 @@ enum Left {
 /// Drives a run until it waits for somebody, has ended, or somebody else drives it. One that waits is driven by whoever
 /// lets it go on; where `waits` is said, also from here.
 async fn to_the_end(driver: &Driver, session: &Session, run: &RunId, waits: bool) -> Left {
+    let mut began = None;
     let mut pause = SHORTEST_PAUSE;
     loop {
-        match driver.drive(run).await {
+        match drive(driver, session, run, &mut began).await {
             Ok(Status::Running) => {}
             Ok(Status::AwaitingUser | Status::AwaitingTool | Status::Paused) if waits => {
                 let goes_on = session.when(|state| {
@@ -207,6 +208,17 @@ async fn to_the_end(driver: &Driver, session: &Session, run: &RunId, waits: bool
         }
         pause = SHORTEST_PAUSE;
     }
+}
+
+/// Drives a run, unless somebody else has taken it over since `began`, the epoch in which it was found here first: to drive
+/// it again is to take it over again.
+async fn drive(driver: &Driver, session: &Session, run: &RunId, began: &mut Option<u64>) -> Result<Status, RunError> {
+    let state = session.state().await?;
+    let now = state.runs.get(run).map_err(Error::from)?;
+    if driver.is_anothers(now, *began.get_or_insert(now.epoch)) {
+        return Err(RunError::TakenOver);
+    }
+    driver.drive(run).await
 }
 
 fn is_waiting(status: Status) -> bool {

@@ -7,7 +7,10 @@ use crate::{problem::Problem, strict::Strict};
 /// Reads JSON as a value of any type; what is wrong with it is named with its place.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     // To keep track of the place takes time, and mostly nothing is wrong.
-    if let Ok(value) = serde_json::from_slice(bytes) {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    if let Ok(value) = T::deserialize(Strict(&mut json))
+        && json.end().is_ok()
+    {
         return Ok(value);
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);

@@ -129,7 +129,8 @@ macro_rules! conformance {
                 a_sweep_removes_the_first_to_expire_up_to_its_limit,
                 a_touch_before_the_sweep_wins,
                 an_append_sets_expiry_as_a_touch_does,
-                what_never_expires_stays;
+                what_never_expires_stays,
+                i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_use_stays;
             values:
                 a_large_value_is_kept_beside_the_journal,
                 a_value_of_16_mib_comes_back,

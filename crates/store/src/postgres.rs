@@ -18,6 +18,7 @@ mod sessions;
 mod snapshots;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod values;
 mod watch;
 
@@ -39,7 +40,9 @@ use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snaps
 /// The URL is `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the options of libpq that the driver knows, and two
 /// more: `namespace=NAME` is the schema, `callboard` where it is left out, which is made where it is missing;
 /// `connections=N` is how many connections this handle has at most, 8 where it is left out, besides one that listens.
-/// Connections are not encrypted, and `sslmode=require` is refused. A pooler between must keep sessions
+/// `sslmode` is that of libpq: `disable`, as where it is left out; `require` encrypts and trusts whoever answers;
+/// `verify-ca` asks for a certificate that somebody vouches for, `verify-full` for one of this host too. Who may vouch
+/// stands in the file `sslrootcert=PATH`, else the system knows it. A pooler between must keep sessions
 /// (`pool_mode = session`), since statements are prepared and one connection listens.
 ///
 /// **Durability** is what the server's settings give, and a server that gives less than is asked is refused:
@@ -64,6 +67,7 @@ pub struct PostgresStore {
     changes: Arc<Changes>,
     dead: Arc<Notify>,
     durability: Durability,
+    remarks: Vec<String>,
     clock: Arc<dyn Clock>,
     _tasks: Tasks,
 }
@@ -76,12 +80,12 @@ impl PostgresStore {
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock } = settings;
         let database = Database::new(Place::parse(url)?)?;
-        let durability = server::check(&database, durability).await?;
+        let (durability, remarks) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
         let tasks = Tasks::start(&database, &changes, &dead);
-        Ok(Self { database, changes, dead, durability, clock, _tasks: tasks })
+        Ok(Self { database, changes, dead, durability, remarks, clock, _tasks: tasks })
     }
 
     /// What the clock of a test says; nothing where the database knows the time.
@@ -110,6 +114,10 @@ impl Drop for PostgresStore {
 impl Store for PostgresStore {
     fn durability(&self) -> Durability {
         self.durability
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {

@@ -41,7 +41,10 @@ use self::{
 };
 use crate::{Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
-/// Keeps journals in Redis 7 or newer.
+/// Keeps journals in Redis 7 or newer, also in a cluster, any node of which the URL may name.
+///
+/// A namespace is in one slot, and so on one node of a cluster at a time: several namespaces spread over it. A script
+/// changes a session and what is listed of all sessions together, which the nodes of a cluster do not do for each other.
 ///
 /// What an acknowledged append survives is what the server's settings give: [`Durability::Full`] with `appendonly yes`
 /// and `appendfsync always`; [`Durability::Normal`] with `appendonly yes` otherwise, for the server hands what it is told
@@ -62,6 +65,7 @@ pub struct RedisStore {
     link: Arc<Link>,
     changes: Changes,
     durability: Durability,
+    remarks: Vec<String>,
     shown: String,
 }
 
@@ -71,10 +75,10 @@ impl RedisStore {
         let address = Address::parse(url)?;
         let unusable = |fault| server::unusable(&address, fault);
         let link = Arc::new(Link::open(&address, settings.clock).await.map_err(unusable)?);
-        let durability = server::check(&link, &address, settings.durability).await?;
+        let (durability, remarks) = server::check(&link, &address, settings.durability).await?;
         server::check_format(&link, &address).await?;
         let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
-        Ok(Self { link, changes, durability, shown: address.shown() })
+        Ok(Self { link, changes, durability, remarks, shown: address.shown() })
     }
 
     /// Names the session that was changed, or notes that nobody knows whether it was.
@@ -96,6 +100,10 @@ impl RedisStore {
 impl Store for RedisStore {
     fn durability(&self) -> Durability {
         self.durability
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {

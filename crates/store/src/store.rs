@@ -24,6 +24,11 @@ pub trait Store: Send + Sync + 'static {
     /// What an acknowledged append has survived.
     fn durability(&self) -> Durability;
 
+    /// What whoever runs it should know: settings with which it keeps less than it could, and what to do.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The time by the clock that decides about expiry.
     async fn now(&self) -> Result<Timestamp, Error>;
 

@@ -10,4 +10,4 @@ mod postgres;
 mod redis;
 
 pub use postgres::PostgresServer;
-pub use redis::RedisServer;
+pub use redis::{RedisCluster, RedisServer};

@@ -12,7 +12,8 @@ Examples:
   callboard serve --listen 127.0.0.1:0 --store sqlite:team.db --json
   callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt --tls-certificate cert.pem --tls-key key.pem
 
-Ctrl-C, or SIGTERM, ends it in order; a second one at once. Runs that have not ended go on when it is started again.";
+Ctrl-C, or SIGTERM, ends it in order; a second one at once. Runs that have not ended go on when it is started again, or
+at another server of the store.";
 
 /// Serve sessions over HTTP
 #[derive(Args, Debug)]
@@ -21,7 +22,7 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 is any free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     pub(crate) listen: String,
-    /// The folder for what is not in the store, such as the key of tokens. By default that of the SQLite file
+    /// The folder for what is not in the store: the key of tokens and the server's name. By default that of the SQLite file
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// The folder of a project: the context files in its .tmp/sessions belong to the sessions of the same names

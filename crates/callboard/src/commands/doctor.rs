@@ -2,25 +2,22 @@
 
 mod server;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
-use callboard_engine::Board;
+use callboard_engine::{Progress, Survey};
 use callboard_model::{ModelName, Provider};
-use callboard_server::Drive;
+use callboard_store::Store;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{board, durability};
+use super::durability;
 use crate::{
     cli::{self, Global},
     client::{Client, Remote},
     config::{self, Place},
     failure::Failure,
-    output::{Output, Style},
+    output::{Output, Style, causes},
 };
-
-/// How many sessions are looked at at once.
-const PAGE: usize = 256;
 
 /// What came of one check.
 #[derive(Serialize)]
@@ -65,36 +62,25 @@ pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) 
 
 /// Checks a store and all that is in it.
 async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
-    let board = match board(global, url, Drive::Nothing).await {
-        Ok(board) => board,
-        Err(failure) => return findings.push(Finding::bad("store", failure.problem.detail)),
+    let store = match callboard_store::open(url, config::store_settings(global)).await {
+        Ok(store) => store,
+        Err(error) => return findings.push(Finding::bad("store", causes(&error))),
     };
-    let promise = durability(board.store().durability());
+    let promise = durability(store.durability());
     findings.push(Finding::good("store", format!("{}; {promise}", config::shown(url))));
-    sessions(&board, findings).await;
+    findings.extend(store.remarks().into_iter().map(|remark| Finding::good("mind", remark)));
+    sessions(&store, findings).await;
 }
 
-/// Checks the journal of every session. Sound ones are counted, others are named.
-async fn sessions(board: &Board, findings: &mut Vec<Finding>) {
-    let (mut after, mut sound, mut entries) = (None, 0_u64, 0_u64);
-    loop {
-        let page = match board.store().sessions(after.as_ref(), PAGE).await {
-            Ok(page) => page,
-            Err(error) => return findings.push(Finding::bad("sessions", error.to_string())),
-        };
-        let Some((last, _)) = page.last() else { break };
-        after = Some(last.clone());
-        for (id, _) in page {
-            match board.check(&id).await {
-                Ok(checked) if checked.faults.is_empty() => (sound, entries) = (sound + 1, entries + checked.entries),
-                Ok(checked) => findings.push(Finding::bad(format!("session {id}"), checked.faults.join("; "))),
-                // It was deleted or expired meanwhile.
-                Err(callboard_engine::Error::NoSession { .. }) => {}
-                Err(error) => findings.push(Finding::bad(format!("session {id}"), error.to_string())),
-            }
+/// Checks every session. Sound ones are counted, others are named.
+async fn sessions(store: &Arc<dyn Store>, findings: &mut Vec<Finding>) {
+    match callboard_engine::check(store, &Progress::default()).await {
+        Ok(Survey { sessions, entries, faults }) => {
+            findings.extend(faults.into_iter().map(|(id, fault)| Finding::bad(format!("session {id}"), fault)));
+            findings.push(Finding::good("sessions", format!("{sessions} sound, with {entries} entries")));
         }
+        Err(error) => findings.push(Finding::bad("sessions", causes(&error))),
     }
-    findings.push(Finding::good("sessions", format!("{sound} sound, with {entries} entries")));
 }
 
 /// Checks the endpoint of the default model, and each other one that there is.

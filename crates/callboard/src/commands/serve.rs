@@ -66,6 +66,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let board = board(store.clone(), &args, ttl, &node);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
+    store.remarks().iter().for_each(|remark| output.note(format!("mind: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
         // The end has begun, and takes too long for whoever sent another one.
@@ -85,11 +86,7 @@ fn board(store: Arc<dyn Store>, args: &Serve, ttl: Ttl, node: &Node) -> Board {
 /// The folder for what is not in the store: the one that is named, else that of the SQLite file. What is kept in memory
 /// needs none.
 fn folder(args: &Serve, store_url: &str) -> Option<PathBuf> {
-    let beside = || {
-        let path = store_url.strip_prefix("sqlite:")?;
-        let path = Path::new(path.strip_prefix("//").unwrap_or(path));
-        path.parent().map(Path::to_owned)
-    };
+    let beside = || config::sqlite_path(store_url)?.parent().map(Path::to_owned);
     args.data.clone().or_else(beside)
 }
 

@@ -26,6 +26,7 @@ macro_rules! both_ways {
 
 mod bad_input;
 mod crash;
+mod doctor;
 mod examples;
 mod files;
 mod help;
@@ -43,5 +44,6 @@ mod server;
 mod several;
 mod several_servers;
 mod steps;
+mod stores;
 mod team_run;
 mod transfer;

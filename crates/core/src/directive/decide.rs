@@ -8,7 +8,7 @@ use crate::{
     deciding::Deciding,
     directive::facts::Received,
     directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
-    error::{Error, Fault},
+    error::Error,
     form::Form,
     id::{AgentName, SetName},
     rights,
@@ -23,12 +23,11 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
     let others: Vec<_> = others.collect();
     if !others.is_empty() {
-        // Whoever could be an agent's name, and is none here, contradicts the team.
-        let is_absent = |fault: &Fault| fault.pointer == "/messageTo" && names_agent(input);
-        let (absent, invalid): (Vec<_>, Vec<_>) = others.into_iter().partition(is_absent);
-        return Err(match invalid.is_empty() {
-            true => Error::Contradiction { code: "no_agent", faults: absent },
-            false => Error::Invalid(invalid.into_iter().chain(absent).collect()),
+        // Whoever could be an agent, and is none here, contradicts the team.
+        let is_absent = names_agent(input) && others.iter().all(|fault| fault.pointer == "/messageTo");
+        return Err(match is_absent {
+            true => Error::Contradiction { code: "no_agent", faults: others },
+            false => Error::Invalid(others),
         });
     }
     let directive = reading.directive;

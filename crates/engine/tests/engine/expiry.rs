@@ -12,7 +12,9 @@ use callboard_engine::{
     store::{ManualClock, Store},
 };
 
-use crate::fixture::{clock, code, id, memory, new, run, say, settings, soon};
+use proptest::prelude::*;
+
+use crate::fixture::{File, clock, code, id, memory, new, run, say, settings, soon, text};
 
 struct Stage {
     clock: ManualClock,
@@ -126,10 +128,8 @@ async fn an_open_stream_keeps_its_session_though_nobody_reads_from_it() {
     assert!(!stage.is_there().await);
 }
 
-#[tokio::test]
-async fn a_session_whose_run_waits_for_a_person_does_not_expire() {
-    let stage = stage().await;
-    let session = &stage.session;
+/// A run in `session` asks the user something, and waits.
+async fn wait_for_a_person(session: &Session) {
     let new = NewRun { kind: Kind::Team, input: "Begin.".into(), limits: None };
     run(session, Command::StartRun(new)).await;
     let run_id: RunId = session.state().await.unwrap().runs.unfinished().unwrap().id.clone();
@@ -149,11 +149,106 @@ async fn a_session_whose_run_waits_for_a_person_does_not_expire() {
         cut_off: false,
     };
     session.execute(system, Command::AnswerTurn(reply)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_whose_run_waits_for_a_person_does_not_expire() {
+    let stage = stage().await;
+    let session = &stage.session;
+    wait_for_a_person(session).await;
     stage.clock.advance_seconds(1_000_000);
     assert!(stage.is_there().await, "{:?}", session.state().await.map(|state| state.runs.clone()));
     say(session, "My name is Ann.").await;
     stage.clock.advance_seconds(1000);
     assert!(!stage.is_there().await);
+}
+
+#[tokio::test]
+async fn who_has_not_heard_yet_that_a_run_waits_for_a_person_does_not_let_the_session_expire() {
+    let stage = stage().await;
+    let other = Board::new(stage.store.clone(), settings(&stage.clock)).session(&id("s")).await.unwrap();
+    wait_for_a_person(&stage.session).await;
+    stage.clock.advance_seconds(100);
+    other.state().await.unwrap();
+    assert_eq!(stage.store.row(&id("s")).await.unwrap().unwrap().expires_at, None);
+    say(&stage.session, "My name is Ann.").await;
+    stage.clock.advance_seconds(100);
+    other.state().await.unwrap();
+    assert!(stage.store.row(&id("s")).await.unwrap().unwrap().expires_at.is_some());
+}
+
+/// What happens to a session of a property test.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Say,
+    Read,
+    ReadElsewhere,
+    Advance(i64),
+    Sweep,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let advance = prop_oneof![0..60_i64, 900..1100_i64].prop_map(Step::Advance);
+    prop_oneof![
+        1 => Just(Step::Say),
+        1 => Just(Step::Read),
+        1 => Just(Step::ReadElsewhere),
+        3 => advance,
+        1 => Just(Step::Sweep),
+    ]
+}
+
+/// Does the steps with a session that lives for 1000 seconds, of whose uses those within 30 seconds are noted once.
+async fn i9_holds(store: Arc<dyn Store>, clock: ManualClock, steps: Vec<Step>) {
+    let [here, there] = [(), ()].map(|()| Board::new(store.clone(), settings(&clock)));
+    let mut session = here.create(living("s", "1000")).await.unwrap();
+    let mut unused = 0;
+    for step in steps {
+        let outcome = match step {
+            Step::Say => code(session.say(Viewer::User, &crate::fixture::thread("main"), text("hello")).await),
+            Step::Read => code(session.state().await),
+            Step::ReadElsewhere => code(there.session(&id("s")).await),
+            Step::Advance(seconds) => {
+                clock.advance_seconds(seconds);
+                unused += seconds;
+                continue;
+            }
+            Step::Sweep => {
+                let swept = here.sweep().await.unwrap();
+                assert!(unused >= 970 || swept.is_empty(), "it was in use {unused} seconds ago");
+                if unused < 970 {
+                    continue;
+                }
+                code(here.session(&id("s")).await)
+            }
+        };
+        match outcome {
+            "ok" => assert!(unused < 1000, "{step:?}: it was not used for {unused} seconds"),
+            gone => assert!(gone == "not_found" && unused >= 970, "{step:?}: {gone} after {unused} seconds"),
+        }
+        if outcome != "ok" {
+            here.sweep().await.unwrap();
+            assert_eq!(store.row(&id("s")).await.unwrap(), None);
+            session = here.create(living("s", "1000")).await.unwrap();
+            assert_eq!(session.state().await.unwrap().head.seq.0, 4, "a new one starts empty");
+        }
+        unused = 0;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn i9_what_is_not_used_expires_and_what_is_used_does_not(steps in proptest::collection::vec(step(), 1..60)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (clock, file) = (clock(), File::new());
+            i9_holds(memory(&clock), clock.clone(), steps.clone()).await;
+            let clock = crate::fixture::clock();
+            i9_holds(file.open(&clock), clock.clone(), steps).await;
+        });
+    }
 }
 
 #[tokio::test]

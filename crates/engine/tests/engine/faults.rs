@@ -1,6 +1,14 @@
 use std::sync::Arc;
 
-use callboard_engine::{Board, Filter, Session, core::viewer::Viewer, store::Store};
+use callboard_engine::{
+    Board, Filter, Session,
+    core::{
+        command::Command,
+        run::{Kind, NewRun},
+        viewer::Viewer,
+    },
+    store::{Lease, Store},
+};
 use proptest::prelude::*;
 use tokio::sync::Semaphore;
 
@@ -222,6 +230,79 @@ async fn a_stream_gets_what_another_board_wrote_although_reading_it_failed_at_fi
     stage.faulty.next(Call::Row, 2, Act::FailBefore);
     let seq = say(&other, "hello").await;
     assert_eq!(soon("the entry", stream.next()).await.unwrap().unwrap().seq, seq);
+}
+
+/// The store as it is now, to be restored later.
+async fn backup(stage: &Stage) -> Arc<dyn Store> {
+    let copy = memory(&clock());
+    callboard_engine::copy(&stage.store, &copy, &Default::default()).await.unwrap();
+    copy
+}
+
+#[tokio::test]
+async fn a_store_that_went_back_in_time_is_noticed_and_nothing_is_mixed() {
+    for after in [0, 1, 2, 5] {
+        let stage = stage().await;
+        assert_eq!(stage.say("before").await, "ok");
+        let copy = backup(&stage).await;
+        assert_eq!((stage.say("lost one").await, stage.say("lost two").await), ("ok", "ok"));
+        let mut stream = stage.session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+        stage.faulty.restore(copy.clone());
+        // Another node goes on with what was restored, for a while as far as this one knows, or beyond.
+        let other = Board::new(copy.clone(), settings(&clock())).session(&id("s")).await.unwrap();
+        for n in 0..after {
+            other.say(Viewer::User, &thread("main"), text(&format!("after {n}"))).await.unwrap();
+        }
+        assert_eq!(stage.say("on what is no more").await, "not_found", "the old one has ended");
+        assert_eq!(soon("the end of the stream", stream.next()).await.unwrap(), None);
+        let again = stage.board.session(&id("s")).await.unwrap();
+        again.say(Viewer::User, &thread("main"), text("again")).await.unwrap();
+        let after = (0..after).map(|n| format!("after {n}"));
+        let wanted: Vec<_> = ["before".to_owned()].into_iter().chain(after).chain(["again".to_owned()]).collect();
+        assert_eq!(texts(&copy, &id("s")).await, wanted);
+        assert_sound(&again).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_is_taken_up_where_its_session_was_copied_to() {
+    let stage = stage().await;
+    let start = NewRun { kind: Kind::Team, input: "Begin.".into(), limits: None };
+    stage.session.execute(Viewer::User, Command::StartRun(start)).await.unwrap();
+    stage.board.create(new("idle")).await.unwrap();
+    let copy = backup(&stage).await;
+    let lease = Lease { holder: "another".into(), lasts: std::time::Duration::from_secs(7) };
+    assert_eq!(copy.lease(&lease, 9).await.unwrap(), [id("s")]);
+}
+
+#[tokio::test]
+async fn a_node_whose_clock_is_off_writes_nothing_and_says_why() {
+    let stage = stage().await;
+    let own = clock();
+    let node = Board::new(stage.store.clone(), settings(&own));
+    let session = node.session(&id("s")).await.unwrap();
+    for (off, outcome) in [(59, "ok"), (61, "clock_off"), (-61, "clock_off"), (-59, "ok"), (0, "ok")] {
+        own.set(callboard_engine::store::Clock::now(&clock()).plus_seconds(off));
+        assert_eq!(code(session.say(Viewer::User, &thread("main"), text("hello")).await), outcome, "{off}");
+        assert_eq!(code(session.state().await), "ok", "what is there can be read");
+    }
+    own.advance_seconds(3600);
+    let error = node.create(new("t")).await.err().unwrap().to_string();
+    assert!(error.contains("the clock of this node shows 2023-11-14T23:13:20.000Z"), "{error}");
+    assert!(error.contains("that of the store 2023-11-14T22:13:20.000Z: set both by NTP"), "{error}");
+    assert_eq!(texts(&stage.store, &id("s")).await.len(), 3);
+}
+
+#[tokio::test]
+async fn i2_a_batch_whose_answer_was_lost_is_there_whole_and_once() {
+    for act in [Act::FailBefore, Act::FailAfter] {
+        let stage = stage().await;
+        stage.faulty.next(Call::Append, 1, act);
+        let messages = (0..20).map(|n| with_id(&format!("id{n}"), &format!("message {n}"))).collect();
+        assert_eq!(code(stage.session.execute(Viewer::User, add("main", messages)).await), "ok");
+        assert_eq!(stage.texts().await, (0..20).map(|n| format!("message {n}")).collect::<Vec<_>>());
+        assert_sound(&stage.session).await;
+    }
 }
 
 #[tokio::test]

@@ -51,14 +51,26 @@ type Script = Box<dyn FnMut(Call) -> Act + Send>;
 
 /// Passes every call on to another store, as its script says.
 pub(crate) struct Faulty {
-    inner: Arc<dyn Store>,
+    inner: Mutex<Arc<dyn Store>>,
     script: Mutex<Script>,
     late: Mutex<Option<Append>>,
 }
 
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { inner, script: Mutex::new(Box::new(|_| Act::Pass)), late: Mutex::default() })
+        let (inner, script, late) =
+            (Mutex::new(inner), Mutex::new(Box::new(|_| Act::Pass) as Script), Mutex::default());
+        Arc::new(Self { inner, script, late })
+    }
+
+    /// Has this store in the place of the one that it had, as if that had been restored from a copy.
+    #[allow(dead_code, reason = "not every suite needs it")]
+    pub(crate) fn restore(&self, copy: Arc<dyn Store>) {
+        *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = copy;
+    }
+
+    fn inner(&self) -> Arc<dyn Store> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What becomes of the calls from now on.
@@ -128,74 +140,74 @@ fn failed() -> Error {
 #[async_trait]
 impl Store for Faulty {
     fn durability(&self) -> Durability {
-        self.inner.durability()
+        self.inner().durability()
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
-        self.inner.now().await
+        self.inner().now().await
     }
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
         let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(late) = late {
-            let _ = self.inner.append(late).await;
+            let _ = self.inner().append(late).await;
         }
         let act = self.act(Call::Append);
         if matches!(act, Act::FailLate) {
             *self.late.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch.clone());
         }
-        self.play_out(act, self.inner.append(batch)).await
+        self.play_out(act, self.inner().append(batch)).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        self.pass(Call::Row, self.inner.row(session)).await
+        self.pass(Call::Row, self.inner().row(session)).await
     }
 
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
-        self.pass(Call::Touch, self.inner.touch(session, expires_at)).await
+        self.pass(Call::Touch, self.inner().touch(session, expires_at)).await
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        self.pass(Call::Read, self.inner.read(session, query)).await
+        self.pass(Call::Read, self.inner().read(session, query)).await
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        self.pass(Call::Read, self.inner.read_by_time(session, query)).await
+        self.pass(Call::Read, self.inner().read_by_time(session, query)).await
     }
 
     async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        self.pass(Call::Find, self.inner.find(session, key)).await
+        self.pass(Call::Find, self.inner().find(session, key)).await
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        self.pass(Call::Value, self.inner.value(session, hash)).await
+        self.pass(Call::Value, self.inner().value(session, hash)).await
     }
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.pass(Call::Other, self.inner.sessions(after, limit)).await
+        self.pass(Call::Other, self.inner().sessions(after, limit)).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        self.pass(Call::Other, self.inner.lease(lease, most)).await
+        self.pass(Call::Other, self.inner().lease(lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
-        self.pass(Call::Other, self.inner.delete(session)).await
+        self.pass(Call::Other, self.inner().delete(session)).await
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.pass(Call::Other, self.inner.sweep(limit)).await
+        self.pass(Call::Other, self.inner().sweep(limit)).await
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        self.pass(Call::Other, self.inner.put_snapshot(session, at, state)).await
+        self.pass(Call::Other, self.inner().put_snapshot(session, at, state)).await
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
-        self.pass(Call::Other, self.inner.snapshot(session, at)).await
+        self.pass(Call::Other, self.inner().snapshot(session, at)).await
     }
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {
-        self.inner.watch()
+        self.inner().watch()
     }
 }

@@ -1,8 +1,9 @@
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
     entry::{Hash, Head},
-    id::Seq,
+    id::{Seq, SessionId},
+    time::Timestamp,
 };
 
 use super::{
@@ -103,4 +104,79 @@ pub async fn what_never_expires_stays(fixture: &impl Fixture) {
     fixture.clock().advance_seconds(200 * 365 * 86_400);
     assert_eq!(store.sweep(9).await.unwrap(), []);
     assert_eq!(pen.texts().await, ["a"]);
+}
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: i64) -> i64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from(self.0 >> 33).unwrap() % most
+    }
+}
+
+/// Whether a call still finds anything of the session `s`.
+async fn is_anywhere(store: &Arc<dyn Store>, s: &SessionId) -> bool {
+    store.row(s).await.unwrap().is_some()
+        || !store.read(s, everything()).await.unwrap().is_empty()
+        || store.find(s, "k").await.unwrap().is_some()
+        || store.value(s, Hash::of(b"large")).await.unwrap().is_some()
+        || store.snapshot(s, Seq(u64::MAX)).await.unwrap().is_some()
+        || store.sessions(None, 99).await.unwrap().iter().any(|(id, _)| id == s)
+}
+
+/// Makes a session with something of everything.
+async fn furnished(store: &Arc<dyn Store>, id: &SessionId, expires_at: Option<Timestamp>) -> Pen {
+    let mut pen = Pen::new(store, id.as_str());
+    pen.expires_at = expires_at;
+    let mut batch = pen.batch([claiming(&["k"])]);
+    batch.values = vec![(Hash::of(b"large"), "large".into())];
+    pen.append(batch).await.unwrap();
+    store.put_snapshot(id, pen.head, Arc::from(*b"state")).await.unwrap();
+    assert_eq!(pen.texts().await, ["claims"], "a new one starts empty");
+    pen
+}
+
+pub async fn i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_use_stays(fixture: &impl Fixture) {
+    let [store, other] = [fixture.open().await, fixture.open().await];
+    let (clock, mut dice) = (fixture.clock(), Dice(9));
+    // When each expires, whether or not it has; who was swept is not there.
+    let mut known: BTreeMap<SessionId, (Pen, Option<Timestamp>)> = BTreeMap::new();
+    for _ in 0..250 {
+        let (id, now) = (session(&format!("s{}", dice.below(6))), clock.now());
+        let expires_at = (dice.below(5) > 0).then(|| now.plus_seconds(1 + dice.below(90)));
+        let lives = |at: &Option<Timestamp>| at.is_none_or(|at| at > now);
+        match (dice.below(8), known.get_mut(&id).filter(|(_, at)| lives(at))) {
+            (0..=2, Some((pen, at))) => {
+                pen.expires_at = expires_at;
+                pen.write([note("on")]).await;
+                *at = expires_at;
+            }
+            (0..=2, None) => drop(known.insert(id.clone(), (furnished(&store, &id, expires_at).await, expires_at))),
+            (3, Some((_, at))) => {
+                assert!(other.touch(&id, expires_at).await.unwrap().is_some());
+                *at = expires_at;
+            }
+            (3, None) => assert_eq!(other.touch(&id, expires_at).await.unwrap(), None),
+            (4 | 5, _) => clock.advance_seconds(dice.below(50)),
+            _ => {
+                let mut expired: Vec<_> = known.iter().filter(|(_, (_, at))| !lives(at)).collect();
+                expired.sort_by_key(|(id, (_, at))| (*at, (*id).clone()));
+                let expired: Vec<_> = expired.into_iter().map(|(id, _)| id.clone()).collect();
+                assert_eq!(store.sweep(usize::MAX).await.unwrap(), expired);
+                for id in expired {
+                    known.remove(&id);
+                    assert!(!is_anywhere(&other, &id).await, "{id} is still there");
+                }
+            }
+        }
+        let now = clock.now();
+        let there: Vec<_> = known.iter().filter(|(_, (_, at))| at.is_none_or(|at| at > now)).collect();
+        let listed = other.sessions(None, 99).await.unwrap();
+        assert_eq!(
+            listed.iter().map(|(id, _)| id).collect::<Vec<_>>(),
+            there.iter().map(|(id, _)| *id).collect::<Vec<_>>()
+        );
+    }
 }

@@ -16,7 +16,9 @@ use super::{
 };
 use crate::{Append, Error, Work};
 
-const APPEND: &str = "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
+/// Appends a batch.
+pub(super) const APPEND: &str =
+    "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
         $23, $24, $25, $26, $27, $28)";
 

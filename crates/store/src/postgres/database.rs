@@ -4,7 +4,7 @@ use std::{future::Future, time::Duration};
 
 use deadpool_postgres::{ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::time::{Instant, sleep, timeout};
-use tokio_postgres::{Config, NoTls, Row, types::ToSql};
+use tokio_postgres::{Config, Row, types::ToSql};
 
 use super::{fault::Fault, place::Place};
 use crate::Error;
@@ -33,7 +33,8 @@ impl Database {
     /// Connects when it is first asked something.
     pub(super) fn new(place: Place) -> Result<Self, Error> {
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = deadpool_postgres::Manager::from_config(place.config.clone(), NoTls, settings);
+        let (config, tls) = (place.config.clone(), place.tls.clone());
+        let manager = deadpool_postgres::Manager::from_config(config, tls, settings);
         let pool = Pool::builder(manager)
             .max_size(place.connections)
             .wait_timeout(Some(WAIT))

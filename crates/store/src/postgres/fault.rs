@@ -121,6 +121,10 @@ fn advice(error: &Sql, place: &Place) -> String {
     let (host, said) = (place.host(), words(error));
     let Some(code) = error.code() else { return advice_of_network(error, &host) };
     match *code {
+        SqlState::INVALID_AUTHORIZATION_SPECIFICATION if said.contains("no encryption") => format!(
+            "the server at {host} wants encrypted connections ({said}): add `sslmode=verify-full` to the URL, or \
+             `sslmode=require` where nobody vouches for it"
+        ),
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => format!(
             "the server at {host} does not let {} in ({said}): check user and password in the URL, and pg_hba.conf",
             place.user()
@@ -166,6 +170,17 @@ fn advice_of_network(error: &Sql, host: &str) -> String {
             why = format!("{why}: {deep}");
         }
         source = deeper.source();
+    }
+    if why.contains("does not support TLS") {
+        return format!(
+            "the server at {host} does not encrypt: set `ssl = on` there, or leave `sslmode` out of the URL"
+        );
+    }
+    if why.contains("certificate") {
+        return format!(
+            "the certificate of the server at {host} is not trusted ({why}): name the file of who vouches for it with \
+             `sslrootcert=`, and the host as the certificate does"
+        );
     }
     format!("no connection with the server at {host} ({why}): is it running, and is the address right?")
 }

@@ -2,11 +2,10 @@
 
 use std::{fmt, str::FromStr as _, time::Duration};
 
-use tokio_postgres::{
-    Config,
-    config::{Host, SslMode},
-};
+use tokio_postgres::{Config, config::Host};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::tls::Tls;
 use crate::Error;
 
 /// The schema where the URL names none.
@@ -31,6 +30,8 @@ pub(super) struct Place {
     pub(super) namespace: String,
     /// How many connections there may be.
     pub(super) connections: usize,
+    /// What encrypts them, where that is asked for.
+    pub(super) tls: MakeRustlsConnect,
 }
 
 impl Place {
@@ -38,16 +39,21 @@ impl Place {
     pub(super) fn parse(url: &str) -> Result<Self, Error> {
         let (base, options) = url.split_once('?').unwrap_or((url, ""));
         let (mut namespace, mut connections) = (NAMESPACE.to_owned(), CONNECTIONS);
-        let mut rest = Vec::new();
+        let (mut tls, mut rest) = (Tls::default(), Vec::new());
         for option in options.split('&').filter(|option| !option.is_empty()) {
             match option.split_once('=') {
                 Some(("namespace", name)) => namespace = checked_namespace(name)?,
                 Some(("connections", count)) => connections = checked_connections(count)?,
-                _ => rest.push(option),
+                Some((name, value)) => match tls.take(name, value) {
+                    Some(taken) => taken.map_err(refused)?,
+                    None => rest.push(option),
+                },
+                None => rest.push(option),
             }
         }
-        let config = parse_config(base, &rest)?;
-        let mut place = Self { config, namespace, connections };
+        let mut config = parse_config(base, &rest)?;
+        config.ssl_mode(tls.mode());
+        let mut place = Self { config, namespace, connections, tls: tls.connector().map_err(refused)? };
         place.check()?;
         place.configure();
         Ok(place)
@@ -60,11 +66,6 @@ impl Place {
                 return Err(refused("an `@` in a password is written %40".to_owned()));
             }
             _ => {}
-        }
-        if self.config.get_ssl_mode() == SslMode::Require {
-            let why = "this version does not encrypt connections to Postgres: reach it over a private network or a \
-                       tunnel, and leave `sslmode` out";
-            return Err(Error::cannot_open(self.to_string(), why));
         }
         Ok(())
     }
@@ -139,7 +140,7 @@ fn parse_config(base: &str, options: &[&str]) -> Result<Config, Error> {
             return refused(FORM.to_owned());
         }
         let known = "`namespace`, `connections`, and those of libpq that are known here: `application_name`, \
-                     `connect_timeout`, `options`, `sslmode`, `target_session_attrs` …";
+                     `connect_timeout`, `options`, `sslmode`, `sslrootcert`, `target_session_attrs` …";
         refused(format!("one of its options is not known, or its value is not ({}): use {known}", names.join(", ")))
     })
 }
@@ -197,7 +198,7 @@ mod tests {
         for url in [
             "postgres://me:hunter2@x@h/d",
             "postgres://me:hunter2@h:port/d",
-            "postgres://me:hunter2@h/d?sslmode=require",
+            "postgres://me:hunter2@h/d?sslmode=maybe",
             "postgres://me:hunter2@/d",
         ] {
             assert!(!why(url).contains("hunter2"), "{}", why(url));
@@ -208,7 +209,11 @@ mod tests {
     fn what_is_wrong_is_said_in_words() {
         assert!(why("postgres:///d").contains("the host is missing"));
         assert!(why("postgres://h/d?namespce=x").contains("(namespce): use `namespace`"));
-        assert!(why("postgres://h/d?sslmode=require").contains("does not encrypt"));
+        assert!(
+            why("postgres://h/d?sslmode=maybe").contains("`sslmode` is disable, require, verify-ca or verify-full")
+        );
+        let missing = why("postgres://h/d?sslmode=verify-full&sslrootcert=/none.pem");
+        assert!(missing.contains("the certificates of `sslrootcert=/none.pem` cannot be used"), "{missing}");
         for name in ["", "Big", "1st", "a-b", "pg_x", "a\"b", &"x".repeat(49)] {
             assert!(why(&format!("postgres://h/d?namespace={name}")).contains("is no namespace"), "{name}");
         }

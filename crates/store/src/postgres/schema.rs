@@ -1,8 +1,9 @@
 //! Bringing a namespace to the format of this version.
 
-use tokio_postgres::{Client, GenericClient};
+use tokio_postgres::{Client, GenericClient, error::SqlState};
 
 use super::{
+    append::APPEND,
     database::{Database, in_time},
     fault::Fault,
     place::Place,
@@ -31,7 +32,7 @@ pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
     let mut connection = database.connection().await.map_err(|fault| fault.opening(place))?;
     let found = look(&connection, place).await.map_err(|fault| fault.opening(place))?;
     if check(found, place)? == FORMAT {
-        return Ok(());
+        return probe(&connection, place).await;
     }
     let done = in_time(bring_up(&mut connection, place)).await.map_err(|fault| fault.opening(place))?;
     check(done, place).map(drop)
@@ -49,6 +50,19 @@ fn check(found: Found, place: &Place) -> Result<i32, Error> {
             place.to_string(),
             format!("the schema {} has tables of another program: choose another namespace", place.namespace),
         )),
+    }
+}
+
+/// Refuses tables and functions of the same format that are not those of this version.
+async fn probe(client: &Client, place: &Place) -> Result<(), Error> {
+    match client.prepare(APPEND).await {
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.code(), Some(&(SqlState::UNDEFINED_FUNCTION | SqlState::UNDEFINED_COLUMN))) => {
+            let why = "it was made by a version whose functions are others than those of this one: `callboard export` \
+                       its sessions with that version and import them into another namespace";
+            Err(Error::cannot_open(place.to_string(), why))
+        }
+        Err(error) => Err(Fault::from(error).opening(place)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the server is, and what its settings promise.
 
-use super::{column::get, database::Database, fault::Fault};
+use super::{column::get, database::Database, fault::Fault, place::Place};
 use crate::{Durability, Error};
 
 /// The oldest version that has all we ask.
@@ -21,7 +21,7 @@ struct Settings {
 }
 
 /// Looks at the server and says what it promises, which must be at least `asked`.
-pub(super) async fn check(database: &Database, asked: Durability) -> Result<Durability, Error> {
+pub(super) async fn check(database: &Database, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
     let place = database.place();
     let settings = ask(database).await.map_err(|fault| fault.opening(place))?;
     let refuse = |why: String| Err(Error::cannot_open(place.to_string(), why));
@@ -40,13 +40,14 @@ pub(super) async fn check(database: &Database, asked: Durability) -> Result<Dura
     let given = settings.durability();
     if strength(given) < strength(asked) {
         return refuse(format!(
-            "the server at {} promises less than `{}` with its settings ({}): change them, or ask for less",
+            "the server at {} promises less than `{}` with its settings ({}): switch them on in postgresql.conf and \
+             reload it, or ask for less",
             place.host(),
             name(asked),
             settings.weak().join(", ")
         ));
     }
-    Ok(given)
+    Ok((given, settings.remark(place).into_iter().collect()))
 }
 
 async fn ask(database: &Database) -> Result<Settings, Fault> {
@@ -71,6 +72,19 @@ impl Settings {
             // A loss of power may take all of it, not only the last moments.
             (false, _) => Durability::Process,
         }
+    }
+
+    /// What is to be said of a server that promises less than it could.
+    fn remark(&self, place: &Place) -> Option<String> {
+        let weak = self.weak().join(", ");
+        let lost = if self.fsync && self.full_page_writes { "the last moments are" } else { "everything may be" };
+        (!weak.is_empty()).then(|| {
+            format!(
+                "{lost} lost with a crash or a loss of power of the server at {} ({weak}): where that matters, switch \
+                 it on in postgresql.conf, for the role, or in the URL's options",
+                place.host()
+            )
+        })
     }
 
     /// The settings that keep it from promising more.

@@ -5,9 +5,10 @@ use std::{future::poll_fn, sync::Arc, time::Duration};
 use tokio::{
     sync::Notify,
     task::JoinSet,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
-use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Socket, tls::NoTlsStream};
+use tokio_postgres::{AsyncMessage, Client, Connection, Socket, tls::MakeTlsConnect};
+use tokio_postgres_rustls::MakeRustlsConnect;
 use tracing::{debug, warn};
 
 use super::{changes::Changes, database::Database, delete, place::Place};
@@ -26,6 +27,9 @@ const GATHER: Duration = Duration::from_millis(5);
 
 /// How often rows of sessions that others deleted are looked for.
 const RECLAIM: Duration = Duration::from_secs(60);
+
+/// A stream that can be encrypted.
+type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// The tasks of one handle, which end with it.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ async fn listen(place: Place, changes: Arc<Changes>) {
     let [first, longest] = AGAIN;
     let mut pause = first;
     loop {
-        match place.config.connect(NoTls).await {
+        match place.config.connect(place.tls.clone()).await {
             Ok((client, connection)) => {
                 pause = first;
                 let why = tokio::select! {
@@ -64,7 +68,7 @@ async fn listen(place: Place, changes: Arc<Changes>) {
 }
 
 /// Announces what is heard until the connection ends.
-async fn hear(mut connection: Connection<Socket, NoTlsStream>, changes: &Changes) -> String {
+async fn hear(mut connection: Connection<Socket, Encrypted>, changes: &Changes) -> String {
     loop {
         match poll_fn(|context| connection.poll_message(context)).await {
             Some(Ok(AsyncMessage::Notification(notification))) => changes.heard(notification.payload()),
@@ -107,8 +111,13 @@ async fn tell(database: Database, changes: Arc<Changes>) {
 /// Removes the rows of deleted sessions, a slice at a time.
 async fn reclaim(database: Database, dead: Arc<Notify>) {
     loop {
+        let began = Instant::now();
         match delete::reclaim(&database).await {
-            Ok(true) => continue,
+            Ok(true) => {
+                // Half of the time is for others.
+                sleep(began.elapsed()).await;
+                continue;
+            }
             Ok(false) => {}
             Err(error) => debug!(%error, "rows of deleted sessions were not removed; it is tried again"),
         }

@@ -6,7 +6,7 @@ use crate::Error;
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Fault {
     /// The server says why it does not. Nothing was done.
-    #[error("the server refuses: {code} {detail}{}", advice(code))]
+    #[error("the server refuses: {code} {detail}{}", advice(code, detail))]
     Refused {
         /// The first word, for instance `OOM`.
         code: String,
@@ -14,7 +14,7 @@ pub(super) enum Fault {
         detail: String,
     },
     /// The command did not reach the server. Nothing was done.
-    #[error("the server cannot be reached: {0}")]
+    #[error("the server cannot be reached ({0}): is it running, and is the address right?")]
     Unreached(String),
     /// No answer came.
     #[error("the answer of the server was lost: {0}")]
@@ -51,7 +51,7 @@ impl Fault {
 
     /// Whether the server is there but not ready yet: nothing was done, and soon it will.
     pub(super) fn is_not_ready(&self) -> bool {
-        ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY"].iter().any(|code| self.is(code))
+        ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY", "MOVED", "ASK"].iter().any(|code| self.is(code))
     }
 
     /// The error that a caller gets who wanted what `doing` says.
@@ -65,8 +65,11 @@ impl Fault {
 }
 
 /// What would help.
-fn advice(code: &str) -> &'static str {
+fn advice(code: &str, detail: &str) -> &'static str {
     match code {
+        "ERR" if detail.contains("DB index") => {
+            " (there is no such database: name another one behind the HOST, or none)"
+        }
         "READONLY" => " (it is a replica: name the primary in the URL)",
         "MISCONF" => " (it cannot write to its disk)",
         "LOADING" => " (it is reading its data after a start: try again)",

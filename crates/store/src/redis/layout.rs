@@ -1,19 +1,21 @@
 //! What the keys are called.
 //!
-//! All there is of a session is in seven keys that share what stands in braces, so that a cluster has them in one place:
+//! All keys share what stands in braces, so that a cluster has a whole namespace in one place. Of a session there are
+//! seven:
 //!
 //! | key | kind | what |
 //! | --- | --- | --- |
-//! | `{NAMESPACE:SESSION}:row` | hash | `seq`, `tag`, `expires_at` (empty is never), `last_activity`, `born`: the first tag |
-//! | `{…}:entries` | hash | by number: tag, header and data, see `entry.rs` |
-//! | `{…}:index` | sorted set | places of entries by type, subject, both, and both with time, in the order of their bytes |
-//! | `{…}:words` | hash | numbers for the types and subjects in the index |
-//! | `{…}:claims` | hash | by key: the number of the entry that claimed it |
-//! | `{…}:values` | hash | by hash: a large text |
-//! | `{…}:snapshots` | hash | by number: the tag and the state |
+//! | `{NAMESPACE}:SESSION:row` | hash | `seq`, `tag`, `expires_at` (empty is never), `last_activity`, `born`: the first tag |
+//! | `{…}:…:entries` | hash | by number: tag, header and data, see `entry.rs` |
+//! | `{…}:…:index` | sorted set | places of entries by type, subject, both, and both with time, in the order of their bytes |
+//! | `{…}:…:words` | hash | numbers for the types and subjects in the index |
+//! | `{…}:…:claims` | hash | by key: the number of the entry that claimed it |
+//! | `{…}:…:values` | hash | by hash: a large text |
+//! | `{…}:…:snapshots` | hash | by number: the tag and the state |
 //!
-//! Behind the namespace alone there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
-//! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes` (a stream of what changed, the newest ten thousand or so) and `:count` (of changes), and `:format` (of all of this).
+//! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
+//! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
+//! (a stream of what changed, the newest ten thousand or so), `:count` (of changes), and `:format` (of all of this).
 
 use callboard_core::id::SessionId;
 
@@ -60,6 +62,6 @@ impl Layout {
     }
 
     fn of(&self, session: &SessionId, name: &str) -> String {
-        format!("{{{}:{session}}}:{name}", self.namespace)
+        format!("{{{}}}:{session}:{name}", self.namespace)
     }
 }

@@ -38,11 +38,12 @@ enum Transport {
 
 impl Link {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
+        let layout = Layout::new(address.namespace.clone());
         let transport = match &address.way {
-            Way::Native(url) => Transport::Native(Box::new(Native::connect(url).await?)),
+            Way::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
             Way::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
         };
-        Ok(Self { transport, layout: Layout::new(address.namespace.clone()), clock, name: random_name() })
+        Ok(Self { transport, layout, clock, name: random_name() })
     }
 
     /// Gives one command.

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, Pipeline, RedisError, Value,
+    Client, Cmd, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, Pipeline, RedisError, RedisResult, Value,
     aio::{ConnectionLike as _, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
+    cluster::{ClusterClient, ClusterClientBuilder, ClusterConfig},
+    cluster_async::ClusterConnection,
+    cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr},
 };
 use reqwest::Url;
 
@@ -22,19 +25,21 @@ const ANSWERING: Duration = Duration::from_secs(30);
 /// How long the server may take to tell of changes: longer than it is asked to wait for one.
 const WAITING: Duration = Duration::from_secs(10);
 
-/// One server.
-pub(super) struct Native {
-    client: Client,
-    connection: ConnectionManager,
+/// One server, or a cluster of them, of which the one that has the namespace counts.
+pub(super) enum Native {
+    /// A server that stands alone, or has replicas.
+    Alone { client: Box<Client>, connection: ConnectionManager },
+    /// A cluster. What is asked goes to the primary of one slot.
+    Cluster { client: Box<ClusterClient>, connection: ClusterConnection, slot: Slot },
 }
 
 impl Native {
-    /// Connects to the server at `url`.
-    pub(super) async fn connect(url: &Url) -> Result<Self, Fault> {
+    /// Connects to the server at `url`, or to the cluster that it is a node of, for what is kept in the slot of `key`.
+    pub(super) async fn connect(url: &Url, key: &str) -> Result<Self, Fault> {
         // A program that has chosen its own cryptography for TLS keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let info = url.as_str().into_connection_info().map_err(fault)?;
-        let client = Client::open(info).map_err(fault)?;
+        let client = Client::open(info.clone()).map_err(fault)?;
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(CONNECTING))
             .set_response_timeout(Some(ANSWERING))
@@ -42,11 +47,23 @@ impl Native {
             .set_min_delay(Duration::from_millis(50))
             .set_max_delay(Duration::from_millis(500));
         let connection = ConnectionManager::new_with_config(client.clone(), config).await.map_err(fault)?;
-        Ok(Self { client, connection })
+        let alone = Self::Alone { client: Box::new(client), connection };
+        let facts = alone.call(&Command::new(["INFO", "server"])).await?.text()?;
+        if !facts.contains("redis_mode:cluster") {
+            return Ok(alone);
+        }
+        // Nothing is tried again by itself: a change whose answer was lost may have been made.
+        let cluster = ClusterClientBuilder::new([info]).retries(0).connection_timeout(CONNECTING);
+        let client = cluster.response_timeout(ANSWERING).build().map_err(fault)?;
+        let connection = client.get_async_connection().await.map_err(fault)?;
+        Ok(Self::Cluster { client: Box::new(client), connection, slot: Slot::for_key(key) })
     }
 
     pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, Fault> {
-        let answer = self.connection.clone().send_packed_command(&packed(command)).await;
+        let answer = match self {
+            Self::Alone { connection, .. } => connection.clone().send_packed_command(&packed(command)).await,
+            Self::Cluster { connection, slot, .. } => on_primary(&mut connection.clone(), *slot, command).await,
+        };
         reply(answer.map_err(fault)?)
     }
 
@@ -56,26 +73,59 @@ impl Native {
         for command in commands {
             pipeline.add_command(packed(command));
         }
-        let answers = self.connection.clone().send_packed_commands(&pipeline, 0, commands.len()).await;
+        let answers = match self {
+            Self::Alone { connection, .. } => {
+                connection.clone().send_packed_commands(&pipeline, 0, commands.len()).await
+            }
+            Self::Cluster { connection, slot, .. } => {
+                connection.clone().route_pipeline(pipeline, 0, commands.len(), primary(*slot)).await
+            }
+        };
         Ok(answers.map_err(fault)?.into_iter().map(reply).collect())
     }
 
     /// A connection of its own, on which the server may take its time.
     pub(super) async fn patient(&self) -> Result<Patient, Fault> {
-        let config = redis::AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECTING))
-            .set_response_timeout(Some(WAITING));
-        self.client.get_multiplexed_async_connection_with_config(&config).await.map(Patient).map_err(fault)
+        match self {
+            Self::Alone { client, .. } => {
+                let config = redis::AsyncConnectionConfig::new()
+                    .set_connection_timeout(Some(CONNECTING))
+                    .set_response_timeout(Some(WAITING));
+                let connection = client.get_multiplexed_async_connection_with_config(&config).await;
+                connection.map(Patient::Alone).map_err(fault)
+            }
+            Self::Cluster { client, slot, .. } => {
+                let config = ClusterConfig::new().set_connection_timeout(CONNECTING).set_response_timeout(WAITING);
+                let connection = client.get_async_connection_with_config(config).await.map_err(fault)?;
+                Ok(Patient::Cluster(connection, *slot))
+            }
+        }
     }
 }
 
 /// A connection on which nothing else waits.
-pub(super) struct Patient(MultiplexedConnection);
+pub(super) enum Patient {
+    Alone(MultiplexedConnection),
+    Cluster(ClusterConnection, Slot),
+}
 
 impl Patient {
     pub(super) async fn call(&mut self, command: &Command<'_>) -> Result<Reply, Fault> {
-        reply(self.0.req_packed_command(&packed(command)).await.map_err(fault)?)
+        let answer = match self {
+            Self::Alone(connection) => connection.req_packed_command(&packed(command)).await,
+            Self::Cluster(connection, slot) => on_primary(connection, *slot, command).await,
+        };
+        reply(answer.map_err(fault)?)
     }
+}
+
+/// Gives a command to the node that has a slot.
+async fn on_primary(connection: &mut ClusterConnection, slot: Slot, command: &Command<'_>) -> RedisResult<Value> {
+    connection.route_command(packed(command), RoutingInfo::SingleNode(primary(slot))).await
+}
+
+fn primary(slot: Slot) -> SingleNodeRoutingInfo {
+    SingleNodeRoutingInfo::SpecificNode(Route::with_slot(slot, SlotAddr::Master))
 }
 
 fn packed(command: &Command<'_>) -> Cmd {

@@ -14,19 +14,23 @@ use crate::{Durability, Error};
 const OLDEST: u32 = 7;
 
 /// The newest format that this version reads, and the one it writes.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// The settings and facts that matter, as the server names them.
 struct Server(HashMap<String, String>);
 
 /// What an acknowledged append has survived, where that is at least what `asked` says and the server will do.
-pub(super) async fn check(link: &Link, address: &Address, asked: Durability) -> Result<Durability, Error> {
+pub(super) async fn check(
+    link: &Link,
+    address: &Address,
+    asked: Durability,
+) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
     if !link.is_native() {
         // A service says nothing of its settings.
         let promised = address.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
-            Ok(promised)
+            Ok((promised, Vec::new()))
         } else {
             Err(refuse(
                 "over REST nobody can look how durable it is: say what the provider promises, ?durability=full"
@@ -38,7 +42,7 @@ pub(super) async fn check(link: &Link, address: &Address, asked: Durability) -> 
     server.refusal(address).map_or(Ok(()), |why| Err(refuse(why)))?;
     let given = server.durability();
     let asked = address.durability.unwrap_or(asked);
-    if given < asked { Err(refuse(server.too_little(asked))) } else { Ok(given) }
+    if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.remarks(address))) }
 }
 
 /// Refuses a namespace that a newer version has written to. Notes the format in one that is new, which also shows that
@@ -51,6 +55,13 @@ pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), E
     };
     match found.await.map_err(|fault| unusable(address, fault))? {
         found if found > FORMAT => Err(Error::WrittenByNewer { what: address.shown(), found, known: FORMAT }),
+        found if found < FORMAT => Err(Error::cannot_open(
+            address.shown(),
+            format!(
+                "its namespace has format {found}, of a version before this one: `callboard export` its sessions with \
+                 that version and import them into another namespace"
+            ),
+        )),
         _ => Ok(()),
     }
 }
@@ -95,10 +106,7 @@ impl Server {
         if self.says("role") == Some("slave") {
             return Some("it is a replica, which takes no writes: name the primary".to_owned());
         }
-        if self.says("redis_mode") == Some("cluster") {
-            return Some("it is a node of a cluster: name a server that stands alone, or one with replicas".to_owned());
-        }
-        let policy = self.says("maxmemory-policy").or(self.says("maxmemory_policy")).unwrap_or("noeviction");
+        let policy = self.policy();
         if policy != "noeviction" && !address.allow_eviction {
             return Some(format!(
                 "it drops data when its memory is full (maxmemory-policy {policy}), also what was acknowledged: set \
@@ -106,6 +114,26 @@ impl Server {
             ));
         }
         None
+    }
+
+    /// What it does when its memory is full.
+    fn policy(&self) -> &str {
+        self.says("maxmemory-policy").or(self.says("maxmemory_policy")).unwrap_or("noeviction")
+    }
+
+    /// What is to be said of a server that keeps less than it could, as the URL allows.
+    fn remarks(&self, address: &Address) -> Vec<String> {
+        let (at, policy) = (address.shown(), self.policy());
+        let evicts = format!(
+            "{at} drops data when its memory is full (maxmemory-policy {policy}), as the URL allows: set \
+             `maxmemory-policy noeviction` where that matters"
+        );
+        let forgets = format!(
+            "{at} keeps what it is told in memory only (appendonly no), as the URL allows: set `appendonly yes` where \
+             that matters"
+        );
+        let remarks = [(policy != "noeviction", evicts), (!self.appends(), forgets)];
+        remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, remark)| remark).collect()
     }
 
     /// What its settings give.

@@ -67,11 +67,33 @@ fn check(db: &Connection, path: &Path) -> Result<(), Error> {
         Identity { application_id: APPLICATION_ID, format, .. } if format > FORMAT => {
             Err(Error::WrittenByNewer { what, found: format.into(), known: FORMAT.into() })
         }
-        Identity { application_id: APPLICATION_ID, .. } | Identity { application_id: 0, format: 0, tables: 0 } => {
-            Ok(())
-        }
+        Identity { application_id: APPLICATION_ID, .. } => match missing(db).map_err(|error| refused(path, error))? {
+            None => Ok(()),
+            Some(column) => Err(Error::cannot_open(what, of_another_version(&column))),
+        },
+        Identity { application_id: 0, format: 0, tables: 0 } => Ok(()),
         Identity { .. } => Err(Error::cannot_open(what, "it is a database of another program: choose another path")),
     }
+}
+
+/// The first column that this version needs and the file does not have.
+fn missing(db: &Connection) -> Result<Option<String>, Sql> {
+    let columns = |db: &Connection| {
+        let columns = "SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
+            WHERE t.type = 'table' ORDER BY 1";
+        db.prepare(columns)?.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, Sql>>()
+    };
+    let made = Connection::open_in_memory()?;
+    made.execute_batch(include_str!("schema.sql"))?;
+    let there = columns(db)?;
+    Ok(columns(&made)?.into_iter().find(|column| !there.contains(column)))
+}
+
+fn of_another_version(column: &str) -> String {
+    format!(
+        "it was made by a version whose tables are others than those of this one ({column} is missing): `callboard \
+         export` its sessions with that version and import them into another file"
+    )
 }
 
 /// What a database says of itself.

@@ -14,13 +14,15 @@ use std::{
 /// How often another port is tried where somebody else has taken the one that was free.
 const TRIES: usize = 5;
 
-/// Who may come in how: everybody as everybody, but `guarded` with a password.
-const ACCESS: &str = "host all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
+/// Who may come in how: everybody as everybody, but `guarded` with a password, and `discreet` encrypted alone.
+const ACCESS: &str = "host all guarded 127.0.0.1/32 scram-sha-256\nhostssl all discreet 127.0.0.1/32 trust\n\
+    host all discreet 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 trust\n";
 
 /// A Postgres with data of its own on a free port of the loopback interface. It goes, with its data, when this is
 /// dropped, and when the process ends, however that ends.
 ///
-/// Everybody may come in as `postgres`. A role `guarded`, once somebody has made it, needs its password.
+/// Everybody may come in as `postgres`. A role `guarded`, once somebody has made it, needs its password, and a role
+/// `discreet` an encrypted connection.
 #[derive(Debug)]
 pub struct PostgresServer {
     binaries: PathBuf,
@@ -46,14 +48,27 @@ impl PostgresServer {
     ///
     /// As [`Self::start`].
     pub fn start_with(settings: &[&str]) -> Self {
+        Self::start_from(settings, &[])
+    }
+
+    fn start_from(settings: &[&str], files: &[(&str, &str)]) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let binaries = binaries();
         let name = format!("callboard-postgres-{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let folder = env::temp_dir().join(name);
         let mut server = Self { warden: warden(&binaries, &folder), binaries, folder, port: 0 };
-        server.make(settings);
+        server.make(settings, files);
         server.bring_up();
         server
+    }
+
+    /// The same, with this certificate and its key in PEM: it encrypts where it is asked to.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::start`].
+    pub fn start_encrypting(certificate: &str, key: &str) -> Self {
+        Self::start_from(&["ssl = on"], &[("server.crt", certificate), ("server.key", key)])
     }
 
     /// The one of this process, which is started when it is first wanted.
@@ -95,7 +110,7 @@ impl PostgresServer {
     }
 
     /// Makes the data, and says who may come in.
-    fn make(&self, settings: &[&str]) {
+    fn make(&self, settings: &[&str], files: &[(&str, &str)]) {
         let data = self.data();
         let initdb = self.binaries.join("initdb");
         let mut command = unprivileged(&initdb);
@@ -107,6 +122,7 @@ impl PostgresServer {
              shared_buffers = 64MB\nmax_wal_size = 256MB\n{settings}"
         );
         self.append("postgresql.conf", &fixed);
+        files.iter().for_each(|(name, text)| self.append(name, text));
         self.append("pg_hba.conf.new", ACCESS);
         let mut rename = unprivileged(Path::new("mv"));
         rename.arg(data.join("pg_hba.conf.new")).arg(data.join("pg_hba.conf"));
@@ -116,7 +132,7 @@ impl PostgresServer {
     /// Adds to a file of the data, which may belong to another user.
     fn append(&self, file: &str, text: &str) {
         let mut shell = unprivileged(Path::new("sh"));
-        shell.args(["-c", "printf %s \"$1\" >> \"$0\""]).arg(self.data().join(file)).arg(text);
+        shell.args(["-c", "umask 077; printf %s \"$1\" >> \"$0\""]).arg(self.data().join(file)).arg(text);
         succeed(&mut shell, file);
     }
 

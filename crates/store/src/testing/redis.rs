@@ -74,6 +74,17 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}?namespace={namespace}", self.port)
     }
 
+    /// What it answers to a command whose words have no spaces.
+    fn tell(&self, command: &str) -> String {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}", self.port)).expect("its URL");
+        let mut words = redis::Cmd::new();
+        command.split_whitespace().for_each(|word| {
+            words.arg(word);
+        });
+        let mut connection = client.get_connection().expect("a connection");
+        words.query(&mut connection).expect("an answer")
+    }
+
     /// Ends it without giving it time for anything, as a crash does.
     pub fn kill(&mut self) {
         self.running = None;
@@ -84,6 +95,73 @@ impl RedisServer {
         self.kill();
         let tries = (0..TRIES).find_map(|_| run(self.folder.path(), &self.options, self.port));
         self.running = Some(tries.expect("redis-server starts again on its port"));
+    }
+}
+
+/// Three `redis-server` that are a cluster. They end as [`RedisServer`] does.
+#[derive(Debug)]
+pub struct RedisCluster(Vec<RedisServer>);
+
+impl RedisCluster {
+    /// How many slots there are.
+    const SLOTS: usize = 16_384;
+
+    /// One that writes down what it is told and flushes it every second.
+    pub fn start() -> Self {
+        let cluster = Self((0..3).map(|_| Self::node()).collect());
+        cluster.join();
+        cluster
+    }
+
+    /// One that is shared by all who ask while somebody still has it.
+    pub fn shared() -> Arc<Self> {
+        static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let cluster = Arc::new(Self::start());
+            *shared = Arc::downgrade(&cluster);
+            cluster
+        })
+    }
+
+    /// The URL of a namespace in it, which names the first node.
+    pub fn url(&self, namespace: &str) -> String {
+        self.0.first().expect("a node").url(namespace)
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> &[RedisServer] {
+        &self.0
+    }
+
+    fn node() -> RedisServer {
+        let bus = free_port().to_string();
+        RedisServer::with(&["--appendonly", "yes", "--cluster-enabled", "yes", "--cluster-port", &bus])
+    }
+
+    /// Shares the slots out and makes the nodes known to each other.
+    fn join(&self) {
+        let share = Self::SLOTS.div_ceil(self.0.len());
+        for (at, node) in self.0.iter().enumerate() {
+            let last = (share * (at + 1)).min(Self::SLOTS) - 1;
+            node.tell(&format!("CLUSTER ADDSLOTSRANGE {} {last}", share * at));
+            node.tell(&format!("CLUSTER SET-CONFIG-EPOCH {}", at + 1));
+        }
+        // Only those that know nobody yet may be told how to settle who has which slots.
+        for node in &self.0 {
+            for other in &self.0 {
+                let bus = other.options.last().expect("the port of its bus");
+                node.tell(&format!("CLUSTER MEET 127.0.0.1 {} {bus}", other.port));
+            }
+        }
+        let knows_all = |node: &RedisServer| {
+            let info = node.tell("CLUSTER INFO");
+            let nodes = format!("cluster_known_nodes:{}\r", self.0.len());
+            info.contains("cluster_state:ok") && info.contains("cluster_slots_assigned:16384") && info.contains(&nodes)
+        };
+        while !self.0.iter().all(knows_all) {
+            thread::yield_now();
+        }
     }
 }
 

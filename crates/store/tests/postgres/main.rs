@@ -15,6 +15,8 @@ mod model_of;
 mod opening;
 mod rows;
 mod several;
+mod sweep;
+mod tls;
 
 use fixture::Postgres;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};

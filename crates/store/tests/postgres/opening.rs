@@ -157,3 +157,13 @@ async fn without_a_clock_of_a_test_the_time_is_that_of_the_database() {
     assert_eq!(store.row(&pen.session).await.unwrap(), None);
     assert_eq!(store.sweep(9).await.unwrap(), [pen.session]);
 }
+
+#[tokio::test]
+async fn functions_of_another_version_are_refused_and_left_alone() {
+    let fixture = Postgres::fresh().await;
+    Pen::with(&fixture.open().await, "s", "a").await;
+    let rename = "ALTER FUNCTION append RENAME TO append_of_old";
+    sql(fixture.url(), rename).await;
+    let words = why(fixture.url()).await;
+    assert!(words.contains("functions are others than those of this one: `callboard export`"), "{words}");
+}

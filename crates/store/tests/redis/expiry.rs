@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_core::time::Timestamp;
+use callboard_core::{entry::Hash, time::Timestamp};
 use callboard_store::{
     Clock as _, Settings, Store, SystemClock,
     conformance::{
@@ -18,7 +18,7 @@ use super::fixtures::{self, Admin, Native, namespace};
 
 /// How long each key of the session `s` has, in milliseconds; -1 is for ever.
 async fn lives(admin: &mut Admin, namespace: &str) -> Vec<i64> {
-    let mut keys: Vec<String> = admin.tell(&format!("KEYS {{{namespace}:s}}:*")).await;
+    let mut keys: Vec<String> = admin.tell(&format!("KEYS {{{namespace}}}:s:*")).await;
     keys.sort();
     let mut found = vec![];
     for key in keys {
@@ -47,6 +47,22 @@ async fn every_key_of_a_session_goes_by_itself_a_day_after_it_expired() {
 }
 
 #[tokio::test]
+async fn i9_no_key_of_a_session_is_left_by_a_sweep() {
+    let (server, namespace) = (RedisServer::shared(), namespace());
+    let store = open(&server.url(&namespace), Settings::default()).await.unwrap();
+    let mut admin = Admin::of(&server).await;
+    let mut pen = Pen::new(&store, "s");
+    let mut batch = pen.batch([claiming(&["k"])]);
+    batch.values = vec![(Hash::of(b"large"), "large".into())];
+    pen.append(batch).await.unwrap();
+    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+    assert_eq!(lives(&mut admin, &namespace).await.len(), 7);
+    store.touch(&pen.session, Some(store.now().await.unwrap().plus_seconds(-1))).await.unwrap();
+    assert_eq!(store.sweep(9).await.unwrap(), [session("s")]);
+    assert_eq!(lives(&mut admin, &namespace).await, Vec::<i64>::new());
+}
+
+#[tokio::test]
 async fn expiry_goes_by_the_time_of_the_server() {
     let server = RedisServer::shared();
     let store = open(&server.url(&namespace()), Settings::default()).await.unwrap();
@@ -67,7 +83,7 @@ async fn a_sweep_names_what_the_server_has_removed_by_itself() {
     pen.write([claiming(&["k"])]).await;
     let mut admin = Admin::of(&fixture.server).await;
     for key in ["row", "entries", "index", "words", "claims"] {
-        admin.tell::<()>(&format!("UNLINK {{{namespace}:s}}:{key}")).await;
+        admin.tell::<()>(&format!("UNLINK {{{namespace}}}:s:{key}")).await;
     }
     fixture.clock().advance_seconds(86_500);
     assert_eq!(store.sessions(None, 9).await.unwrap(), [], "a list shows what is there");
@@ -85,7 +101,7 @@ async fn a_hundred_thousand_that_expired_hold_nobody_up() {
     let mut pen = Pen::new(&store, "model");
     pen.expires_at = Some(clock.now().plus_seconds(1));
     pen.write([claiming(&["k"])]).await;
-    let copy = "for\ti=1,100000\tdo\tlocal\tid='s'..i;redis.call('COPY','{x:model}:row','{x:'..id..'}:row');\
+    let copy = "for\ti=1,100000\tdo\tlocal\tid='s'..i;redis.call('COPY','{x}:model:row','{x}:'..id..':row');\
                 redis.call('ZADD','{x}:sessions',0,id);redis.call('ZADD','{x}:expiry',1,id);end";
     admin.eval(copy).await;
     clock.advance_seconds(10);

@@ -7,7 +7,11 @@ use std::sync::{
 
 use async_trait::async_trait;
 use callboard_core::time::Timestamp;
-use callboard_store::{ManualClock, RedisStore, Settings, Store, conformance::Fixture, testing::RedisServer};
+use callboard_store::{
+    ManualClock, RedisStore, Settings, Store,
+    conformance::Fixture,
+    testing::{RedisCluster, RedisServer},
+};
 
 use super::proxy::Proxy;
 
@@ -68,6 +72,29 @@ impl Fixture for Native {
     async fn fresh() -> Self {
         let server = RedisServer::shared();
         Self { url: server.url(&namespace()), server, clock: clock() }
+    }
+
+    async fn open(&self) -> Arc<dyn Store> {
+        open(&self.url, &self.clock).await
+    }
+
+    fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+}
+
+/// A namespace in a cluster that is shared.
+pub(crate) struct Clustered {
+    pub(crate) cluster: Arc<RedisCluster>,
+    pub(crate) url: String,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl Fixture for Clustered {
+    async fn fresh() -> Self {
+        let cluster = tokio::task::spawn_blocking(RedisCluster::shared).await.unwrap();
+        Self { url: cluster.url(&namespace()), cluster, clock: clock() }
     }
 
     async fn open(&self) -> Arc<dyn Store> {

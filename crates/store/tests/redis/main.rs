@@ -7,6 +7,7 @@
     reason = "these are tests, their helpers too"
 )]
 
+mod cluster;
 mod crash;
 mod expiry;
 mod fixtures;
@@ -29,6 +30,13 @@ mod over_rest {
 
     callboard_store::conformance!(Rest);
     callboard_store::conformance_of_durable!(Rest);
+}
+
+mod in_a_cluster {
+    use super::fixtures::Clustered;
+
+    callboard_store::conformance!(Clustered);
+    callboard_store::conformance_of_durable!(Clustered);
 }
 
 mod model {

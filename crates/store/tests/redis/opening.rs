@@ -135,7 +135,7 @@ async fn a_damaged_journal_is_told_and_not_taken_for_a_shorter_one() {
     let pen = Pen::with(&fixture.open().await, "s", "a b c").await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     let mut admin = Admin::of(&fixture.server).await;
-    admin.tell::<()>(&format!("HDEL {{{namespace}:s}}:entries 2")).await;
+    admin.tell::<()>(&format!("HDEL {{{namespace}}}:s:entries 2")).await;
     let error = pen.store.read(&pen.session, callboard_store::conformance::everything()).await.unwrap_err();
     assert_eq!(error.to_string(), "entry 2 is damaged: it is not in the journal; run `callboard doctor`");
 }
@@ -147,7 +147,10 @@ async fn a_namespace_of_a_newer_format_is_refused() {
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 7")).await;
     let error = RedisStore::open(&fixture.url, Settings::default()).await.unwrap_err();
-    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 1, .. }), "{error}");
+    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 2, .. }), "{error}");
+    Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 1")).await;
+    let why = refusal(&fixture.url, Durability::Normal).await;
+    assert!(why.contains("has format 1, of a version before this one: `callboard export`"), "{why}");
 }
 
 #[tokio::test]

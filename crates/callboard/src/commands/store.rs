@@ -1,0 +1,127 @@
+//! `callboard store`: what is done with all sessions at once, past the API.
+
+use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+
+use callboard_engine::{Progress, Survey};
+use callboard_store::{Durability, Settings};
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{self, Global},
+    config,
+    failure::Failure,
+    output::{self, Output, Style},
+};
+
+type Store = Arc<dyn callboard_store::Store>;
+
+/// How often a terminal is told how far it has come.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
+pub(super) async fn execute(global: &Global, command: cli::Store, output: Output) -> Result<ExitCode, Failure> {
+    match command {
+        cli::Store::Check(args) => check(global, args, output).await,
+        cli::Store::Copy(args) => copy(global, &args, output).await,
+    }
+}
+
+async fn check(global: &Global, args: cli::StoreCheck, output: Output) -> Result<ExitCode, Failure> {
+    let url = args.url.map_or_else(|| config::store_url(global), Ok)?;
+    let store = there(&url).await?;
+    let progress = Progress::default();
+    let found = tell(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
+    answer(output, &found, json!({"store": config::shown(&url)}), |found| {
+        format!("{} sessions with {} entries are sound", found.sessions, found.entries)
+    })
+}
+
+async fn copy(global: &Global, args: &cli::StoreCopy, output: Output) -> Result<ExitCode, Failure> {
+    if args.from == args.to {
+        return Err(Failure::usage("usage", "FROM and TO are the same store: name two"));
+    }
+    if args.to == "memory:" {
+        return Err(Failure::usage(
+            "usage",
+            "what is copied to memory: is gone when this command ends: name another TO",
+        ));
+    }
+    let from = there(&args.from).await?;
+    let to = callboard_store::open(&args.to, config::store_settings(global)).await?;
+    let progress = Progress::default();
+    let copied = tell(output, "copied", &progress, callboard_engine::copy(&from, &to, &progress)).await?;
+    let progress = Progress::default();
+    let mut found = tell(output, "checked", &progress, callboard_engine::check_copy(&from, &to, &progress)).await?;
+    // What was not copied says more than what is then not there.
+    found.faults.extend(copied.faults);
+    let more = json!({
+        "from": config::shown(&args.from), "to": config::shown(&args.to), "copied_entries": copied.entries,
+    });
+    answer(output, &found, more, |found| {
+        let Survey { sessions, entries, .. } = found;
+        format!("{sessions} sessions with {entries} entries are there and sound; {} of these are new", copied.entries)
+    })
+}
+
+/// Opens a store that is only read, and not made where it is missing.
+async fn there(url: &str) -> Result<Store, Failure> {
+    if url == "memory:" {
+        return Err(Failure::usage("usage", "memory: is empty when a command begins: name a store that lasts"));
+    }
+    if let Some(path) = config::sqlite_path(url).filter(|path| !path.exists()) {
+        return Err(missing(path));
+    }
+    // It may promise little: nothing is written.
+    let settings = Settings { durability: Durability::Process, ..Settings::default() };
+    Ok(callboard_store::open(url, settings).await?)
+}
+
+fn missing(path: &Path) -> Failure {
+    Failure::failed("store_cannot_open", format!("there is no file {}", path.display()))
+        .hint("write sqlite:PATH with the path of a store that is there")
+}
+
+/// Waits for `work`, and tells whoever sits at a terminal how far it has come.
+async fn tell<T>(
+    output: Output,
+    done: &str,
+    progress: &Progress,
+    work: impl Future<Output = Result<T, callboard_engine::Error>>,
+) -> Result<T, Failure> {
+    let mut work = std::pin::pin!(work);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut work => break ended,
+            () = tokio::time::sleep(TELL_EVERY) => {
+                output.progress(&format!("{done} {} sessions, {} entries", progress.sessions(), progress.entries()));
+            }
+        }
+    };
+    output.progress("");
+    ended.map_err(|error| {
+        Failure::failed(error.code(), output::causes(&error)).hint("do it again: it goes on where it was")
+    })
+}
+
+/// Prints what was found, and what is wrong.
+fn answer(
+    output: Output,
+    found: &Survey,
+    mut json: Value,
+    good: impl FnOnce(&Survey) -> String,
+) -> Result<ExitCode, Failure> {
+    let ok = found.faults.is_empty();
+    if let Value::Object(fields) = &mut json {
+        let faults: Vec<_> = found.faults.iter().map(|(id, detail)| json!({"session": id, "detail": detail})).collect();
+        fields.insert("ok".to_owned(), ok.into());
+        fields.insert("sessions".to_owned(), found.sessions.into());
+        fields.insert("entries".to_owned(), found.entries.into());
+        fields.insert("faults".to_owned(), faults.into());
+    }
+    output.answer(&json, |output| {
+        output.line(good(found));
+        for (id, detail) in &found.faults {
+            output.line(format!("{} session {id}: {detail}", output.paint(Style::Bad, "WRONG")));
+        }
+    });
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

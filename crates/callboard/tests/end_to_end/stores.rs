@@ -1,0 +1,229 @@
+//! Whole stores: checked, and moved from one to another of any kind.
+
+use std::fmt::Write as _;
+
+use callboard_store::testing::{PostgresServer, RedisServer};
+use serde_json::{Value, json};
+
+use crate::{
+    home::Home,
+    server::{Http, Server},
+};
+
+/// A home whose store has some of everything.
+fn furnished() -> Home {
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    let http = Http::new(&server);
+    let team = json!({"id": "demo", "agents": [{"name": "lead", "role": "manager"}]});
+    assert_eq!(http.keyed("k1", "/v1/sessions", &team).0, 201);
+    drop(server);
+    home.json("session new --id lasting --ttl never");
+    home.json("session new --id brief --ttl 5000 --agent critic");
+    home.json("token new --session demo --agent lead");
+    let long = "All work and no play. ".repeat(10_000);
+    assert_eq!(home.feed("set put Long - --session demo", &long).status, 0);
+    assert_eq!(home.feed("say - --id one --session demo", &long).status, 0);
+    let lines = |n| (0..n).fold(String::new(), |mut lines, n| writeln!(lines, "line {n}").map(|()| lines).unwrap());
+    assert_eq!(home.feed("say --lines --id line --session lasting", lines(700)).status, 0);
+    home
+}
+
+fn export(home: &Home, store: &str, session: &str) -> String {
+    let done = home.run(&format!("export --store {store} --session {session}"));
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    done.stdout
+}
+
+fn expiry(home: &Home, store: &str) -> Vec<Value> {
+    let mut sessions = home.json(&format!("session list --store {store}"))["sessions"].take();
+    let sessions = sessions.as_array_mut().unwrap();
+    sessions.sort_by_key(|session| session["id"].to_string());
+    sessions.iter().map(|session| json!([session["id"], session["expires_at"], session["ttl_seconds"]])).collect()
+}
+
+#[test]
+fn what_goes_from_store_to_store_comes_back_byte_for_byte() {
+    let (postgres, redis) = (PostgresServer::start(), RedisServer::start());
+    let home = furnished();
+    let way = ["sqlite:team.db", &postgres.url("moved"), &redis.url("moved"), "sqlite:back.db"].map(str::to_owned);
+    for hop in way.windows(2) {
+        let copied = home.json(&format!("store copy {} {}", hop[0], hop[1]));
+        assert_eq!((&copied["ok"], &copied["sessions"]), (&json!(true), &json!(4)), "{copied}");
+        assert_eq!(copied["copied_entries"], copied["entries"]);
+        let again = home.json(&format!("store copy {} {}", hop[0], hop[1]));
+        assert_eq!((&again["copied_entries"], &again["entries"]), (&json!(0), &copied["entries"]));
+        for session in ["demo", "lasting", "brief"] {
+            assert!(
+                export(&home, &hop[0], session) == export(&home, &hop[1], session),
+                "{session} differs in {}",
+                hop[1]
+            );
+        }
+        assert_eq!(expiry(&home, &hop[0]), expiry(&home, &hop[1]));
+        assert_eq!(home.json(&format!("store check {}", hop[1]))["faults"], json!([]));
+    }
+    assert_eq!(home.json("token list --session demo --store sqlite:back.db")["tokens"].as_array().unwrap().len(), 1);
+    // What was asked for once under a key is answered, and not done again.
+    let server = Server::start(&home, "--store sqlite:back.db");
+    let team = json!({"id": "demo", "agents": [{"name": "lead", "role": "manager"}]});
+    let (status, answer) = Http::new(&server).keyed("k1", "/v1/sessions", &team);
+    assert_eq!((status, &answer["id"]), (201, &json!("demo")));
+}
+
+#[test]
+fn a_copy_that_is_killed_goes_on_where_it_was() {
+    let home = Home::new();
+    home.json("session new --id demo");
+    let lines: String = (0..6000).map(|n| format!("line {n}\n")).collect();
+    assert_eq!(home.feed("say --lines --session demo", lines).status, 0);
+    for n in 0..20 {
+        home.json(&format!("session new --id small{n}"));
+    }
+    let to = home.path("to.db");
+    let arrived = || {
+        let there = rusqlite::Connection::open_with_flags(&to, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let count = |db: rusqlite::Connection| db.query_row("SELECT max(seq) FROM session", [], |row| row.get(0));
+        there.and_then(count).ok().flatten().unwrap_or(0_u32)
+    };
+    let mut killed_at = Vec::new();
+    for most in [1, 1500, 3500] {
+        let mut copy = home.start("store copy sqlite:team.db sqlite:to.db");
+        while arrived() < most && copy.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        copy.kill().unwrap();
+        copy.wait().unwrap();
+        killed_at.push(arrived());
+        assert_eq!(home.json("store check sqlite:to.db")["faults"], json!([]));
+    }
+    assert!(killed_at.iter().any(|&seq| 0 < seq && seq < 6001), "it was never killed midway: {killed_at:?}");
+    let copied = home.json("store copy sqlite:team.db sqlite:to.db");
+    assert_eq!((&copied["sessions"], &copied["entries"]), (&json!(21), &json!(6021)));
+    assert_eq!(export(&home, "sqlite:team.db", "demo"), export(&home, "sqlite:to.db", "demo"));
+}
+
+#[test]
+fn what_is_new_comes_with_the_next_copy_and_what_goes_on_there_is_refused() {
+    let home = Home::new();
+    home.json("session new --id demo");
+    home.json("store copy sqlite:team.db sqlite:to.db");
+    home.json("say more --session demo");
+    home.json("session update --session demo --ttl never");
+    assert_eq!(home.json("store copy sqlite:team.db sqlite:to.db")["copied_entries"], 2);
+    assert_eq!(expiry(&home, "sqlite:team.db"), expiry(&home, "sqlite:to.db"));
+
+    home.json("say there --session demo --store sqlite:to.db");
+    let there = export(&home, "sqlite:to.db", "demo");
+    let (ok, faults) = refused(&home, "store copy sqlite:team.db sqlite:to.db");
+    assert!(!ok && faults[0]["detail"].as_str().unwrap().contains("entries 4 to 4 are there alone"), "{faults}");
+    home.json("say here --session demo");
+    home.json("session new --id other");
+    let (_, faults) = refused(&home, "store copy sqlite:team.db sqlite:to.db");
+    assert_eq!(faults[0]["session"], "demo");
+    assert!(faults[0]["detail"].as_str().unwrap().contains("from entry 4 on"), "{faults}");
+    assert_eq!(export(&home, "sqlite:to.db", "demo"), there, "it stays as it was");
+    assert_eq!(home.json("session show --session other --store sqlite:to.db")["id"], "other", "others come along");
+}
+
+fn refused(home: &Home, line: &str) -> (bool, Value) {
+    let done = home.run(&format!("{line} --json"));
+    assert_eq!(done.status, 1, "{}{}", done.stdout, done.stderr);
+    let found: Value = serde_json::from_str(&done.stdout).unwrap();
+    (found["ok"].as_bool().unwrap(), found["faults"].clone())
+}
+
+#[test]
+fn damage_is_found_and_named_and_does_not_spread() {
+    let home = furnished();
+    for (damage, said) in [
+        ("UPDATE entry SET data = replace(data, 'line 500', 'line 5oo')", "entry 502 does not follow"),
+        ("UPDATE entry SET tag = zeroblob(16) WHERE data LIKE '%line 7\"%'", "entry 9 does not follow"),
+        ("DELETE FROM entry WHERE data LIKE '%line 300\"%'", "entry 302 is missing"),
+        ("DELETE FROM claim", "is not listed as claimed by it"),
+        ("DELETE FROM value", "a long text of entry"),
+        ("UPDATE value SET text = replace(text, 'play', 'pray')", "is not the one that was written"),
+        ("UPDATE session SET expires_at = 9999999999999 WHERE name = 'lasting'", "its journal says that it does not"),
+        ("UPDATE session SET expires_at = expires_at + 99999999 WHERE name = 'brief'", "later than its journal"),
+        ("UPDATE session SET tag = zeroblob(16) WHERE name = 'brief'", "otherwise than it is listed"),
+    ] {
+        home.json("store copy sqlite:team.db sqlite:bad.db");
+        let db = rusqlite::Connection::open(home.path("bad.db")).unwrap();
+        assert!(db.execute(damage, []).unwrap() > 0, "{damage}");
+        drop(db);
+        for line in ["store check sqlite:bad.db", "doctor --no-model --store sqlite:bad.db"] {
+            let done = home.run(line);
+            assert!(done.status == 1 && done.stdout.contains(said), "{damage}: {line}: {}", done.stdout);
+        }
+        let copied = home.run("store copy sqlite:bad.db sqlite:good.db");
+        let is_of_row = damage.starts_with("UPDATE session SET expires") || damage.starts_with("DELETE FROM claim");
+        assert!(is_of_row || copied.status == 1, "{damage}: {}", copied.stdout);
+        if !is_of_row {
+            assert_eq!(home.json("store check sqlite:good.db")["faults"], json!([]), "{damage}");
+        }
+        for name in ["bad.db", "good.db"] {
+            for end in ["", "-wal", "-shm"] {
+                let _ = std::fs::remove_file(home.path(&format!("{name}{end}")));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_use_is_refused() {
+    let home = Home::new();
+    home.json("session new");
+    for line in ["store copy sqlite:team.db memory:", "store copy memory: sqlite:x.db", "store check memory:", "store"]
+    {
+        assert_eq!(home.run(line).status, 2, "{line}");
+    }
+    assert_eq!(home.run("store copy sqlite:team.db sqlite:team.db").status, 2);
+    for line in ["store check sqlite:none.db", "store copy sqlite:none.db sqlite:to.db", "store check postgres:x"] {
+        assert_eq!(home.error(line).1["code"], "store_cannot_open", "{line}");
+    }
+    assert!(!home.path("none.db").exists() && !home.path("to.db").exists());
+}
+
+#[test]
+fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts_empty() {
+    let home = Home::new();
+    home.json("session new --id brief --ttl 1");
+    home.json("say hello --session brief");
+    home.json("session new --id lasting --ttl never");
+    let server = Server::start(&home, "--sweep-seconds 1");
+    let db = rusqlite::Connection::open(home.path("team.db")).unwrap();
+    let names = || {
+        let mut names = db.prepare("SELECT name FROM session ORDER BY name").unwrap();
+        names.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>().unwrap()
+    };
+    let began = std::time::Instant::now();
+    while names().contains(&"brief".to_owned()) {
+        assert!(began.elapsed() < crate::server::PATIENCE, "it is still there");
+        std::thread::yield_now();
+    }
+    assert_eq!(names(), ["lasting"]);
+    drop(server);
+    home.json("session new --id brief");
+    assert_eq!(home.json("messages --session brief")["messages"], json!([]));
+}
+
+#[test]
+fn the_default_time_to_live_comes_from_the_environment_and_years_do_not_overflow() {
+    let home = Home::new();
+    let with = |ttl: &str, id: &str| {
+        let mut command = home.command(["session", "new", "--json", "--id", id]);
+        let done = command.env("SESSION_TTL_SECONDS", ttl).output().unwrap();
+        (done.status.code(), serde_json::from_slice::<Value>(&done.stdout).unwrap())
+    };
+    for (ttl, is) in [("60", json!(60)), ("never", json!("never")), (&u64::MAX.to_string(), json!(u64::MAX))] {
+        let (status, made) = with(ttl, &format!("lives-{ttl}"));
+        assert_eq!((status, &made["ttl_seconds"]), (Some(0), &is), "{made}");
+    }
+    let far = home.json(&format!("session show --session lives-{}", u64::MAX));
+    assert!(far["expires_at"].as_str().unwrap().starts_with("9999-"), "{far}");
+    for wrong in ["0", "-1", "1.5", "1e3", "soon", "99999999999999999999999"] {
+        let (status, made) = with(wrong, "none");
+        let detail = made["error"]["detail"].as_str().unwrap();
+        assert!(status == Some(2) && detail.contains("above 0, nor \"never\""), "{wrong}: {made}");
+    }
+}

@@ -1,0 +1,198 @@
+//! Copying a store into another one, entry by entry as they are: who reads them there cannot tell the difference.
+//!
+//! What is there already is looked at by its tag, which speaks for all entries before it. So a copy that was broken off
+//! goes on where it stopped, one that is repeated brings what is new, and a session that is another one stays as it is.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    entry::{Entry, Head, Tag},
+    id::{Seq, SessionId},
+};
+use callboard_store::{Append, Order, Query, Row, Store, Work};
+
+use crate::{
+    Error,
+    append::append_surely,
+    check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
+    journal::{PAGE, read},
+    lease::work_of_nobody,
+    snapshot,
+    survey::{Progress, Stop, Survey, survey},
+    texts::stored,
+};
+
+/// How many bytes are appended at once, unless one entry has more.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// How often a session is looked at again into which somebody else copies at the same time.
+const TRIES: u32 = 8;
+
+/// Copies every session of `from`, with all that belongs to it, to `to`. A session that is there and begins as it does in
+/// `from` is continued; one that differs is a fault, and stays as it is.
+///
+/// What is added in `from` meanwhile may come along or not. Who was interrupted, or wants what is new, does it again.
+pub async fn copy(from: &Arc<dyn Store>, to: &Arc<dyn Store>, progress: &Progress) -> Result<Survey, Error> {
+    let work = |id: SessionId| {
+        let (from, to, progress) = (from.clone(), to.clone(), progress.clone());
+        async move { Copy { from: &*from, to: &*to, id: &id }.copy(&progress).await }
+    };
+    survey(&**from, progress, work).await
+}
+
+/// Checks what [`copy`] wrote: whether each session of `from` is sound in `to`, and begins there as it does in `from`.
+pub async fn check_copy(from: &Arc<dyn Store>, to: &Arc<dyn Store>, progress: &Progress) -> Result<Survey, Error> {
+    let work = |id: SessionId| {
+        let (from, to, progress) = (from.clone(), to.clone(), progress.clone());
+        async move { Copy { from: &*from, to: &*to, id: &id }.check(&progress).await }
+    };
+    survey(&**from, progress, work).await
+}
+
+/// One session on its way.
+struct Copy<'a> {
+    from: &'a dyn Store,
+    to: &'a dyn Store,
+    id: &'a SessionId,
+}
+
+impl Copy<'_> {
+    /// Copies the session and says how many entries are new in `to`.
+    async fn copy(&self, progress: &Progress) -> Result<u64, Stop> {
+        let row = self.from.row(self.id).await?.ok_or(Stop::Gone)?;
+        let (mut new, mut tries) = (0, 0);
+        loop {
+            tries += 1;
+            match self.copy_as_of(row, &mut new, progress).await {
+                Err(Stop::Failed(Error::Store { source })) if is_conflict(&source) && tries < TRIES => {}
+                Err(Stop::Failed(Error::Store { source })) if is_conflict(&source) => {
+                    return Err(Stop::Wrong("others are changing it where it is to go: let them end first".to_owned()));
+                }
+                Err(Stop::Wrong(_)) if has_gone(self.from, self.id, row).await? => return Err(Stop::Gone),
+                copied => return copied.map(|()| new),
+            }
+        }
+    }
+
+    async fn copy_as_of(&self, row: Row, new: &mut u64, progress: &Progress) -> Result<(), Stop> {
+        if row.expires_at <= Some(self.to.now().await?) && row.expires_at.is_some() {
+            return Err(Stop::Gone);
+        }
+        let there = self.to.row(self.id).await?;
+        let mut head = there.map_or(Head::default(), |there| there.head);
+        self.compare(row.head, head).await?;
+        let work = if head == row.head { Work::AsBefore } else { self.work(row).await? };
+        while head.seq < row.head.seq {
+            let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
+            if page.is_empty() {
+                return Err(Stop::Wrong(format!("entry {} is missing where it comes from", head.seq.next())));
+            }
+            progress.read(page.len());
+            let mut rest = page.as_slice();
+            while !rest.is_empty() {
+                let mut batch = self.batch(head, &mut rest, row).await?;
+                let (last, many) = (batch.entries.last().map_or(head, Entry::head), batch.entries.len());
+                if last == row.head {
+                    batch.work = work.clone();
+                }
+                append_surely(self.to, batch).await?;
+                head = last;
+                *new += many as u64;
+            }
+        }
+        if head != row.head {
+            return Err(Stop::Wrong(ends_otherwise(head)));
+        }
+        if there.is_some_and(|there| there.head == row.head && there.expires_at != row.expires_at) {
+            self.to.touch(self.id, row.expires_at).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
+    async fn work(&self, row: Row) -> Result<Work, Stop> {
+        let runs = Query {
+            seqs: Seq(1)..row.head.seq.next(),
+            types: vec!["run.started".into()],
+            subjects: vec![],
+            order: Order::Forward,
+            limit: 1,
+        };
+        if self.from.read(self.id, runs).await?.is_empty() {
+            return Ok(Work::AsBefore);
+        }
+        let loaded = snapshot::load(self.from, self.id, row.head.seq).await?;
+        Ok(loaded.map_or(Work::AsBefore, |loaded| work_of_nobody(&loaded.state)))
+    }
+
+    /// The next entries of `rest` with the long texts that they speak of.
+    async fn batch(&self, expected: Head, rest: &mut &[Entry], row: Row) -> Result<Append, Stop> {
+        let (mut entries, mut values, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut head = expected;
+        while let Some((entry, behind)) = rest.split_first().filter(|_| bytes < BATCH_BYTES) {
+            check_tag(head, entry)?;
+            bytes += entry.data.len();
+            check_texts(self.from, self.id, entry).await?;
+            for hash in stored(&entry.data) {
+                // What only looks like a long text, in somebody's metadata for instance, is not there.
+                let Some(text) = self.from.value(self.id, hash).await? else { continue };
+                bytes += text.len();
+                values.push((hash, text));
+            }
+            head = entry.head();
+            entries.push(entry.clone());
+            *rest = behind;
+        }
+        let (session, expires_at, work) = (self.id.clone(), row.expires_at, Work::AsBefore);
+        Ok(Append { session, expected, entries, values, expires_at, work })
+    }
+
+    /// Refuses a session that does not begin in one store as it does in the other.
+    async fn compare(&self, from: Head, to: Head) -> Result<(), Stop> {
+        if to.seq == Seq::ZERO || from == to {
+            return Ok(());
+        }
+        let both = from.seq.min(to.seq);
+        if self.is_same(both).await? {
+            return if to.seq <= from.seq { Ok(()) } else { Err(Stop::Wrong(gone_on(from.seq.next(), to.seq))) };
+        }
+        // Tags speak for all before them: the first that differs is found by halves.
+        let (mut same, mut other) = (Seq::ZERO, both);
+        while same.next() < other {
+            let middle = Seq(same.0.midpoint(other.0));
+            if self.is_same(middle).await? { same = middle } else { other = middle }
+        }
+        Err(Stop::Wrong(format!(
+            "it is another session where it is to go, from entry {other} on: delete it there, or choose another store"
+        )))
+    }
+
+    async fn is_same(&self, seq: Seq) -> Result<bool, Stop> {
+        let (from, to) = (self.tag(self.from, seq).await?, self.tag(self.to, seq).await?);
+        Ok(from.is_some() && from == to)
+    }
+
+    async fn tag(&self, store: &dyn Store, seq: Seq) -> Result<Option<Tag>, Stop> {
+        Ok(read(store, self.id, seq.previous(), seq, 1).await?.first().map(|entry| entry.tag))
+    }
+
+    /// Checks the session in `to` and says how many entries it has.
+    async fn check(&self, progress: &Progress) -> Result<u64, Stop> {
+        let head = check_one(self.to, self.id, progress).await?;
+        match self.from.row(self.id).await? {
+            Some(row) if row.head.seq < head.seq => Err(Stop::Wrong(gone_on(row.head.seq.next(), head.seq))),
+            Some(_) if !self.is_same(head.seq).await? => {
+                Err(Stop::Wrong(format!("entry {} is another one where it went", head.seq)))
+            }
+            _ => Ok(head.seq.0),
+        }
+    }
+}
+
+fn gone_on(first: Seq, last: Seq) -> String {
+    format!("it has gone on where it is to go: entries {first} to {last} are there alone; choose another store")
+}
+
+fn is_conflict(error: &callboard_store::Error) -> bool {
+    matches!(error, callboard_store::Error::Conflict { .. })
+}
