@@ -34,11 +34,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-tokens", &["core"]),
     ("callboard-store", &["core"]),
     ("callboard-model", &[]),
+    ("callboard-files", &["core"]),
     ("callboard-engine", &["core", "tokens", "store"]),
     ("callboard-run", &["core", "engine", "model"]),
-    ("callboard-server", &["core", "store", "model", "engine", "run"]),
-    ("callboard", &["core", "tokens", "store", "model", "engine", "run", "server"]),
-    ("callboard-bench", &["core", "tokens", "store", "model", "engine", "run", "server"]),
+    ("callboard-server", &["core", "store", "model", "files", "engine", "run"]),
+    ("callboard", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
+    ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
 ];
 
 /// Checks all of it and names every fault.

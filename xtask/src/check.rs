@@ -40,6 +40,8 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
 
 /// Measures what is promised of speed and memory.
 pub(crate) fn bench(arguments: &[String]) -> anyhow::Result<()> {
+    // What is measured as a process has to be there.
+    command::run(command::cargo().args(["build", "--release", "--quiet", "--package", "callboard"]))?;
     let mut cargo = command::cargo();
     cargo.args(["run", "--release", "--quiet", "--package", "callboard-bench", "--"]).args(arguments);
     command::run(&mut cargo)

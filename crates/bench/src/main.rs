@@ -14,6 +14,7 @@ mod append;
 mod bare;
 mod board;
 mod fanout;
+mod files;
 mod growth;
 mod http;
 mod idle;
@@ -75,6 +76,8 @@ enum Measure {
     Stores,
     /// For how long a sweep of expired sessions holds up others.
     Sweep,
+    /// How long context files take.
+    Files,
 }
 
 /// On how much is measured.
@@ -132,5 +135,6 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Page => page::measure(scale, report).await,
         Measure::Stores => stores::measure(scale, report).await,
         Measure::Sweep => sweep::measure(scale, report).await,
+        Measure::Files => files::measure(scale, report),
     }
 }

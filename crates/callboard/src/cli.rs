@@ -2,6 +2,7 @@
 
 mod conversation;
 mod directive;
+mod files;
 mod run;
 mod runs;
 mod serve;
@@ -21,6 +22,7 @@ use clap_complete::Shell;
 pub(crate) use self::{
     conversation::{Messages, Prompt, PromptFormat, Say, Thread, Why},
     directive::{Directive, Form},
+    files::{Files, FilesAdd, FilesCommand, FilesQuery, MatchChoice},
     run::Run,
     runs::{Runs, WhichRun},
     serve::Serve,
@@ -126,6 +128,8 @@ pub(crate) enum Command {
     /// Steps: where the team is in its work, and which tools it may use: show, use, advance, set, reset, usage, allowed
     #[command(subcommand)]
     Steps(Steps),
+    /// Context files: folders in which agents leave each other what they must know; they need no server and no store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
+    Files(Files),
     /// Write a whole session as lines of JSON
     Export(Export),
     /// Take in a session that was exported

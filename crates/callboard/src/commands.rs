@@ -3,6 +3,7 @@
 mod completion;
 mod directive;
 mod doctor;
+pub(crate) mod files;
 mod form;
 mod journal;
 mod messages;
@@ -99,6 +100,7 @@ impl Context {
             Command::Run(_)
             | Command::Serve(_)
             | Command::Doctor(_)
+            | Command::Files(_)
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
         }
@@ -150,6 +152,7 @@ fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
         tls: None,
         hosts: Vec::new(),
         origins: Vec::new(),
+        project: None,
         limits: Limits::default(),
         models: Arc::new(models),
         runs: config::runs(node),

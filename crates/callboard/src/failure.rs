@@ -68,11 +68,18 @@ impl From<callboard_store::Error> for Failure {
     }
 }
 
+impl From<callboard_files::Error> for Failure {
+    fn from(error: callboard_files::Error) -> Self {
+        Self::failed(error.code(), error.to_string())
+    }
+}
+
 impl From<callboard_server::Error> for Failure {
     fn from(error: callboard_server::Error) -> Self {
         let code = match &error {
             callboard_server::Error::NoTokens { .. } => "no_tokens",
             callboard_server::Error::Tls { .. } => "bad_tls",
+            callboard_server::Error::Project(error) => error.code(),
             callboard_server::Error::NoRandomness(_) => "no_randomness",
             callboard_server::Error::Listen(_) => "cannot_listen",
         };

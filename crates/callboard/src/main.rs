@@ -53,6 +53,10 @@ fn refused(error: &clap::Error) -> ExitCode {
 
 fn run(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
     config::start_log();
+    if let Command::Files(files) = command {
+        // They are on this disk: what works with them needs no threads.
+        return commands::files::execute(files, output);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::failed("no_runtime", format!("cannot start threads: {error}")))?;
     runtime.block_on(commands::execute(global, command, output))

@@ -45,6 +45,21 @@ pub(crate) fn ttl(text: &str) -> Result<Ttl, String> {
     }
 }
 
+/// A whole number with `s`, `m`, `h` or `d` behind it, or of seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit_seconds) =
+        match text.strip_suffix(['s', 'm', 'h', 'd']).map(|number| (number, text.as_bytes().last())) {
+            Some((number, Some(b'm'))) => (number, 60),
+            Some((number, Some(b'h'))) => (number, 60 * 60),
+            Some((number, Some(b'd'))) => (number, 24 * 60 * 60),
+            Some((number, _)) => (number, 1),
+            None => (text, 1),
+        };
+    let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_seconds));
+    let seconds = seconds.ok_or_else(|| format!("{text:?} is no time: write for instance 90s, 30m, 24h or 7d"))?;
+    Ok(Duration::from_secs(seconds))
+}
+
 /// The role of a message, in any of its names.
 pub(crate) fn message_role(text: &str) -> Result<MessageRole, String> {
     let role = serde_json::from_value(serde_json::Value::from(text));
@@ -114,6 +129,18 @@ mod tests {
         assert_eq!(sweep("5"), Ok(Sweep(Some(Duration::from_secs(5)))));
         assert_eq!(sweep("off"), Ok(Sweep(None)));
         assert!(sweep("0").is_err() && sweep("never").is_err());
+    }
+
+    #[test]
+    fn a_duration_is_a_number_and_a_unit() {
+        let seconds = |text: &str| duration(text).map(|it| it.as_secs());
+        assert_eq!(
+            [seconds("24h"), seconds("7d"), seconds("30m"), seconds("0s"), seconds("9")].map(Result::unwrap),
+            [86_400, 604_800, 1800, 0, 9]
+        );
+        for wrong in ["", "h", "-1h", "1.5h", "1w", "99999999999999999999", "999999999999999999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::{
     directive,
     entry::{Actor, Entry},
     error::Error,
+    file::{self, ContextFile},
     form,
     id::{RunId, SetName, ThreadId},
     request::{self, Request, facts::Answered},
@@ -72,6 +73,8 @@ pub enum Command {
     ToolResults(RunId, Vec<(String, String)>),
     /// Go on among the steps.
     Steps(StepsChange),
+    /// Note which context files there are: all of them.
+    ObserveFiles(Vec<ContextFile>),
     /// Make a token.
     CreateToken(NewToken),
     /// Revoke a token.
@@ -155,6 +158,7 @@ impl Deciding<'_> {
             Command::CancelRun(run) => run::decide::cancel(self, run).map(done)?,
             Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
             Command::Steps(change) => step::decide::change(self, change).map(done)?,
+            Command::ObserveFiles(seen) => file::decide::observe(self, seen).map(done)?,
             Command::CreateToken(new) => Answer::Token(token::decide::create(self, new)?),
             Command::RevokeToken(id) => token::decide::revoke(self, id).map(done)?,
             Command::All(commands) => {

@@ -87,6 +87,7 @@ pub mod agent;
 pub mod context_set;
 pub mod conversation;
 pub mod directive;
+pub mod file;
 pub mod form;
 pub mod run;
 pub mod step;

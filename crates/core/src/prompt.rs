@@ -7,6 +7,7 @@ mod anthropic;
 mod assemble;
 pub mod escape;
 mod eyes;
+mod files;
 mod fill;
 mod history;
 mod openai;
@@ -65,7 +66,7 @@ pub struct Request<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
-    /// Instructions, the team, the manager's duties, shared context sets, history, the active step, the task.
+    /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
     #[default]
     Team,
 }

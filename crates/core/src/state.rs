@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, run::Runs, session::Session,
-    step::Progress, time::Timestamp, token::Tokens,
+    agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files, run::Runs,
+    session::Session, step::Progress, time::Timestamp, token::Tokens,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -30,6 +30,9 @@ pub struct State {
     /// Where its team is among its steps.
     #[serde(default)]
     pub steps: Arc<Progress>,
+    /// Its context files, as they were seen last.
+    #[serde(default)]
+    pub files: Files,
     /// Its tokens.
     #[serde(default)]
     pub tokens: Tokens,

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Error, Settings,
     drivers::{Drivers, Driving},
+    files::Files,
     metrics::Metrics,
     secret,
     secret::Secret,
@@ -38,6 +39,8 @@ pub(crate) struct Inner {
     /// Cancelled when the server stops: streams end then.
     pub(crate) closing: CancellationToken,
     pub(crate) drivers: Drivers,
+    /// The folder of the project, where there is one.
+    pub(crate) files: Option<Files>,
     pub(crate) metrics: Metrics,
     /// The OpenAPI document, which describes the routes that lead here.
     pub(crate) document: LazyLock<String>,
@@ -71,6 +74,7 @@ impl App {
             is_loopback,
             closing,
             drivers,
+            files: settings.project.as_ref().map(Files::open).transpose()?,
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             turns: Semaphore::new(1),

@@ -2,6 +2,7 @@
 
 mod context_set;
 mod directive;
+mod file;
 mod form;
 mod journal;
 mod message;
@@ -61,6 +62,12 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(orchestration::reset::reset))
         .routes(routes!(orchestration::usage::usage))
         .routes(routes!(orchestration::allowed_tools::allowed_tools))
+        .routes(routes!(file::list::list, file::add::add))
+        .routes(routes!(file::search::search))
+        .routes(routes!(file::delegate::delegate))
+        .routes(routes!(file::read::read, file::remove::remove))
+        // The same, where the `/` of the path is written as it is.
+        .route("/v1/sessions/{session}/files/{folder}/{file}", get(file::read::read).delete(file::remove::remove))
         .routes(routes!(prompt::build::build))
         .routes(routes!(run::list::list, run::start::start))
         .routes(routes!(run::read::read))

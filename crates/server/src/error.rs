@@ -21,6 +21,9 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The folder of the project cannot be used.
+    #[error(transparent)]
+    Project(callboard_files::Error),
     /// The machine has no randomness to make tokens of.
     #[error("this machine gives no random numbers: {0}")]
     NoRandomness(getrandom::Error),

@@ -33,6 +33,7 @@ mod terms;
 
 mod controllers;
 mod drivers;
+mod files;
 mod metrics;
 mod shape;
 mod stream;
@@ -41,4 +42,4 @@ pub use error::Error;
 pub use local::{Drive, Local, Pieces};
 pub use openapi::openapi;
 pub use serve::{Server, serve};
-pub use settings::{Limits, Settings, Tls};
+pub use settings::{Limits, ProjectFolder, Settings, Tls};

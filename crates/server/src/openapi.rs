@@ -130,7 +130,7 @@ fn narrow(parameter: &mut Value) {
     }
     let schema = match parameter.get("name").and_then(Value::as_str) {
         Some("session") => reference::<SessionId>(),
-        Some("name" | "thread" | "run" | "token") => reference::<Label>(),
+        Some("name" | "thread" | "run" | "token" | "path") => reference::<Label>(),
         _ => return,
     };
     if parameter.get("in").and_then(Value::as_str) == Some("path")

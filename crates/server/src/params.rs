@@ -58,6 +58,21 @@ impl FromRequestParts<App> for SessionName {
     }
 }
 
+/// The path of a context file, in one segment or two.
+pub(crate) struct FilePath(pub(crate) String);
+
+impl FromRequestParts<App> for FilePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        if let Ok(path) = segment(parts, app, "path").await {
+            return Ok(Self(path));
+        }
+        let (folder, file) = (segment(parts, app, "folder").await?, segment(parts, app, "file").await?);
+        Ok(Self(format!("{folder}/{file}")))
+    }
+}
+
 /// The id of a token in the path.
 pub(crate) struct TokenId(pub(crate) String);
 

@@ -75,6 +75,8 @@ rights! {
     ChangeThread,   "threads",          "change",   Who::Manager;
     ReadMessages,   "messages",         "read",     Who::Worker;
     AddMessages,    "messages",         "add",      Who::Worker;
+    ReadFiles,      "context files",    "read",     Who::Worker;
+    WriteFiles,     "context files",    "write",    Who::Manager;
     ReadSteps,      "steps",            "read",     Who::Worker;
     GoThroughSteps, "steps",            "go through", Who::Manager;
     BuildPrompt,    "prompts",          "build",    Who::Worker;

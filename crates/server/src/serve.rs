@@ -22,7 +22,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::guarded, tls};
+use crate::{Error, Settings, app::App, drivers::Driving, files, openapi, router::guarded, tls};
 
 /// Serves `board` on `listener` until `shutdown` comes: [`Server::ready`] and [`Server::serve`] at once.
 pub async fn serve(
@@ -79,6 +79,8 @@ impl Server {
     /// answered, for as long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
         self.app.drivers.keep();
+        let (app, closing) = (self.app.clone(), self.app.closing.clone());
+        self.tasks.spawn(async move { closing.run_until_cancelled(files::watch(app)).await });
         tokio::select! {
             () = self.take() => {}
             () = shutdown => {}

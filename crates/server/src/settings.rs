@@ -25,6 +25,19 @@ pub struct Settings {
     pub models: Arc<dyn ChatModel>,
     /// How runs are driven.
     pub runs: callboard_run::Settings,
+    /// The folder of a project, whose context files belong to the sessions of the same names. Without it there are none.
+    pub project: Option<ProjectFolder>,
+}
+
+/// The folder of a project. No file outside of its `.tmp/sessions` is read or written.
+#[derive(Clone, Debug)]
+pub struct ProjectFolder {
+    /// Where it is.
+    pub root: PathBuf,
+    /// How often it is looked whether somebody has written there.
+    pub look_every: Duration,
+    /// How often it is cleaned up, if at all.
+    pub sweep_every: Option<Duration>,
 }
 
 /// Files for TLS.
@@ -75,9 +88,14 @@ impl Default for Limits {
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Secrets are not shown.
-        let Self { user_tokens, tls, hosts, origins, limits, runs, .. } = self;
+        let Self { user_tokens, tls, hosts, origins, limits, runs, project, .. } = self;
         let mut shown = f.debug_struct("Settings");
         shown.field("user_tokens", &user_tokens.len()).field("tls", tls).field("hosts", hosts);
-        shown.field("origins", origins).field("limits", limits).field("runs", runs).finish_non_exhaustive()
+        shown
+            .field("origins", origins)
+            .field("limits", limits)
+            .field("runs", runs)
+            .field("project", project)
+            .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod text;
 pub(crate) mod agent;
 pub(crate) mod directive;
 pub(crate) mod entry;
+pub(crate) mod file;
 pub(crate) mod form;
 pub(crate) mod message;
 pub(crate) mod profile;

@@ -24,6 +24,9 @@ pub(crate) struct Serve {
     /// The folder for what is not in the store: the key of tokens and the server's name. By default that of the SQLite file
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// The folder of a project: the context files in its .tmp/sessions belong to the sessions of the same names
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
     /// How often what has expired is removed
     #[arg(long, value_name = "N|off", default_value = "60", value_parser = parse::sweep)]
     pub(crate) sweep_seconds: Sweep,

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
 
 use callboard_engine::{
@@ -15,7 +16,7 @@ use callboard_engine::{
     core::session::Ttl,
     store::{Lease, Store},
 };
-use callboard_server::{Limits, Server, Settings, Tls};
+use callboard_server::{Limits, ProjectFolder, Server, Settings, Tls};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -29,6 +30,9 @@ use crate::{
     signals::Signals,
     terminal,
 };
+
+/// How often it is looked for context files that others wrote.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Result<ExitCode, Failure> {
     // Whoever ends it while it starts is heard, too.
@@ -50,6 +54,11 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         tls: args.tls_certificate.clone().zip(args.tls_key.clone()).map(|(certificate, key)| Tls { certificate, key }),
         hosts: args.hosts.clone(),
         origins: args.origins.clone(),
+        project: args.project.clone().map(|root| ProjectFolder {
+            root,
+            look_every: LOOK_EVERY,
+            sweep_every: args.sweep_seconds.0,
+        }),
         limits: Limits::default(),
         models: Arc::new(config::endpoints()),
         runs: config::runs(node.name.clone()),

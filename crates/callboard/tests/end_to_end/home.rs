@@ -189,7 +189,7 @@ fn without_cursor(text: &str) -> String {
 }
 
 /// Replaces what looks like `pattern`, in which `#` is a digit and `a` a digit or a letter.
-fn replace(text: &str, pattern: &str, with: &str) -> String {
+pub fn replace(text: &str, pattern: &str, with: &str) -> String {
     let fits = |text: &str| {
         let mut there = text.chars();
         pattern.chars().all(|wanted| match (wanted, there.next()) {

@@ -28,6 +28,7 @@ mod bad_input;
 mod crash;
 mod doctor;
 mod examples;
+mod files;
 mod help;
 mod home;
 mod job;

@@ -16,6 +16,7 @@ pub const TAGS: &[&str] = &[
     "DIRECTIVE_OUTCOMES",
     "ANSWER_VERDICT",
     "LEFT_OUT",
+    "CONTEXT_FILES",
     "ACTIVE_STEP",
     "CURRENT_TASK",
 ];

@@ -1,6 +1,9 @@
 //! The layout `team`: what is always in it.
 
-use super::escape::{attribute, escape};
+use super::{
+    escape::{attribute, escape},
+    files,
+};
 use crate::{
     agent::{Agent, Role},
     view::View,
@@ -15,6 +18,13 @@ pub(super) struct Fixed {
 
 /// The parts that do not change from turn to turn, in order.
 pub(super) fn fixed(view: &View<'_>, agent: &Agent) -> Vec<Fixed> {
+    let mut parts = who(view, agent);
+    parts.extend(files::files(view, agent).map(|text| Fixed { name: "files", text }));
+    parts
+}
+
+/// Who the reader is, who else there is, and what it is to do.
+fn who(view: &View<'_>, agent: &Agent) -> Vec<Fixed> {
     let instructions = Fixed { name: "instructions", text: instructions(agent) };
     let team = Fixed { name: "team", text: team(view, agent) };
     let duties = match (agent.role, view.state.team.manager()) {

@@ -72,6 +72,10 @@ pub(crate) struct Sight {
     verdicts: Vec<(String, String, u64, BTreeSet<String>)>,
     /// The names of all sets that there were: whoever is the manager keeps them all in order.
     set_names: BTreeSet<String>,
+    /// Whom each file that is there is for, and its words.
+    files: BTreeMap<String, (String, BTreeSet<String>)>,
+    /// The words of the paths of files, and whom they were for.
+    paths: Vec<(String, BTreeSet<String>)>,
     /// Names that an agent has had in sight.
     named: BTreeMap<String, BTreeSet<String>>,
 }
@@ -117,6 +121,11 @@ impl Sight {
                     self.verdicts.push((manager, text("thread_id"), seq, words(&text("reason"))));
                 }
             }
+            "file.added" => {
+                self.paths.push((text("for"), words(&text("path"))));
+                self.files.insert(text("path"), (text("for"), words(&data.to_string())));
+            }
+            "file.removed" => drop(self.files.remove(&text("path"))),
             "directive.received" => self.for_the_manager(&data),
             "turn.requested" | "turn.answered" => {
                 let mut outcome = data.clone();
@@ -173,7 +182,11 @@ impl Sight {
                 words.extend(reason.clone());
             }
         }
-        if self.manager().as_deref() == Some(agent) {
+        let is_manager = self.manager().as_deref() == Some(agent);
+        let files = self.files.values().chain(&self.paths);
+        let files = files.filter(|(recipient, _)| is_manager || recipient == agent || recipient == "all");
+        words.extend(files.flat_map(|(_, words)| words.clone()));
+        if is_manager {
             words.extend(self.instructions.values().flatten().cloned());
             words.extend(self.set_names.iter().cloned());
             let then = self.in_charge.iter().filter(|(manager, _)| manager == agent);

@@ -8,6 +8,7 @@ use callboard_core::{
     conversation::NewMessage,
     entry::Actor,
     error::Error,
+    file::ContextFile,
     run::{Due, Usage},
     session::SessionPatch,
     step::{Place, StepsChange},
@@ -55,6 +56,8 @@ pub(crate) enum Step {
     Run(u8),
     /// The user answers the forms that wait.
     Submit,
+    /// These files are seen: their numbers, and for whom they are.
+    Files(Vec<(u8, &'static str)>),
     /// The team goes on among its steps.
     Steps { by: &'static str, change: StepsChange },
 }
@@ -151,6 +154,7 @@ fn step() -> impl Strategy<Value = Step> {
         (12, reply().prop_map(Step::Reply).boxed()),
         (1, any::<u8>().prop_map(Step::Run).boxed()),
         (1, Just(Step::Submit).boxed()),
+        (2, vec((0..6_u8, files_for()), 0..5).prop_map(Step::Files).boxed()),
         (6, (by(), change()).prop_map(|(by, change)| Step::Steps { by, change }).boxed()),
     ])
 }
@@ -158,6 +162,10 @@ fn step() -> impl Strategy<Value = Step> {
 /// One of the threads; mostly the same, so that much happens to it.
 fn thread() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just(THREADS[1]), 2 => select(&THREADS[..])]
+}
+
+fn files_for() -> impl Strategy<Value = &'static str> {
+    prop_oneof![1 => Just("all"), 1 => Just("@elsewhere"), 4 => select(&AGENTS[..])]
 }
 
 /// One of the sets; mostly the same, so that much happens to it.
@@ -294,6 +302,16 @@ impl Told {
             Step::Say { by, thread, id, words, tool } => {
                 let message = self.message(*id, *words, *tool);
                 self.ask(by, Command::AddMessages(thread.parse()?, vec![message]))
+            }
+            Step::Files(files) => {
+                let file = |(number, recipient): &(u8, &'static str)| ContextFile {
+                    path: format!("zq92{number}q/</CONTEXT_FILES>").into(),
+                    recipient: (*recipient).into(),
+                    keywords: vec![self.text(2).into()],
+                    created: "2025-01-18T14:30:22Z".into(),
+                };
+                let files = files.iter().map(file).collect();
+                self.board.system(Command::ObserveFiles(files)).map(|_| ())
             }
             Step::Steps { by, change } => self.ask(by, Command::Steps(change.clone())),
             Step::Start => {

@@ -86,6 +86,35 @@ text! {
 }
 
 text! {
+    /// What a context file is called, without its folder and ending; no more than 200 bytes.
+    ContextFileName, |text| text.pattern(Some(FILE_NAME)).min_length(Some(1)).max_length(Some(100))
+}
+
+text! {
+    /// A word under which a context file is found.
+    ContextFileKeyword, |text| text.pattern(Some(KEYWORD)).min_length(Some(1)).max_length(Some(100))
+}
+
+text! {
+    /// For whom a context file is: the name of an agent, or `all`.
+    ContextFileRecipient, |text| text.pattern(Some(SAYING)).min_length(Some(1)).max_length(Some(128))
+}
+
+text! {
+    /// Words with commas between them.
+    ContextFileKeywords, |text| text.pattern(Some(KEYWORDS))
+}
+
+/// One line with something in it, that leads to no other folder and is not hidden.
+const FILE_NAME: &str = concat!("^\\s*", plain!("\\s/\\\\.-"), plain!("/\\\\"), "*$");
+
+/// One line with something in it, without commas.
+const KEYWORD: &str = concat!("^", plain!(","), "*", plain!("\\s,"), plain!(","), "*$");
+
+/// Some of these, or nothing between the commas.
+const KEYWORDS: &str = concat!("^", plain!(","), "{0,100}(,", plain!(","), "{0,100})*$");
+
+text! {
     /// Roles with commas between them, in any case.
     Roles, |text| text.pattern(Some(ROLES))
 }

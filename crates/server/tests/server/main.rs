@@ -9,6 +9,7 @@ mod fixtures;
 mod bad_input;
 mod document;
 mod everyone;
+mod files;
 mod keyed;
 mod local;
 mod people;

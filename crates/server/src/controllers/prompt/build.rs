@@ -112,6 +112,9 @@ pub(crate) async fn build(on: On<BuildPrompt>, asked: Asked<PromptBody>) -> Resu
         return Err(on.forbidden("build prompts as of an earlier entry"));
     }
     let agent = whose(&on, agent).await?;
+    if let (Some(files), None) = (&on.app.files, at) {
+        files.observe(&on.session).await?;
+    }
     let default_model = on.app.settings.runs.model.clone();
     let query =
         PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };

@@ -9,6 +9,7 @@ use crate::{
     app::App,
     body::{Asked, Nothing},
     caller::On,
+    files,
     once::Task,
     params::SessionName,
     problem::Problem,
@@ -43,7 +44,11 @@ pub(crate) async fn delete(
 }
 
 async fn remove(app: &App, task: Task, was_gone: bool) -> Result<Value, Problem> {
-    match app.board.delete(&task.id).await {
+    let deleted = app.board.delete(&task.id).await;
+    if let (Ok(()), Some(files)) = (&deleted, &app.files) {
+        files.end(&task.id, files::now(&app.board).await?).await;
+    }
+    match deleted {
         Err(Error::NoSession { .. }) if task.again && was_gone => Ok(Value::Null),
         deleted => Ok(deleted.map(|()| Value::Null)?),
     }

@@ -1,0 +1,235 @@
+//! `callboard files`: on the folder of a project alone, without a server or a store.
+
+mod add;
+
+use std::{
+    process::ExitCode,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use callboard_engine::core::{
+    id::{BadName, SessionId},
+    time::Timestamp,
+};
+use callboard_files::{
+    Cleaned, Found, INSTRUCTIONS, Keyword, Match, Problem, Project, Query, Recipient, Task, message, should_create,
+};
+use serde_json::json;
+
+use crate::{
+    cli::{Files, FilesCommand, FilesQuery, MatchChoice},
+    failure::Failure,
+    output::{Output, Style},
+    terminal,
+};
+
+pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure> {
+    let project = match &files.command {
+        FilesCommand::ShouldCreate { sentences, delegating, risk } => {
+            advise(Task { sentences: *sentences, delegating: *delegating, risk: *risk }, output);
+            return Ok(ExitCode::SUCCESS);
+        }
+        FilesCommand::Instructions => {
+            output.answer(&json!({ "instructions": INSTRUCTIONS }), |output| output.write(INSTRUCTIONS));
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => Project::at(&files.root)?,
+    };
+    on(&project, files.command, output)
+}
+
+fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCode, Failure> {
+    match command {
+        FilesCommand::New { session } => new(project, session.as_deref(), output)?,
+        FilesCommand::Add(args) => add::add(project, args, output)?,
+        FilesCommand::List { session, query } => {
+            let mut session = project.session(&id(&session.session)?)?;
+            session.touch(now())?;
+            let files = session.list(&query.parse()?);
+            output.answer(&json!({ "files": files }), |output| table(&files, output));
+        }
+        FilesCommand::Search { session, query, all_sessions: _ } => {
+            search(project, session.as_deref(), &query, output)?
+        }
+        FilesCommand::Delegate { session, to, task, query } => {
+            delegate(project, &id(&session.session)?, &to, &terminal::text(&task)?, &query, output)?;
+        }
+        FilesCommand::Remove { session, path } => {
+            let mut session = project.session(&id(&session.session)?)?;
+            let path = session.meant(&path)?;
+            session.remove(&path, now())?;
+            let (path, id) = (session.shown(path.as_str()), session.id());
+            output.answer(&json!({"removed": path, "session_id": id}), |output| {
+                output.line(format!("{path} is removed"))
+            });
+        }
+        FilesCommand::Touch { session } => {
+            let mut session = project.session(&id(&session.session)?)?;
+            session.touch(now())?;
+            let (id, last) = (session.id(), &session.manifest().last_activity);
+            let json = json!({"session_id": id, "last_activity": last});
+            output.answer(&json, |output| output.line(format!("{id} was used last at {last}")));
+        }
+        FilesCommand::End { session } => {
+            let ended = project.end(&id(&session.session)?, now())?;
+            return Ok(cleaned(&ended, "deleted", output));
+        }
+        FilesCommand::Clean { older_than, dry_run } => return clean(project, older_than, dry_run, output),
+        FilesCommand::Check { session, repair } => return check(project, session.as_deref(), repair, output),
+        FilesCommand::ShouldCreate { .. } | FilesCommand::Instructions => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn new(project: &Project, name: Option<&str>, output: Output) -> Result<(), Failure> {
+    let session = match name {
+        Some(name) => project.create_as(&id(name)?, now())?,
+        None => project.create(now(), random)?,
+    };
+    let (id, path) = (session.id(), session.path());
+    output.answer(&json!({"session_id": id, "path": path}), |output| {
+        output.line(format!("session    {id}"));
+        output.line(format!("folder     {path}"));
+    });
+    Ok(())
+}
+
+fn search(project: &Project, session: Option<&str>, query: &FilesQuery, output: Output) -> Result<(), Failure> {
+    let query = query.parse()?;
+    let Some(session) = session else {
+        let found = project.search(&query)?;
+        output.answer(&found, |output| table(&found.files, output));
+        for skipped in &found.skipped {
+            output.note(format!("not searched: {}", skipped.reason));
+        }
+        return Ok(());
+    };
+    let mut session = project.session(&id(session)?)?;
+    session.touch(now())?;
+    let files = session.search(&query);
+    output.answer(&json!({ "files": files }), |output| table(&files, output));
+    Ok(())
+}
+
+fn delegate(
+    project: &Project,
+    id: &SessionId,
+    to: &str,
+    task: &str,
+    query: &FilesQuery,
+    output: Output,
+) -> Result<(), Failure> {
+    let to: Recipient = name(to)?;
+    if task.trim().is_empty() {
+        return Err(Failure::failed("invalid", "the task is empty: say what is to be done"));
+    }
+    let mut session = project.session(id)?;
+    session.touch(now())?;
+    let files: Vec<_> = session.related(&to, task, &query.parse()?).into_iter().map(|file| file.path).collect();
+    let message = message(to.as_str(), task, &files);
+    output.answer(&json!({"message": message, "files": files}), |output| output.line(&message));
+    if files.is_empty() {
+        output.note("no file of this session fits; `callboard files list` shows all, `add` writes one");
+    }
+    Ok(())
+}
+
+fn clean(project: &Project, older_than: Duration, dry_run: bool, output: Output) -> Result<ExitCode, Failure> {
+    let (done, word) = match dry_run {
+        true => (project.clean_dry(older_than, now())?, "would delete"),
+        false => (project.clean(older_than, now())?, "deleted"),
+    };
+    Ok(cleaned(&done, word, output))
+}
+
+/// Prints what is gone and what stayed. It has failed where something had to stay.
+fn cleaned(done: &Cleaned, word: &str, output: Output) -> ExitCode {
+    output.answer(done, |output| {
+        done.deleted.iter().for_each(|path| output.line(format!("{word} {path}")));
+        for kept in &done.kept {
+            output.line(format!("{} {}: {}", output.paint(Style::Bad, "kept"), kept.path, kept.reason));
+        }
+        if done.deleted.is_empty() && done.kept.is_empty() {
+            output.line("nothing to clean up");
+        }
+    });
+    status(done.kept.is_empty())
+}
+
+fn check(project: &Project, session: Option<&str>, repair: bool, output: Output) -> Result<ExitCode, Failure> {
+    let id = session.map(id).transpose()?;
+    let problems = match repair {
+        true => project.repair(id.as_ref(), now())?,
+        false => project.check(id.as_ref())?,
+    };
+    output.answer(&json!({ "problems": problems }), |output| {
+        problems.iter().for_each(|problem| output.line(told(problem, output)));
+        if problems.is_empty() {
+            output.line("nothing is wrong");
+        }
+    });
+    Ok(status(problems.iter().all(|problem| problem.repaired)))
+}
+
+fn told(problem: &Problem, output: Output) -> String {
+    let word = match problem.repaired {
+        true => output.paint(Style::Good, "mended"),
+        false => output.paint(Style::Bad, "wrong"),
+    };
+    format!("{word} {}: {}", problem.path, problem.detail)
+}
+
+fn advise(task: Task, output: Output) {
+    let advice = should_create(task);
+    output.answer(&json!({"should_create": advice.create, "reason": advice.reason}), |output| {
+        output.line(format!("{}: {}", if advice.create { "yes" } else { "no" }, advice.reason));
+    });
+}
+
+fn table(files: &[Found], output: Output) {
+    let row =
+        |file: &Found| vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()];
+    output.table(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>());
+}
+
+impl FilesQuery {
+    fn parse(&self) -> Result<Query, Failure> {
+        Ok(Query {
+            keywords: words(self.keywords.as_deref())?,
+            matching: match self.matching {
+                MatchChoice::Any => Match::Any,
+                MatchChoice::All => Match::All,
+            },
+            category: self.category.as_deref().map(name).transpose()?,
+            recipient: self.recipient.as_deref().map(name).transpose()?,
+            text: self.text.clone(),
+        })
+    }
+}
+
+fn words(words: Option<&str>) -> Result<Vec<Keyword>, Failure> {
+    let words = words.unwrap_or_default().split(',').filter(|word| !word.trim().is_empty());
+    words.map(name).collect()
+}
+
+fn id(text: &str) -> Result<SessionId, Failure> {
+    name(text)
+}
+
+/// A word that names something.
+fn name<T: std::str::FromStr<Err = BadName>>(text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|error: BadName| callboard_files::Error::from(error).into())
+}
+
+fn status(is_good: bool) -> ExitCode {
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::nearest(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn random() -> u32 {
+    getrandom::u32().unwrap_or_default()
+}

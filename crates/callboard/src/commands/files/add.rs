@@ -1,0 +1,86 @@
+//! `callboard files add`.
+
+use std::path::Path;
+
+use callboard_files::{
+    Category, ContextPath, Keyword, NewFile, Parts, Project, Recipient, Session, TaskName, Template,
+};
+use serde_json::json;
+
+use super::{id, name, now, random, words};
+use crate::{cli::FilesAdd, failure::Failure, output::Output, terminal};
+
+pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(), Failure> {
+    let recipient: Recipient = name(&args.recipient)?;
+    let keywords = words(args.keywords.as_deref())?;
+    let category: Option<Category> = args.category.as_deref().map(name).transpose()?;
+    let (path, session) = match &args.file {
+        Some(file) => track(project, &args, file, category, &recipient, &keywords)?,
+        None => {
+            let name: TaskName = name(args.name.as_deref().unwrap_or_default())?;
+            let (parts, template) = (parts(&args)?, template(args.template.as_deref())?);
+            let category = category.unwrap_or_default();
+            let file = NewFile { category, name, recipient, keywords, parts, template };
+            write(project, args.session.as_deref(), &file)?
+        }
+    };
+    let (path, id) = (session.shown(path.as_str()), session.id());
+    if args.session.is_none() {
+        output.note(format!("session {id}"));
+    }
+    output.answer(&json!({"path": path, "session_id": id}), |output| output.line(format!("{path} is added")));
+    Ok(())
+}
+
+/// Writes a file. The session is made where it is not there yet.
+fn write(project: &Project, session: Option<&str>, file: &NewFile) -> Result<(ContextPath, Session), Failure> {
+    let mut session = match session {
+        Some(session) => project.session_or_new(&id(session)?, now())?,
+        None => project.create(now(), random)?,
+    };
+    Ok((session.add(file, now())?, session))
+}
+
+fn track(
+    project: &Project,
+    args: &FilesAdd,
+    file: &str,
+    category: Option<Category>,
+    recipient: &Recipient,
+    keywords: &[Keyword],
+) -> Result<(ContextPath, Session), Failure> {
+    let mut session = project.session(&id(args.session.as_deref().unwrap_or_default())?)?;
+    let path = session.meant(file)?;
+    if let Some(category) = category.filter(|category| path.category() != Ok(*category)) {
+        return Err(Failure::failed("invalid", format!("{path} is not in the folder {category}"))
+            .hint("leave --category out, or move the file there"));
+    }
+    session.track(&path, recipient, keywords, now())?;
+    Ok((path, session))
+}
+
+/// What the file says: what the options give, and the rest from a text with headings.
+fn parts(args: &FilesAdd) -> Result<Parts, Failure> {
+    let texts = [&args.request, &args.background, &args.expected, &args.constraints];
+    let is_input = |text: &&Option<String>| text.as_deref() == Some("-");
+    if texts.into_iter().chain([&args.from]).filter(is_input).count() > 1 {
+        return Err(Failure::usage("invalid", "the standard input can be only one of the texts"));
+    }
+    let text = |text: &Option<String>| text.as_deref().map(terminal::text).transpose();
+    let given = Parts {
+        request: text(&args.request)?.unwrap_or_default(),
+        background: text(&args.background)?,
+        expected: text(&args.expected)?,
+        constraints: text(&args.constraints)?,
+    };
+    let from = match args.from.as_deref() {
+        Some("-") => terminal::all()?,
+        Some(path) => terminal::file(Path::new(path))?,
+        None => String::new(),
+    };
+    Ok(given.or(Parts::parse(&from)))
+}
+
+fn template(path: Option<&Path>) -> Result<Template, Failure> {
+    Ok(path.map(terminal::file).transpose()?.map(Template::new).unwrap_or_default())
+}

@@ -1,0 +1,95 @@
+//! Context files, as far as they were observed. Their folder is the truth, since shells write it without a server; the
+//! journal holds what was seen of it.
+
+pub(crate) mod decide;
+pub(crate) mod facts;
+
+use std::sync::Arc;
+
+use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::Audience,
+    id::{AgentName, Seq},
+    view::View,
+};
+
+/// For whom a file is that is for everybody.
+const EVERYBODY: &str = "all";
+
+/// A context file, as the manifest of its folder lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextFile {
+    /// Its path, below the folder of the project.
+    pub path: Arc<str>,
+    /// For whom it is: the name of an agent, or `all`.
+    #[serde(rename = "for")]
+    pub recipient: Arc<str>,
+    /// Under which words it is found.
+    pub keywords: Vec<Arc<str>>,
+    /// When it was added, as the manifest has it.
+    pub created: Arc<str>,
+}
+
+impl ContextFile {
+    /// Whether it is meant for this agent.
+    pub fn is_for(&self, agent: &AgentName) -> bool {
+        is_for(&self.recipient, agent)
+    }
+}
+
+fn is_for(recipient: &str, agent: &AgentName) -> bool {
+    recipient == EVERYBODY || recipient == agent.as_str()
+}
+
+/// Which agents a file is meant for.
+fn audience(recipient: &str) -> Audience {
+    match recipient.parse::<AgentName>() {
+        _ if recipient == EVERYBODY => Audience::All,
+        Ok(name) => Audience::of([name]),
+        Err(_) => Audience::None,
+    }
+}
+
+/// A file, and the entry that noted it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// The file.
+    pub file: Arc<ContextFile>,
+    /// The entry.
+    pub seq: Seq,
+}
+
+/// The files of a session by path, as they were seen last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Files(RedBlackTreeMapSync<Arc<str>, Held>);
+
+impl Files {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.0.values()
+    }
+
+    /// The one with this path.
+    pub fn get(&self, path: &str) -> Option<&Held> {
+        self.0.get(path)
+    }
+}
+
+impl<'a> View<'a> {
+    /// The files that the viewer sees, by path: those that are meant for it. The user and the manager see all.
+    pub fn files(&self) -> impl Iterator<Item = &'a ContextFile> {
+        let view = *self;
+        self.state.files.iter().map(|held| &*held.file).filter(move |file| view.may_see_file_for(&file.recipient))
+    }
+
+    /// Whether the viewer may see a file that is for `recipient`.
+    pub fn may_see_file_for(&self, recipient: &str) -> bool {
+        self.is_in_charge() || self.agent().is_some_and(|agent| is_for(recipient, agent))
+    }
+}
+
+#[cfg(test)]
+mod tests;

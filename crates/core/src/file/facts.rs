@@ -1,0 +1,71 @@
+//! What can be seen to happen to context files.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ContextFile, Held, audience};
+use crate::{
+    audience::Audience,
+    entry::Header,
+    fact::{Fact, Seen},
+    state::State,
+    view::View,
+};
+
+/// A file is there that was not there before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Added(pub(super) ContextFile);
+
+/// A file is not there any more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Removed {
+    pub(super) path: Arc<str>,
+    #[serde(rename = "for")]
+    pub(super) recipient: Arc<str>,
+}
+
+impl Fact for Added {
+    const TYPE: &'static str = "file.added";
+
+    fn subject(&self) -> String {
+        format!("file:{}", self.0.path)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(&self.0.recipient).or(&before.team.managers())
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let held = Held { file: Arc::new(self.0), seq: header.seq };
+        state.files.0.insert_mut(held.file.path.clone(), held);
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let is_there = view.state.files.get(&self.0.path).is_some_and(|held| held.seq == header.seq);
+        let may = is_there && view.was_meant(header) && view.may_see_file_for(&self.0.recipient);
+        if may { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for Removed {
+    const TYPE: &'static str = "file.removed";
+
+    fn subject(&self) -> String {
+        format!("file:{}", self.path)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(&self.recipient).or(&before.team.managers())
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.files.0.remove_mut(&self.path);
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let may = view.was_meant(header) && view.may_see_file_for(&self.recipient);
+        if may { Seen::fact(&self) } else { None }
+    }
+}

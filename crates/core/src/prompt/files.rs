@@ -1,0 +1,25 @@
+//! The part that names the context files which are meant for the reader. What they say is read where they are.
+
+use super::escape::escape;
+use crate::{agent::Agent, file::Held, view::View};
+
+/// How many files are named: the newest.
+const NAMED: usize = 20;
+
+/// The files that are meant for the reader; nothing where there are none.
+pub(super) fn files(view: &View<'_>, agent: &Agent) -> Option<String> {
+    let mut files: Vec<&Held> = view.state.files.iter().filter(|held| held.file.is_for(&agent.name)).collect();
+    files.sort_by_key(|held| held.seq);
+    let more = files.len().saturating_sub(NAMED);
+    let line = |held: &&Held| {
+        let keywords = held.file.keywords.iter().map(|word| escape(word)).collect::<Vec<_>>().join(", ");
+        format!("- {} ({keywords})\n", escape(&held.file.path))
+    };
+    let lines: String = files.iter().skip(more).map(line).collect();
+    let rest = match more {
+        0 => String::new(),
+        more => format!("- {more} more: `callboard files list --session {}`\n", view.state.session.id.as_ref()?),
+    };
+    let head = "Context files meant for you, with their keywords. Read those that your task needs.";
+    (!files.is_empty()).then(|| format!("<CONTEXT_FILES>\n{head}\n{lines}{rest}</CONTEXT_FILES>\n"))
+}

@@ -1,0 +1,307 @@
+//! Finding what is wrong with sessions, and mending what can be mended.
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    Category, ContextPath, Entry, Error, Manifest, Project, Session,
+    disk::{Folder, Kind, Lock},
+    manifest::stamp,
+    path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
+    project::{locked, shown},
+};
+
+/// For whom a file is of which nobody knows it any more.
+const UNKNOWN: &str = "unknown";
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// With which session.
+    pub session_id: SessionId,
+    /// Where, as a path below the project.
+    pub path: String,
+    /// A stable word for the kind of problem.
+    pub code: String,
+    /// What is wrong, and what it leads to.
+    pub detail: String,
+    /// Whether it was mended.
+    pub repaired: bool,
+}
+
+impl Project {
+    /// Says what is wrong with a session, or with all of them.
+    pub fn check(&self, id: Option<&SessionId>) -> Result<Vec<Problem>, Error> {
+        self.examine(id, None)
+    }
+
+    /// The same, and mends what can be mended: the manifest of a session is written anew as it should be.
+    pub fn repair(&self, id: Option<&SessionId>, now: Timestamp) -> Result<Vec<Problem>, Error> {
+        self.examine(id, Some(now))
+    }
+
+    fn examine(&self, id: Option<&SessionId>, repair: Option<Timestamp>) -> Result<Vec<Problem>, Error> {
+        let ids = id.map_or_else(|| self.ids(), |id| Ok(vec![id.clone()]))?;
+        let sessions = self.sessions()?;
+        let mut problems = Vec::new();
+        for one in ids {
+            let lock = if repair.is_some() { Lock::Exclusive } else { Lock::Shared };
+            let folder = sessions.as_ref().map_or(Ok(None), |sessions| locked(sessions, &one, lock));
+            match folder {
+                Ok(Some(folder)) => Examined::new(self, &one, folder).examine(repair, &mut problems),
+                Ok(None) if id.is_some() => {
+                    return Err(Error::NoSession { id: one, folder: crate::SESSIONS.to_owned() });
+                }
+                Ok(None) => {}
+                Err(error) => problems.push(problem(&one, "", error.code(), error.to_string())),
+            }
+        }
+        Ok(problems)
+    }
+}
+
+fn problem(id: &SessionId, path: &str, code: &str, detail: String) -> Problem {
+    let path = shown(id, path).trim_end_matches('/').to_owned();
+    Problem { session_id: id.clone(), path, code: code.to_owned(), detail, repaired: false }
+}
+
+/// A session that is looked at: its manifest as it should be, and what was wrong with it.
+struct Examined {
+    session: Session,
+    problems: Vec<Problem>,
+    /// What stays wrong also in the manifest as it should be.
+    beyond_repair: Vec<Problem>,
+}
+
+impl Examined {
+    fn new(project: &Project, id: &SessionId, folder: Folder) -> Self {
+        let blank = Manifest {
+            session_id: id.to_string(),
+            created_at: String::new(),
+            last_activity: String::new(),
+            context_files: IndexMap::new(),
+            unknown: Map::new(),
+        };
+        let session = Session::unread(id.clone(), folder, project.paths(), blank);
+        Self { session, problems: Vec::new(), beyond_repair: Vec::new() }
+    }
+
+    fn examine(mut self, repair: Option<Timestamp>, problems: &mut Vec<Problem>) {
+        let is_readable = match self.session.folder.read(MANIFEST) {
+            Ok(bytes) => {
+                self.manifest(bytes.as_deref());
+                self.entries();
+                self.dates(repair);
+                self.strays();
+                true
+            }
+            Err(error) => {
+                self.beyond(MANIFEST, error.code(), error.to_string());
+                false
+            }
+        };
+        if repair.is_some() && is_readable && !self.problems.is_empty() {
+            match self.session.write() {
+                Ok(()) => self.problems.iter_mut().for_each(|problem| problem.repaired = true),
+                Err(error) => self.beyond(MANIFEST, error.code(), error.to_string()),
+            }
+        }
+        problems.append(&mut self.problems);
+        problems.append(&mut self.beyond_repair);
+    }
+
+    fn wrong(&mut self, path: &str, code: &str, detail: impl Into<String>) {
+        self.problems.push(problem(&self.session.id, path, code, detail.into()));
+    }
+
+    fn beyond(&mut self, path: &str, code: &str, detail: impl Into<String>) {
+        self.beyond_repair.push(problem(&self.session.id, path, code, detail.into()));
+    }
+
+    /// Takes from the manifest what can be used of it.
+    fn manifest(&mut self, bytes: Option<&[u8]>) {
+        let Some(bytes) = bytes else {
+            self.wrong(MANIFEST, "manifest_missing", "there is no manifest, so nothing of the session can be used");
+            return self.documents();
+        };
+        let mut fields = match serde_json::from_slice::<Map<String, Value>>(bytes) {
+            Ok(fields) => fields,
+            Err(error) => {
+                let what = if bytes.trim_ascii().is_empty() { "it is empty".to_owned() } else { error.to_string() };
+                self.wrong(MANIFEST, "manifest_damaged", format!("the manifest cannot be read: {what}"));
+                return self.documents();
+            }
+        };
+        let found = fields.shift_remove("session_id");
+        if found != Some(Value::from(self.session.id.as_str())) {
+            let found = found.unwrap_or_default();
+            let detail = format!("the manifest is that of another session: its session_id is {found}");
+            self.wrong(MANIFEST, "manifest_of_another_session", detail);
+        }
+        let mut text =
+            |field| fields.shift_remove(field).and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default();
+        self.session.manifest.created_at = text("created_at");
+        self.session.manifest.last_activity = text("last_activity");
+        match fields.shift_remove("context_files") {
+            Some(Value::Object(entries)) => entries.into_iter().for_each(|(path, entry)| self.entry(path, entry)),
+            _ => {
+                self.wrong(MANIFEST, "manifest_damaged", "context_files is not an object, so no file is listed");
+                self.documents();
+            }
+        }
+        let index = fields.shift_remove("context_index").unwrap_or_default();
+        self.session.manifest.unknown = fields;
+        self.index(&index);
+    }
+
+    fn entry(&mut self, path: String, value: Value) {
+        let entry = serde_json::from_value::<Entry>(value).unwrap_or_else(|error| {
+            self.wrong(&path, "entry_damaged", format!("the entry of the file cannot be read: {error}"));
+            self.remade(&path)
+        });
+        self.session.manifest.context_files.insert(path, entry);
+    }
+
+    fn index(&mut self, found: &Value) {
+        let should = serde_json::to_value(self.session.manifest.index()).unwrap_or_default();
+        if !is_same_index(found, &should) {
+            let detail =
+                "context_index is not the inverse of the keywords, so that others miss files or find wrong ones";
+            self.wrong(MANIFEST, "index_wrong", detail);
+        }
+    }
+
+    /// Lists the documents that say that they belong to this session.
+    fn documents(&mut self) {
+        for category in Category::ALL {
+            let Ok(Some(folder)) = self.session.folder.folder(category.as_str()) else { continue };
+            for name in folder.names().unwrap_or_default() {
+                let path = format!("{category}/{name}");
+                let is_ours = name.ends_with(category.ending()) && path.parse::<ContextPath>().is_ok();
+                let text = if is_ours { folder.read(&name).ok().flatten().unwrap_or_default() } else { Vec::new() };
+                let line = format!("Session: {}", self.session.id);
+                if text.split(|byte| *byte == b'\n').take(5).any(|it| it.trim_ascii() == line.as_bytes()) {
+                    let entry = self.remade(&path);
+                    self.session.manifest.context_files.insert(path, entry);
+                }
+            }
+        }
+    }
+
+    /// The entry of a file of which only the file is known.
+    fn remade(&self, path: &str) -> Entry {
+        let name = path.parse::<ContextPath>().map_or_else(|_| path.to_owned(), |path| path.name().to_owned());
+        let created = self.changed_at(path);
+        Entry { created, recipient: UNKNOWN.to_owned(), keywords: vec![name], unknown: Map::new() }
+    }
+
+    /// When a file was changed, as manifests have it; nothing where there is none.
+    fn changed_at(&self, path: &str) -> String {
+        let seconds = path.parse::<ContextPath>().ok().and_then(|path| {
+            let folder = self.session.reach(&path).ok().flatten()?;
+            folder.changed_at(path.split().1)
+        });
+        let time = seconds.and_then(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)).ok());
+        time.map_or_else(String::new, stamp)
+    }
+
+    /// Drops entries that cannot stand.
+    fn entries(&mut self) {
+        for path in self.session.manifest.context_files.keys().cloned().collect::<Vec<_>>() {
+            let Some((code, detail)) = self.fault(&path) else { continue };
+            self.wrong(&path, code, detail);
+            self.session.manifest.context_files.shift_remove(&path);
+        }
+    }
+
+    fn fault(&self, path: &str) -> Option<(&'static str, String)> {
+        let path: ContextPath = match path.parse() {
+            Ok(path) => path,
+            Err(error) => return Some(("outside", format!("the entry names no file of the session: {error}"))),
+        };
+        match self.session.kind(&path) {
+            Ok(Kind::File) => None,
+            Ok(Kind::Nothing) => Some(("file_missing", "the file is listed, and is not there".to_owned())),
+            Ok(found) => Some(("misplaced", format!("the entry names no file: it is {}", found.words()))),
+            Err(error) => Some((error.code(), format!("the file cannot be reached: {error}"))),
+        }
+    }
+
+    /// Puts dates that are some for those that are none: when the file was changed, or now.
+    fn dates(&mut self, now: Option<Timestamp>) {
+        let paths: Vec<_> = self.session.manifest.context_files.keys().cloned().collect();
+        for path in paths {
+            let changed = self.changed_at(&path);
+            let Some(entry) = self.session.manifest.context_files.get_mut(&path) else { continue };
+            if entry.created.parse::<Timestamp>().is_err() {
+                let was = std::mem::replace(&mut entry.created, changed);
+                self.wrong(
+                    &path,
+                    "bad_date",
+                    format!("created is {was:?}, which is no time, so nothing is cleaned up"),
+                );
+            }
+        }
+        let now = now.map(stamp).unwrap_or_default();
+        let Manifest { created_at, last_activity, .. } = &mut self.session.manifest;
+        for (name, date) in [("created_at", created_at), ("last_activity", last_activity)] {
+            if date.parse::<Timestamp>().is_err() {
+                let was = std::mem::replace(date, now.clone());
+                // A manifest that was not there has been named as a whole.
+                if self
+                    .problems
+                    .iter()
+                    .any(|problem| problem.code == "manifest_missing" || problem.code == "manifest_damaged")
+                {
+                    continue;
+                }
+                let detail = format!("{name} is {was:?}, which is no time, so nothing is cleaned up");
+                self.problems.push(problem(&self.session.id, MANIFEST, "bad_date", detail));
+            }
+        }
+    }
+
+    /// Names files that the manifest does not list. They are left alone: nobody knows whose they are.
+    fn strays(&mut self) {
+        let mut strays = Vec::new();
+        strays_in(&self.session.folder, "", 0, &self.session.manifest, &mut strays);
+        for path in strays {
+            let detail = "it is not in the manifest, so nobody finds it and it is never cleaned up: \
+                          list it with `callboard files add --file`, or move it away";
+            self.beyond(&path, "not_tracked", detail);
+        }
+    }
+}
+
+fn strays_in(folder: &Folder, before: &str, depth: usize, manifest: &Manifest, strays: &mut Vec<String>) {
+    for name in folder.names().unwrap_or_default() {
+        let path = format!("{before}{name}");
+        let is_ours = depth == 0 && [MANIFEST, NEW_MANIFEST, NEW_DOCUMENT].contains(&name.as_str());
+        if is_ours || manifest.context_files.contains_key(&path) {
+            continue;
+        }
+        match folder.folder(&name) {
+            Ok(Some(below)) if depth < 32 => strays_in(&below, &format!("{path}/"), depth + 1, manifest, strays),
+            Ok(None) => {}
+            _ => strays.push(path),
+        }
+    }
+}
+
+/// Whether two indexes lead to the same, in whichever order.
+fn is_same_index(found: &Value, should: &Value) -> bool {
+    let sorted = |index: &Value| {
+        let mut words: Vec<(String, Vec<String>)> = Vec::new();
+        for (word, paths) in index.as_object()? {
+            let mut paths: Vec<String> =
+                paths.as_array()?.iter().map(|it| it.as_str().map(str::to_owned)).collect::<Option<_>>()?;
+            paths.sort_unstable();
+            words.push((word.clone(), paths));
+        }
+        words.sort_unstable();
+        Some(words)
+    };
+    sorted(found).is_some_and(|found| Some(found) == sorted(should))
+}

@@ -1,0 +1,263 @@
+//! Cleaning up: at the end of a session, and what nobody has used for long.
+//!
+//! Nothing goes but what the manifest lists: each entry is judged alone, and what is not plainly a file in the folder of
+//! the session stays and is told. Folders go when they are empty.
+
+use std::{collections::HashSet, time::Duration};
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ContextPath, Error, Project, Session,
+    disk::{Folder, Kind, Lock},
+    path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
+    project::{is_blank, locked, shown},
+};
+
+/// How deep folders are looked into.
+const DEEPEST: usize = 32;
+
+/// What came of cleaning up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleaned {
+    /// What is gone: files, and the folders of sessions. Paths below the project.
+    pub deleted: Vec<String>,
+    /// What had to stay.
+    pub kept: Vec<Kept>,
+}
+
+/// Something that had to stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its path below the project.
+    pub path: String,
+    /// Why it had to stay.
+    pub reason: String,
+}
+
+/// Whether it is done, or only said what would be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Do,
+    Say,
+}
+
+impl Project {
+    /// Ends a session: what it lists goes. One that is not there has ended.
+    pub fn end(&self, id: &SessionId, now: Timestamp) -> Result<Cleaned, Error> {
+        let mut cleaned = Cleaned::default();
+        let Some(sessions) = self.sessions()? else { return Ok(cleaned) };
+        let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { return Ok(cleaned) };
+        let mut session = Session::open(id.clone(), folder, self.paths())?;
+        refuse_bad_dates(&session)?;
+        session.clear(&sessions, Mode::Do, Some(now), &mut cleaned)?;
+        Ok(cleaned)
+    }
+
+    /// Cleans up sessions that nobody has used for more than `older_than`, to the second. Where anything is wrong with
+    /// a session, it stays and is told.
+    pub fn clean(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
+        self.sweep(older_than, now, Mode::Do)
+    }
+
+    /// What [`Project::clean`] would do.
+    pub fn clean_dry(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
+        self.sweep(older_than, now, Mode::Say)
+    }
+
+    fn sweep(&self, older_than: Duration, now: Timestamp, mode: Mode) -> Result<Cleaned, Error> {
+        let mut cleaned = Cleaned::default();
+        let Some(sessions) = self.sessions()? else { return Ok(cleaned) };
+        for id in self.ids()? {
+            if let Err(error) = self.sweep_one(&sessions, &id, older_than, now, mode, &mut cleaned) {
+                let path = shown(&id, "").trim_end_matches('/').to_owned();
+                cleaned.kept.push(Kept { path, reason: error.to_string() });
+            }
+        }
+        Ok(cleaned)
+    }
+
+    fn sweep_one(
+        &self,
+        sessions: &Folder,
+        id: &SessionId,
+        older_than: Duration,
+        now: Timestamp,
+        mode: Mode,
+        cleaned: &mut Cleaned,
+    ) -> Result<(), Error> {
+        let Some(mut folder) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
+        if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
+            // Perhaps somebody makes it this moment, who has the folder of sessions locked until it has this one.
+            drop(folder);
+            sessions.again()?.lock(Lock::Exclusive)?;
+            let Some(again) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
+            folder = again;
+        }
+        let mut session = Session::open(id.clone(), folder, self.paths())?;
+        refuse_bad_dates(&session)?;
+        let idle = session.manifest.idle_seconds(now).unwrap_or_default();
+        if u64::try_from(idle).is_ok_and(|idle| idle > older_than.as_secs()) {
+            session.clear(sessions, mode, None, cleaned)?;
+        }
+        Ok(())
+    }
+}
+
+/// A date that is none stops everything.
+fn refuse_bad_dates(session: &Session) -> Result<(), Error> {
+    match session.manifest.bad_date() {
+        Some((pointer, wrong)) => {
+            Err(Error::Damaged { path: session.shown(MANIFEST), why: format!("{pointer}: {wrong}") })
+        }
+        None => Ok(()),
+    }
+}
+
+/// What is to become of an entry.
+enum Fate {
+    /// Its file goes.
+    Goes(ContextPath),
+    /// There is nothing.
+    IsGone,
+    /// It stays.
+    Stays(String),
+}
+
+impl Session {
+    /// Removes what the manifest lists, then empty folders, then the manifest and the folder of the session. Where
+    /// something has to stay, the manifest stays too and lists that; `touch` is when it was used last then.
+    fn clear(
+        &mut self,
+        sessions: &Folder,
+        mode: Mode,
+        touch: Option<Timestamp>,
+        cleaned: &mut Cleaned,
+    ) -> Result<(), Error> {
+        for name in [NEW_MANIFEST, NEW_DOCUMENT] {
+            // What has to stay could not be written down.
+            if self.folder.kind(name)? == Kind::Folder {
+                return Err(Error::Misplaced { path: self.shown(name), found: "a folder", expected: "no folder" });
+            }
+        }
+        // All are judged before any goes, so that none is judged by what is left of another.
+        let paths: Vec<String> = self.manifest.context_files.keys().cloned().collect();
+        let fates: Vec<Fate> = paths.iter().map(|path| self.fate(path)).collect();
+        let (mut gone, mut stays) = (HashSet::new(), HashSet::new());
+        for (path, fate) in paths.into_iter().zip(fates) {
+            match self.meet(fate, mode) {
+                Ok(true) => cleaned.deleted.push(self.shown(&path)),
+                Ok(false) => {}
+                Err(reason) => {
+                    cleaned.kept.push(Kept { path: self.shown(&path), reason });
+                    stays.insert(path);
+                    continue;
+                }
+            }
+            gone.insert(path);
+        }
+        let rest = Rest { mode, gone: &gone, stays: &stays };
+        let is_empty = rest.clear(&self.folder, "", 0, &|path| self.shown(path), cleaned)? && stays.is_empty();
+        if mode == Mode::Do {
+            if is_empty && self.vanish(sessions)? {
+                cleaned.deleted.push(self.path());
+            } else {
+                if is_empty {
+                    let reason = "something was put there while it was cleaned up".to_owned();
+                    cleaned.kept.push(Kept { path: self.path(), reason });
+                }
+                self.manifest.context_files.retain(|path, _| stays.contains(path));
+                match touch {
+                    Some(now) => self.touch(now)?,
+                    None => self.write()?,
+                }
+            }
+        } else if is_empty {
+            cleaned.deleted.push(self.path());
+        }
+        Ok(())
+    }
+
+    fn fate(&self, path: &str) -> Fate {
+        let path: ContextPath = match path.parse() {
+            Ok(path) => path,
+            Err(error) => return Fate::Stays(format!("it is not in the folder of the session: {error}")),
+        };
+        match self.kind(&path) {
+            Ok(Kind::File) => Fate::Goes(path),
+            Ok(Kind::Nothing) => Fate::IsGone,
+            Ok(found) => Fate::Stays(format!("it is {}, not a file", found.words())),
+            Err(error) => Fate::Stays(format!("it cannot be reached: {error}")),
+        }
+    }
+
+    /// Does what is to become of an entry, and says whether its file goes by that; or why it stays.
+    fn meet(&self, fate: Fate, mode: Mode) -> Result<bool, String> {
+        match fate {
+            Fate::Stays(reason) => Err(reason),
+            Fate::IsGone => Ok(false),
+            Fate::Goes(_) if mode == Mode::Say => Ok(true),
+            Fate::Goes(path) => {
+                let folder = self.reach(&path).map_err(|error| error.to_string())?;
+                let removed = folder.map(|folder| folder.remove(path.split().1));
+                removed.unwrap_or(Ok(false)).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Removes the manifest and the folder of the session, and says whether they are gone. Where somebody has put
+    /// something there just now, the manifest is written again.
+    fn vanish(&self, sessions: &Folder) -> Result<bool, Error> {
+        for name in [NEW_DOCUMENT, NEW_MANIFEST, MANIFEST] {
+            self.folder.remove(name)?;
+        }
+        let gone = self.folder.is_still(sessions, self.id.as_str()) && sessions.remove_empty(self.id.as_str())?;
+        sessions.flush()?;
+        Ok(gone)
+    }
+}
+
+/// What is in the folder of a session besides what was listed.
+struct Rest<'a> {
+    mode: Mode,
+    gone: &'a HashSet<String>,
+    stays: &'a HashSet<String>,
+}
+
+impl Rest<'_> {
+    /// Removes the folders below that are empty, tells of what else is there, and says whether nothing is.
+    fn clear(
+        &self,
+        folder: &Folder,
+        before: &str,
+        depth: usize,
+        shown: &dyn Fn(&str) -> String,
+        cleaned: &mut Cleaned,
+    ) -> Result<bool, Error> {
+        let mut is_empty = true;
+        for name in folder.names()? {
+            let path = format!("{before}{name}");
+            let is_ours = depth == 0 && [MANIFEST, NEW_MANIFEST, NEW_DOCUMENT].contains(&name.as_str());
+            if is_ours || (self.mode == Mode::Say && self.gone.contains(&path)) {
+                continue;
+            }
+            let kind = folder.kind(&name)?;
+            let below = if kind == Kind::Folder && depth < DEEPEST { folder.folder(&name)? } else { None };
+            let goes = match below {
+                Some(below) => {
+                    self.clear(&below, &format!("{path}/"), depth + 1, shown, cleaned)?
+                        && (self.mode == Mode::Say || folder.remove_empty(&name)?)
+                }
+                // A name that is not UTF-8 cannot be asked for.
+                None => kind == Kind::Nothing && !name.contains(char::REPLACEMENT_CHARACTER),
+            };
+            is_empty &= goes;
+            if !goes && kind != Kind::Folder && !self.stays.contains(&path) {
+                let reason = "it is not in the manifest".to_owned();
+                cleaned.kept.push(Kept { path: shown(&path), reason });
+            }
+        }
+        Ok(is_empty)
+    }
+}

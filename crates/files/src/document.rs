@@ -1,0 +1,207 @@
+//! What a context file says.
+
+use callboard_core::id::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error,
+    name::{Recipient, TaskName},
+};
+
+/// What stands where a part was not given.
+const NONE: &str = "None given.";
+
+/// What the one who gets a task has to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// What is to be done.
+    #[serde(default)]
+    pub request: String,
+    /// What one has to know for it.
+    #[serde(default)]
+    pub background: Option<String>,
+    /// What is to come of it.
+    #[serde(default)]
+    pub expected: Option<String>,
+    /// What limits it.
+    #[serde(default)]
+    pub constraints: Option<String>,
+}
+
+/// The parts with their headings in a document and their places in a template.
+const PARTS: [(&str, &str); 4] = [
+    ("Request Summary", "{request}"),
+    ("Background", "{background}"),
+    ("Expected Output", "{expected}"),
+    ("Constraints", "{constraints}"),
+];
+
+impl Parts {
+    /// Takes the parts from a text with their headings; one without any is the request.
+    pub fn parse(text: &str) -> Self {
+        let mut found: [Option<String>; 4] = Default::default();
+        let mut at = None;
+        for line in text.lines() {
+            let heading = line.strip_prefix("## ").map(str::trim);
+            if let Some(part) =
+                heading.and_then(|heading| PARTS.iter().position(|(name, _)| name.eq_ignore_ascii_case(heading)))
+            {
+                at = Some(part);
+                continue;
+            }
+            let is_head = at.is_none() && (line.starts_with("# Context:") || line.starts_with("Session:"));
+            if let Some(part) = found.get_mut(at.unwrap_or(0)).filter(|_| !is_head) {
+                let part = part.get_or_insert_default();
+                part.push_str(line);
+                part.push('\n');
+            }
+        }
+        let [request, background, expected, constraints] = found.map(|part| trimmed(part.as_deref()));
+        Self { request: request.unwrap_or_default(), background, expected, constraints }
+    }
+
+    /// These parts, where they are given, and otherwise those of `other`.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            request: if self.request.trim().is_empty() { other.request } else { self.request },
+            background: self.background.or(other.background),
+            expected: self.expected.or(other.expected),
+            constraints: self.constraints.or(other.constraints),
+        }
+    }
+
+    fn all(&self) -> [Option<String>; 4] {
+        [Some(self.request.as_str()), self.background.as_deref(), self.expected.as_deref(), self.constraints.as_deref()]
+            .map(trimmed)
+    }
+}
+
+fn trimmed(text: Option<&str>) -> Option<String> {
+    text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// How documents look. In the text of a template `{task_name}`, `{session_id}`, `{for}`, `{request}`, `{background}`,
+/// `{expected}` and `{constraints}` stand for what comes there; braces around anything else are left as they are.
+#[derive(Clone, Debug)]
+pub struct Template(String);
+
+impl Default for Template {
+    fn default() -> Self {
+        Self(include_str!("template.md").to_owned())
+    }
+}
+
+impl Template {
+    /// The template with this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The document that says `parts`. It is an error where the template has no place for one of them, or where it is
+    /// not said what is to be done.
+    pub(crate) fn document(
+        &self,
+        id: &SessionId,
+        name: &TaskName,
+        to: &Recipient,
+        parts: &Parts,
+    ) -> Result<String, Error> {
+        let texts = parts.all();
+        if texts.first().is_none_or(Option::is_none) {
+            let wrong = "it is empty; say what is to be done".to_owned();
+            return Err(Error::BadText { what: "the request", wrong });
+        }
+        let unplaced = PARTS.iter().zip(&texts).find(|((_, place), text)| text.is_some() && !self.0.contains(place));
+        if let Some(((part, place), _)) = unplaced {
+            let wrong = format!("it has no place for the part {part}; write {place} where it is to stand");
+            return Err(Error::BadText { what: "the template", wrong });
+        }
+        let mut fillings =
+            vec![("{task_name}", name.title()), ("{session_id}", id.to_string()), ("{for}", to.to_string())];
+        let texts = texts.into_iter().map(|text| text.unwrap_or_else(|| NONE.to_owned()));
+        fillings.extend(PARTS.iter().map(|(_, place)| *place).zip(texts));
+        let mut document = fill(&self.0, &fillings);
+        if !document.ends_with('\n') {
+            document.push('\n');
+        }
+        Ok(document)
+    }
+}
+
+/// Puts each filling into its place, once: what is filled in is not looked at again.
+fn fill(template: &str, fillings: &[(&str, String)]) -> String {
+    let (mut filled, mut rest) = (String::with_capacity(template.len()), template);
+    while let Some(at) = rest.find('{') {
+        let (before, here) = rest.split_at(at);
+        filled.push_str(before);
+        let filling =
+            fillings.iter().find_map(|(place, text)| here.strip_prefix(place).map(|after| (text.as_str(), after)));
+        let (text, after) = filling.unwrap_or_else(|| here.split_at(1));
+        filled.push_str(text);
+        rest = after;
+    }
+    filled + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(template: &Template, parts: &Parts) -> Result<String, Error> {
+        let id = "20250118-143022-a4f2".parse().unwrap();
+        template.document(&id, &"user-auth".parse().unwrap(), &"@coder".parse().unwrap(), parts)
+    }
+
+    fn parts() -> Parts {
+        Parts {
+            request: "Build {background}.".to_owned(),
+            expected: Some("A login.\n\n".to_owned()),
+            ..Parts::default()
+        }
+    }
+
+    #[test]
+    fn a_document_has_all_parts() {
+        insta::assert_snapshot!(document(&Template::default(), &parts()).unwrap(), @r"
+        # Context: User Auth
+        Session: 20250118-143022-a4f2
+
+        ## Request Summary
+        Build {background}.
+
+        ## Background
+        None given.
+
+        ## Expected Output
+        A login.
+
+        ## Constraints
+        None given.
+        ");
+    }
+
+    #[test]
+    fn the_parts_of_a_document_are_found_again() {
+        let text = document(&Template::default(), &parts()).unwrap().replace("None given.", "");
+        let found = Parts::parse(&text);
+        assert_eq!(found, Parts { expected: Some("A login.".to_owned()), ..parts() });
+        assert_eq!(Parts::parse("Just do it.\n").request, "Just do it.");
+    }
+
+    #[test]
+    fn a_template_of_ones_own_must_have_a_place_for_what_is_said() {
+        let template = Template::new("{task_name} for {for}: {request} {\"json\": {expected}}");
+        assert_eq!(
+            document(&template, &parts()).unwrap(),
+            "User Auth for @coder: Build {background}. {\"json\": A login.}\n"
+        );
+        let wrong = document(&Template::new("{request}"), &parts()).unwrap_err();
+        assert!(wrong.to_string().contains("{expected}"), "{wrong}");
+    }
+
+    #[test]
+    fn a_document_says_what_is_to_be_done() {
+        assert_eq!(document(&Template::default(), &Parts::default()).unwrap_err().code(), "invalid");
+    }
+}

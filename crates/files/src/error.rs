@@ -1,0 +1,159 @@
+//! What can go wrong, in words.
+
+use std::io;
+
+use callboard_core::id::{BadName, SessionId};
+
+/// Why something was not done. What is named stays as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such session.
+    #[error("there is no session {id} in {folder}; `callboard files new` makes one")]
+    NoSession {
+        /// Its name.
+        id: SessionId,
+        /// Where it was looked for.
+        folder: String,
+    },
+    /// The name of a new session is in use.
+    #[error("there is a session {id} already: take another name, or go on with it")]
+    SessionExists {
+        /// Its name.
+        id: SessionId,
+    },
+    /// There is no such file in the manifest.
+    #[error("{path} is not in the manifest of the session; `callboard files list` says what is")]
+    NotTracked {
+        /// The file.
+        path: String,
+    },
+    /// There is such a file already.
+    #[error("there is {path} already: take another name, or remove it first")]
+    FileExists {
+        /// The file.
+        path: String,
+    },
+    /// There is such a file, and the manifest does not list it.
+    #[error("there is {path} already, and it is not in the manifest: add it with --file, or take another name")]
+    NotOurs {
+        /// The file.
+        path: String,
+    },
+    /// A file that was to be tracked or read is not there.
+    #[error("there is no file {path}")]
+    NoFile {
+        /// The file.
+        path: String,
+    },
+    /// A name, category, keyword or path that cannot be one.
+    #[error(transparent)]
+    BadName(#[from] BadName),
+    /// A text of a document or template that cannot be one.
+    #[error("{what}: {wrong}")]
+    BadText {
+        /// Which text.
+        what: &'static str,
+        /// What is wrong with it, and what would do.
+        wrong: String,
+    },
+    /// A path does not lead to a file in the folder of the session.
+    #[error("{path} {why}: only files in the folder of the session are read and written")]
+    Outside {
+        /// The path.
+        path: String,
+        /// Where it leads to.
+        why: &'static str,
+    },
+    /// Something else is where a folder or a file has to be, such as a symbolic link.
+    #[error("{path} is {found}, and has to be {expected}: move it away")]
+    Misplaced {
+        /// Where.
+        path: String,
+        /// What is there.
+        found: &'static str,
+        /// What has to be there.
+        expected: &'static str,
+    },
+    /// The folder of a session has no manifest.
+    #[error("{path} is missing; `callboard files check --repair` makes it anew from the documents that are there")]
+    NoManifest {
+        /// Where it has to be.
+        path: String,
+    },
+    /// The manifest cannot be used.
+    #[error("{path} is damaged: {why}; `callboard files check --repair` mends what can be mended")]
+    Damaged {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The manifest is that of another session.
+    #[error("{path} is the manifest of the session {found:?}; `callboard files check --repair` makes it this one's")]
+    OfAnother {
+        /// Where it is.
+        path: String,
+        /// Of which session it is.
+        found: String,
+    },
+    /// No random number gave a name that is free.
+    #[error("no free name was found for a session: all random numbers that came are taken")]
+    NoFreeName,
+    /// There is no room for what was to be written. Nothing of it was.
+    #[error("no space left to write {path}: free some, then try again; nothing was changed")]
+    Full {
+        /// What was to be written.
+        path: String,
+    },
+    /// The system does not allow it.
+    #[error("not allowed to {doing} {path}: look at the permissions of its folder")]
+    Denied {
+        /// What was to be done.
+        doing: &'static str,
+        /// With what.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system could not do it.
+    #[error("cannot {doing} {path}: {source}")]
+    Io {
+        /// What was to be done.
+        doing: &'static str,
+        /// With what.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// A stable name of this kind of error, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSession { .. } | Self::NotTracked { .. } | Self::NoFile { .. } => "not_found",
+            Self::SessionExists { .. } | Self::FileExists { .. } | Self::NotOurs { .. } => "exists",
+            Self::BadName(_) | Self::BadText { .. } => "invalid",
+            Self::Outside { .. } => "outside",
+            Self::Misplaced { .. } => "misplaced",
+            Self::NoManifest { .. } => "manifest_missing",
+            Self::Damaged { .. } => "manifest_damaged",
+            Self::OfAnother { .. } => "manifest_of_another_session",
+            Self::NoFreeName => "no_free_name",
+            Self::Full { .. } => "full",
+            Self::Denied { .. } => "denied",
+            Self::Io { .. } => "io",
+        }
+    }
+
+    /// What the system said while `doing` something with `path`.
+    pub(crate) fn io(doing: &'static str, path: impl Into<String>, errno: rustix::io::Errno) -> Self {
+        use rustix::io::Errno;
+        let (path, source) = (path.into(), io::Error::from(errno));
+        match errno {
+            Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Self::Full { path },
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => Self::Denied { doing, path, source },
+            _ => Self::Io { doing, path, source },
+        }
+    }
+}

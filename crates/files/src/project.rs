@@ -1,0 +1,191 @@
+//! The folder of a project, and the sessions in it.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use callboard_core::{id::SessionId, time::Timestamp};
+
+use crate::{
+    Error, Session,
+    disk::{Folder, Kind, Lock, Stamp},
+    path::{ContextPath, MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
+};
+
+/// Where the folders of sessions are in a project.
+pub const SESSIONS: &str = ".tmp/sessions";
+
+/// How many random names are tried.
+const TRIES: usize = 100;
+
+/// The folder of a project.
+#[derive(Debug)]
+pub struct Project {
+    root: Folder,
+    /// The path of the folder as it was given, and without links.
+    paths: [PathBuf; 2],
+}
+
+impl Project {
+    /// The project in this folder.
+    pub fn at(root: &Path) -> Result<Self, Error> {
+        let folder = Folder::at(root)?;
+        let without_links = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        Ok(Self { root: folder, paths: [root.to_owned(), without_links] })
+    }
+
+    /// Makes a session with a name of its own: the time, and what `random` gives.
+    pub fn create(&self, now: Timestamp, mut random: impl FnMut() -> u32) -> Result<Session, Error> {
+        for _ in 0..TRIES {
+            if let Some(session) = self.make(&SessionId::generate(now, random()), now, New::Only)? {
+                return Ok(session);
+            }
+        }
+        Err(Error::NoFreeName)
+    }
+
+    /// Makes a session with this name.
+    pub fn create_as(&self, id: &SessionId, now: Timestamp) -> Result<Session, Error> {
+        self.make(id, now, New::Only)?.ok_or_else(|| Error::SessionExists { id: id.clone() })
+    }
+
+    /// The session with this name; where there is none, it is made.
+    pub fn session_or_new(&self, id: &SessionId, now: Timestamp) -> Result<Session, Error> {
+        match self.make(id, now, New::OrThere)? {
+            Some(session) => Ok(session),
+            None => self.session(id),
+        }
+    }
+
+    /// The session with this name. It is locked: whoever else wants it waits until this one is dropped.
+    pub fn session(&self, id: &SessionId) -> Result<Session, Error> {
+        let sessions = self.sessions()?;
+        let folder = sessions.as_ref().map(|sessions| locked(sessions, id, Lock::Exclusive)).transpose()?.flatten();
+        match folder {
+            Some(folder) => Session::open(id.clone(), folder, self.paths.clone()),
+            None => Err(Error::NoSession { id: id.clone(), folder: SESSIONS.to_owned() }),
+        }
+    }
+
+    /// The same for those who only look: they wait for whoever writes, and not for each other.
+    pub fn look(&self, id: &SessionId) -> Result<Option<Session>, Error> {
+        let Some(sessions) = self.sessions()? else { return Ok(None) };
+        let Some(folder) = locked(&sessions, id, Lock::Shared)? else { return Ok(None) };
+        Session::open(id.clone(), folder, self.paths.clone()).map(Some)
+    }
+
+    /// What tells whether the manifest of a session has been written since, for each session that has one.
+    pub fn stamps(&self) -> Result<BTreeMap<SessionId, Stamp>, Error> {
+        let Some(sessions) = self.sessions()? else { return Ok(BTreeMap::new()) };
+        let stamp = |id: SessionId| {
+            let folder = sessions.folder(id.as_str()).ok().flatten()?;
+            Some((id, folder.stamp(MANIFEST)?))
+        };
+        Ok(self.ids()?.into_iter().filter_map(stamp).collect())
+    }
+
+    /// Notes that a session is in use, where its last use was longer ago than `seconds`.
+    pub fn refresh(&self, id: &SessionId, seconds: i64, now: Timestamp) -> Result<(), Error> {
+        let mut session = self.session(id)?;
+        match session.manifest.idle_seconds(now) {
+            Ok(idle) if idle > seconds => session.touch(now),
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of all that is in the folder of sessions and is called like one.
+    pub fn ids(&self) -> Result<Vec<SessionId>, Error> {
+        let names = self.sessions()?.map(|sessions| sessions.names()).transpose()?.unwrap_or_default();
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
+    /// The folder of sessions, if there is one.
+    pub(crate) fn sessions(&self) -> Result<Option<Folder>, Error> {
+        let tmp = self.root.folder(".tmp")?;
+        tmp.map(|tmp| tmp.folder("sessions")).transpose().map(Option::flatten)
+    }
+
+    pub(crate) fn paths(&self) -> [PathBuf; 2] {
+        self.paths.clone()
+    }
+
+    fn make(&self, id: &SessionId, now: Timestamp, new: New) -> Result<Option<Session>, Error> {
+        loop {
+            let sessions = made(&made(&self.root, ".tmp")?, "sessions")?;
+            // Whoever finds a folder without a manifest waits until nobody is between these two steps any more.
+            sessions.lock(Lock::Shared)?;
+            match sessions.make(id.as_str())? {
+                true => sessions.flush()?,
+                false if new == New::Only => return Ok(None),
+                false => {}
+            }
+            let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { continue };
+            if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
+                return Session::begin(id.clone(), folder, self.paths.clone(), now).map(Some);
+            }
+            return Session::open(id.clone(), folder, self.paths.clone()).map(Some);
+        }
+    }
+}
+
+/// What to do about a session that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum New {
+    /// Only a new one will do.
+    Only,
+    /// One that is there will do.
+    OrThere,
+}
+
+/// The folder with this name, which is made where it is missing.
+fn made(above: &Folder, name: &str) -> Result<Folder, Error> {
+    loop {
+        if let Some(folder) = above.folder(name)? {
+            return Ok(folder);
+        }
+        above.make(name)?;
+        above.flush()?;
+    }
+}
+
+/// The folder of a session, locked. Whoever waited for one that was removed in the meantime looks again.
+pub(crate) fn locked(sessions: &Folder, id: &SessionId, lock: Lock) -> Result<Option<Folder>, Error> {
+    loop {
+        let Some(folder) = sessions.folder(id.as_str())? else { return Ok(None) };
+        folder.lock(lock)?;
+        if folder.is_still(sessions, id.as_str()) {
+            return Ok(Some(folder));
+        }
+    }
+}
+
+/// Whether there is nothing in the folder of a session but what was broken off.
+pub(crate) fn is_blank(folder: &Folder) -> Result<bool, Error> {
+    Ok(folder.names()?.iter().all(|name| name == NEW_MANIFEST || name == NEW_DOCUMENT))
+}
+
+/// The path of a file of a session, below the project.
+pub(crate) fn shown(id: &SessionId, path: &str) -> String {
+    format!("{SESSIONS}/{id}/{path}")
+}
+
+/// What a user means who names a file of a session: by its path in the manifest, below the project, or from the root.
+pub(crate) fn meant(id: &SessionId, roots: &[PathBuf; 2], text: &str) -> Result<ContextPath, Error> {
+    let outside = |why| Error::Outside { path: text.to_owned(), why };
+    let is_absolute = Path::new(text).is_absolute();
+    let path = if is_absolute {
+        let below = roots.iter().find_map(|root| Path::new(text).strip_prefix(root).ok());
+        below.and_then(Path::to_str).ok_or_else(|| outside("is not in the folder of the project"))?
+    } else {
+        text.strip_prefix("./").unwrap_or(text)
+    };
+    match path.strip_prefix(SESSIONS).and_then(|rest| rest.strip_prefix('/')) {
+        Some(rest) => match rest.strip_prefix(id.as_str()).and_then(|rest| rest.strip_prefix('/')) {
+            Some(path) => Ok(path.parse()?),
+            None => Err(outside("is in the folder of another session")),
+        },
+        None if is_absolute => Err(outside("is not in the folder of the session")),
+        None => Ok(path.parse()?),
+    }
+}

@@ -1,0 +1,198 @@
+//! Finding files.
+
+use std::cmp::Reverse;
+
+use callboard_core::id::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::{Category, ContextPath, Entry, Error, Keyword, Project, Recipient, Session, disk::Kind};
+
+/// Which files are looked for: those for which everything holds that is said.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Words under which they are listed.
+    pub keywords: Vec<Keyword>,
+    /// Whether all of the words have to fit.
+    pub matching: Match,
+    /// What they are for.
+    pub category: Option<Category>,
+    /// For whom they are.
+    pub recipient: Option<Recipient>,
+    /// What stands in them, in upper or lower case.
+    pub text: Option<String>,
+}
+
+/// How many of some words have to fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Match {
+    /// One of them.
+    #[default]
+    Any,
+    /// All of them.
+    All,
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Its path below the project.
+    pub path: String,
+    /// For whom it is.
+    #[serde(rename = "for")]
+    pub recipient: String,
+    /// Under which words it is listed.
+    pub keywords: Vec<String>,
+    /// When it was added.
+    pub created: String,
+    /// Its session.
+    pub session_id: SessionId,
+}
+
+/// What was found in all sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundAnywhere {
+    /// The files.
+    pub files: Vec<Found>,
+    /// The sessions that could not be searched.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A session that could not be searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Its name.
+    pub session_id: SessionId,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// How well a file fits: more words first, then more places in the text.
+type Rank = Reverse<(usize, usize)>;
+
+impl Session {
+    /// The files that are looked for, in the order in which they were added.
+    pub fn list(&self, query: &Query) -> Vec<Found> {
+        self.ranked(query).map(|(_, path, entry)| self.found(path, entry)).collect()
+    }
+
+    /// The same, those that fit best first; of those that fit as well, the newest.
+    pub fn search(&self, query: &Query) -> Vec<Found> {
+        let mut ranked: Vec<_> = self.ranked(query).collect();
+        ranked.sort_by(|(rank, path, entry), (other_rank, other_path, other)| {
+            rank.cmp(other_rank).then_with(|| other.created.cmp(&entry.created)).then_with(|| path.cmp(other_path))
+        });
+        ranked.into_iter().map(|(_, path, entry)| self.found(path, entry)).collect()
+    }
+
+    /// The files that belong to a task of the agent `to`, and are there. Where `query` names no keywords, those that
+    /// occur in the task count, and what is meant for that agent.
+    pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<Found> {
+        let there = |file: &Found| {
+            let path = self.meant(&file.path);
+            path.is_ok_and(|path| matches!(self.kind(&path), Ok(Kind::File)))
+        };
+        if !query.keywords.is_empty() || query.category.is_some() || query.text.is_some() {
+            return self.search(query).into_iter().filter(there).collect();
+        }
+        let task = task.to_lowercase();
+        let keywords = self.manifest.index().into_keys().filter(|word| occurs(&word.to_lowercase(), &task));
+        let keywords: Vec<Keyword> = keywords.filter_map(|word| word.parse().ok()).collect();
+        let mut files = Vec::new();
+        if !keywords.is_empty() {
+            files = self.search(&Query { keywords, ..query.clone() });
+        }
+        let meant = self.search(&Query { recipient: Some(to.clone()), ..query.clone() });
+        let more: Vec<_> =
+            meant.into_iter().filter(|file| !files.iter().any(|known| known.path == file.path)).collect();
+        files.into_iter().chain(more).filter(there).collect()
+    }
+
+    fn ranked<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = (Rank, &'a str, &'a Entry)> {
+        let wanted: Vec<String> = query.keywords.iter().map(Keyword::folded).collect();
+        let text = query.text.as_ref().map(|text| text.to_lowercase());
+        self.manifest.context_files.iter().filter_map(move |(path, entry)| {
+            let category = query.category.is_none_or(|category| is_in(path, category));
+            let recipient = query.recipient.as_ref().is_none_or(|recipient| entry.recipient == recipient.as_str());
+            if !category || !recipient {
+                return None;
+            }
+            let fitting = wanted.iter().filter(|word| entry.keywords.iter().any(|keyword| is_word(keyword, word)));
+            let fitting = fitting.count();
+            let needed = if query.matching == Match::All { wanted.len() } else { wanted.len().min(1) };
+            let places = text.as_ref().map_or(Some(0), |text| self.places(path, text)).filter(|_| fitting >= needed)?;
+            Some((Reverse((fitting, places)), path.as_str(), entry))
+        })
+    }
+
+    /// How often a text occurs in a file; nothing where it does not.
+    fn places(&self, path: &str, text: &str) -> Option<usize> {
+        let path: ContextPath = path.parse().ok()?;
+        let document = self.read(&path).ok().flatten()?;
+        Some(document.to_lowercase().matches(text).count()).filter(|places| *places > 0)
+    }
+
+    fn found(&self, path: &str, entry: &Entry) -> Found {
+        Found {
+            path: self.shown(path),
+            recipient: entry.recipient.clone(),
+            keywords: entry.keywords.clone(),
+            created: entry.created.clone(),
+            session_id: self.id.clone(),
+        }
+    }
+}
+
+impl Project {
+    /// Searches all sessions, which is no use of them.
+    pub fn search(&self, query: &Query) -> Result<FoundAnywhere, Error> {
+        let (mut ranked, mut skipped) = (Vec::new(), Vec::new());
+        for session_id in self.ids()? {
+            match self.look(&session_id) {
+                Ok(None) => {}
+                Ok(Some(session)) => {
+                    ranked.extend(session.ranked(query).map(|(rank, path, entry)| (rank, session.found(path, entry))));
+                }
+                Err(error) => skipped.push(Skipped { session_id, reason: error.to_string() }),
+            }
+        }
+        ranked.sort_by(|(rank, file), (other_rank, other)| {
+            rank.cmp(other_rank).then_with(|| other.created.cmp(&file.created)).then_with(|| file.path.cmp(&other.path))
+        });
+        Ok(FoundAnywhere { files: ranked.into_iter().map(|(_, file)| file).collect(), skipped })
+    }
+}
+
+fn is_in(path: &str, category: Category) -> bool {
+    path.strip_prefix(category.as_str()).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a keyword is a word that was folded.
+fn is_word(keyword: &str, word: &str) -> bool {
+    keyword == word || (keyword.len() == word.len() || !keyword.is_ascii()) && keyword.to_lowercase() == word
+}
+
+/// Whether a word stands in a text, not as a part of another one.
+fn occurs(word: &str, text: &str) -> bool {
+    let apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (text.get(..at), text.get(at + word.len()..));
+        apart(before.and_then(|text| text.chars().next_back())) && apart(after.and_then(|text| text.chars().next()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_occurs_where_it_stands_alone() {
+        assert!(occurs("auth", "do auth!") && occurs("user-auth", "the user-auth part") && occurs("é", "é"));
+        assert!(!occurs("auth", "authentication") && !occurs("auth", "oauth") && !occurs("x", ""));
+    }
+
+    #[test]
+    fn words_are_compared_without_case() {
+        assert!(is_word("User-Auth", "user-auth") && is_word("Über", "über") && !is_word("auth", "user-auth"));
+    }
+}

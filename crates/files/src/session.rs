@@ -1,0 +1,235 @@
+//! A session: a folder with files and their manifest, locked as long as it is in hand.
+
+use std::path::PathBuf;
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use serde_json::Map;
+
+use crate::{
+    Category, ContextPath, Entry, Error, Keyword, Manifest, Parts, Recipient, TaskName, Template,
+    disk::{Folder, Kind},
+    manifest::stamp,
+    path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
+    project,
+};
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) folder: Folder,
+    pub(crate) manifest: Manifest,
+    roots: [PathBuf; 2],
+}
+
+/// A file that is to be written.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// What it is for.
+    pub category: Category,
+    /// What it is called.
+    pub name: TaskName,
+    /// For whom it is.
+    pub recipient: Recipient,
+    /// Under which words it is found; its name, where there are none.
+    pub keywords: Vec<Keyword>,
+    /// What it says.
+    pub parts: Parts,
+    /// How it looks.
+    pub template: Template,
+}
+
+impl Session {
+    /// A session whose folder is blank.
+    pub(crate) fn begin(id: SessionId, folder: Folder, roots: [PathBuf; 2], now: Timestamp) -> Result<Self, Error> {
+        let session = Self { manifest: Manifest::new(&id, now), id, folder, roots };
+        session.write()?;
+        Ok(session)
+    }
+
+    pub(crate) fn open(id: SessionId, folder: Folder, roots: [PathBuf; 2]) -> Result<Self, Error> {
+        let path = folder.shown(MANIFEST);
+        let bytes = folder.read(MANIFEST)?.ok_or_else(|| Error::NoManifest { path: path.clone() })?;
+        let manifest = Manifest::parse(&bytes).map_err(|why| Error::Damaged { path: path.clone(), why })?;
+        if manifest.session_id != id.as_str() {
+            return Err(Error::OfAnother { path, found: manifest.session_id });
+        }
+        Ok(Self { id, folder, manifest, roots })
+    }
+
+    /// A session whose manifest is not taken from its folder.
+    pub(crate) fn unread(id: SessionId, folder: Folder, roots: [PathBuf; 2], manifest: Manifest) -> Self {
+        Self { id, folder, manifest, roots }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Its folder, as a path below the project.
+    pub fn path(&self) -> String {
+        project::shown(&self.id, "").trim_end_matches('/').to_owned()
+    }
+
+    /// The path of one of its files, below the project.
+    pub fn shown(&self, path: &str) -> String {
+        project::shown(&self.id, path)
+    }
+
+    /// Notes that it is in use.
+    pub fn touch(&mut self, now: Timestamp) -> Result<(), Error> {
+        self.manifest.last_activity = stamp(now);
+        self.write()
+    }
+
+    /// Writes a new file.
+    pub fn add(&mut self, file: &NewFile, now: Timestamp) -> Result<ContextPath, Error> {
+        let path = ContextPath::new(file.category, &file.name);
+        let there = self.kind(&path)?;
+        match (there, self.manifest.context_files.contains_key(path.as_str())) {
+            // What is listed and not there was broken off, or deleted by hand.
+            (Kind::Nothing, _) => {}
+            (Kind::File, true) => return Err(Error::FileExists { path: self.shown(path.as_str()) }),
+            (Kind::File, false) => return Err(Error::NotOurs { path: self.shown(path.as_str()) }),
+            (found, _) => return Err(self.misplaced(&path, found)),
+        }
+        let text = file.template.document(&self.id, &file.name, &file.recipient, &file.parts)?;
+        self.folder.write(NEW_DOCUMENT, text.as_bytes())?;
+        let entry = entry(&path, &file.recipient, &file.keywords, now);
+        let placed = self.place(&path, entry, now);
+        if placed.is_err() {
+            let _ = self.folder.remove(NEW_DOCUMENT);
+        }
+        placed.map(|()| path)
+    }
+
+    /// Takes a file that is in the folder already into the manifest.
+    pub fn track(
+        &mut self,
+        path: &ContextPath,
+        recipient: &Recipient,
+        keywords: &[Keyword],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        path.category()?;
+        if self.manifest.context_files.contains_key(path.as_str()) {
+            return Err(Error::FileExists { path: self.shown(path.as_str()) });
+        }
+        match self.kind(path)? {
+            Kind::File => {}
+            Kind::Nothing => return Err(Error::NoFile { path: self.shown(path.as_str()) }),
+            found => return Err(self.misplaced(path, found)),
+        }
+        self.enter(path, entry(path, recipient, keywords, now), now)
+    }
+
+    /// Removes a file, and its entry.
+    pub fn remove(&mut self, path: &ContextPath, now: Timestamp) -> Result<(), Error> {
+        if !self.manifest.context_files.contains_key(path.as_str()) {
+            return Err(Error::NotTracked { path: self.shown(path.as_str()) });
+        }
+        if let Some(folder) = self.reach(path)? {
+            match folder.kind(path.split().1)? {
+                Kind::File => {
+                    folder.remove(path.split().1)?;
+                    folder.flush()?;
+                }
+                Kind::Nothing => {}
+                found => return Err(self.misplaced(path, found)),
+            }
+        }
+        self.manifest.context_files.shift_remove(path.as_str());
+        self.touch(now)
+    }
+
+    /// What a file says, if it is there.
+    pub fn read(&self, path: &ContextPath) -> Result<Option<String>, Error> {
+        let Some(folder) = self.reach(path)? else { return Ok(None) };
+        let bytes = folder.read(path.split().1)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The file that a user means: by its path in the manifest, below the project, or from the root of the system.
+    pub fn meant(&self, text: &str) -> Result<ContextPath, Error> {
+        project::meant(&self.id, &self.roots, text)
+    }
+
+    /// What there is at a path.
+    pub(crate) fn kind(&self, path: &ContextPath) -> Result<Kind, Error> {
+        let folder = self.reach(path)?;
+        folder.map_or(Ok(Kind::Nothing), |folder| folder.kind(path.split().1))
+    }
+
+    /// The folder that a file is in, if there is one. A link on the way is an error.
+    pub(crate) fn reach(&self, path: &ContextPath) -> Result<Option<Folder>, Error> {
+        let mut folder = None;
+        for name in path.split().0 {
+            let above = folder.as_ref().unwrap_or(&self.folder);
+            match above.folder(name)? {
+                Some(below) => folder = Some(below),
+                None => return Ok(None),
+            }
+        }
+        match folder {
+            Some(folder) => Ok(Some(folder)),
+            None => self.folder.again().map(Some),
+        }
+    }
+
+    /// Writes the manifest, with its index.
+    pub(crate) fn write(&self) -> Result<(), Error> {
+        self.folder.write(NEW_MANIFEST, &self.manifest.to_json())?;
+        self.folder.replace(NEW_MANIFEST, MANIFEST)?;
+        self.folder.flush()
+    }
+
+    /// Lists a document that is written, and only then moves it to where it belongs.
+    fn place(&mut self, path: &ContextPath, entry: Entry, now: Timestamp) -> Result<(), Error> {
+        for name in path.split().0.take(1) {
+            self.folder.make(name)?;
+        }
+        let folder = self.reach(path)?.ok_or_else(|| Error::NoFile { path: self.shown(path.as_str()) })?;
+        self.enter(path, entry, now)?;
+        let moved = self.folder.move_to(NEW_DOCUMENT, &folder, path.split().1).and_then(|()| folder.flush());
+        if moved.is_err() {
+            self.manifest.context_files.shift_remove(path.as_str());
+            let _ = self.write();
+        }
+        moved
+    }
+
+    fn enter(&mut self, path: &ContextPath, entry: Entry, now: Timestamp) -> Result<(), Error> {
+        let before = self.manifest.context_files.insert(path.to_string(), entry);
+        let listed = self.touch(now);
+        if listed.is_err() {
+            match before {
+                Some(entry) => drop(self.manifest.context_files.insert(path.to_string(), entry)),
+                None => drop(self.manifest.context_files.shift_remove(path.as_str())),
+            }
+        }
+        listed
+    }
+
+    fn misplaced(&self, path: &ContextPath, found: Kind) -> Error {
+        Error::Misplaced { path: self.shown(path.as_str()), found: found.words(), expected: Kind::File.words() }
+    }
+}
+
+fn entry(path: &ContextPath, recipient: &Recipient, keywords: &[Keyword], now: Timestamp) -> Entry {
+    let mut words: Vec<String> = Vec::with_capacity(keywords.len());
+    for keyword in keywords {
+        if !words.iter().any(|word| word == keyword.as_str()) {
+            words.push(keyword.to_string());
+        }
+    }
+    if words.is_empty() {
+        words.push(path.name().to_owned());
+    }
+    Entry { created: stamp(now), recipient: recipient.to_string(), keywords: words, unknown: Map::new() }
+}

@@ -1,0 +1,242 @@
+//! Context files of a project in the sessions of a server: whoever writes them.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_files::{Category, NewFile, Parts, Project, Template};
+use callboard_server::{ProjectFolder, Settings};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    fixtures::{Answer, Server, memory, settings},
+    streams::{events, next},
+};
+
+/// A server with a project.
+async fn stage() -> (Server, TempDir, String) {
+    let folder = TempDir::new().unwrap();
+    let server = Server::with(memory().await, with(folder.path())).await;
+    let team = server.team("s").await;
+    (server, folder, team)
+}
+
+fn with(root: &Path) -> Settings {
+    let every = Duration::from_millis(20);
+    let project = ProjectFolder { root: root.to_owned(), look_every: every, sweep_every: Some(every) };
+    Settings { project: Some(project), ..settings() }
+}
+
+fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp::from_millis(since.as_millis().try_into().unwrap()).unwrap()
+}
+
+/// Adds a file as a shell does, which knows of no server.
+fn add(root: &Path, session: &str, name: &str, recipient: &str, at: Timestamp) {
+    let file = NewFile {
+        category: Category::Features,
+        name: name.parse().unwrap(),
+        recipient: recipient.parse().unwrap(),
+        keywords: vec!["user-auth".parse().unwrap()],
+        parts: Parts { request: "Build it.".to_owned(), ..Parts::default() },
+        template: Template::default(),
+    };
+    let id: SessionId = session.parse().unwrap();
+    Project::at(root).unwrap().session_or_new(&id, at).unwrap().add(&file, at).unwrap();
+}
+
+/// Waits for something that the server does by itself.
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let wait = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap_or_else(|_| panic!("{what} did not happen"));
+}
+
+fn login(recipient: &str) -> Value {
+    json!({"category": "features", "name": "login", "for": recipient, "keywords": ["user-auth", "login"],
+        "request": "Build the login.", "constraints": "No passwords."})
+}
+
+async fn as_agent(server: &Server, agent: &str, path: &str) -> Answer {
+    let joined = if path.contains('?') { '&' } else { '?' };
+    server.get(&format!("{path}{joined}as={agent}")).await
+}
+
+#[tokio::test]
+async fn a_file_is_written_found_read_handed_over_and_removed() {
+    let (server, folder, team) = stage().await;
+    assert_eq!(server.get(&format!("{team}/files")).await.is(200).body, json!({"files": []}));
+    let added = server.send("POST", &format!("{team}/files"), login("writer")).await.is(201);
+    let path = ".tmp/sessions/s/features/login-context.md";
+    assert_eq!(added.body, json!({"path": path, "session_id": "s"}));
+    assert!(std::fs::read_to_string(folder.path().join(path)).unwrap().contains("No passwords."));
+    server.send("POST", &format!("{team}/files"), login("writer")).await.problem(409, "exists");
+    let found = server.get(&format!("{team}/files/search?keywords=login,none")).await.is(200);
+    assert_eq!((&found.body["files"][0]["path"], &found.body["files"][0]["for"]), (&json!(path), &json!("writer")));
+    let none = server.get(&format!("{team}/files/search?keywords=login,none&match=all")).await.is(200);
+    assert_eq!(none.body, json!({"files": []}));
+    for spelling in ["features/login-context.md", "features%2Flogin-context.md"] {
+        let read = server.get(&format!("{team}/files/{spelling}")).await.is(200);
+        assert!(read.text("content").starts_with("# Context: Login\nSession: s\n"));
+    }
+    let task = json!({"to": "writer", "task": "Implement the form.", "keywords": ["login"]});
+    let handed = server.send("POST", &format!("{team}/files/delegation"), task).await.is(200);
+    assert_eq!(handed.body["files"], json!([path]));
+    assert!(handed.text("message").contains(&format!("Related context available at:\n- {path}\n")));
+    server.delete(&format!("{team}/files/features/login-context.md")).await.is(204);
+    server.get(&format!("{team}/files/features/login-context.md")).await.problem(404, "not_found");
+    let journal = server.get(&format!("{team}/journal?types=file.added,file.removed")).await.is(200);
+    let entries = journal.body["entries"].as_array().unwrap();
+    let kinds: Vec<_> = entries.iter().map(|entry| entry["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["file.added", "file.removed"]);
+    assert_eq!((&entries[0]["data"]["path"], &entries[0]["by"]), (&json!(path), &json!("system")));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_shell_writes_is_heard_by_those_who_listen() {
+    let (server, folder, team) = stage().await;
+    let mut heard = events(server.call("GET", &format!("{team}/events?as=writer"))).await;
+    add(folder.path(), "s", "for-critic", "critic", now());
+    add(folder.path(), "s", "for-writer", "writer", now());
+    let event = next(&mut heard).await.unwrap();
+    let entry: Value = serde_json::from_str(&event.data).unwrap();
+    assert_eq!(event.event, "file.added");
+    assert_eq!(entry["data"]["path"], ".tmp/sessions/s/features/for-writer-context.md");
+    std::fs::remove_dir_all(folder.path().join(".tmp")).unwrap();
+    assert_eq!(next(&mut heard).await.unwrap().event, "file.removed");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_was_there_before_its_session_is_taken_in() {
+    let folder = TempDir::new().unwrap();
+    add(folder.path(), "s", "early", "all", now());
+    let server = Server::with(memory().await, with(folder.path())).await;
+    let team = server.team("s").await;
+    let mut heard = events(server.call("GET", &format!("{team}/events?after=0&types=file.added"))).await;
+    assert!(next(&mut heard).await.unwrap().data.contains("early-context.md"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_is_shown_what_is_meant_for_it_and_not_what_it_says() {
+    let (server, folder, team) = stage().await;
+    add(folder.path(), "s", "for-writer", "writer", now());
+    add(folder.path(), "s", "for-critic", "critic", now());
+    let prompt = server.send("POST", &format!("{team}/prompt"), json!({"agent": "writer"})).await.is(200);
+    let text = prompt.text("text");
+    assert!(text.contains("- .tmp/sessions/s/features/for-writer-context.md (user-auth)\n"), "{text}");
+    assert!(!text.contains("for-critic") && !text.contains("Build it."));
+    let listed = as_agent(&server, "writer", &format!("{team}/files")).await.is(200);
+    assert_eq!(listed.body["files"].as_array().unwrap().len(), 1);
+    let path = format!("{team}/files/features/for-critic-context.md");
+    let hidden = as_agent(&server, "writer", &path).await.problem(404, "not_found");
+    let absent = as_agent(&server, "writer", &path.replace("critic", "nobody")).await.problem(404, "not_found");
+    assert_eq!(hidden.raw.replace("critic", "nobody"), absent.raw);
+    as_agent(&server, "critic", &path).await.is(200);
+    as_agent(&server, "lead", &path).await.is(200);
+    server.send("POST", &format!("{team}/files?as=writer"), login("critic")).await.problem(403, "forbidden");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_deleted_takes_its_folder_with_it() {
+    let (server, folder, team) = stage().await;
+    add(folder.path(), "s", "one", "all", now());
+    add(folder.path(), "other", "one", "all", now());
+    std::fs::write(folder.path().join(".tmp/sessions/s/mine.md"), "mine").unwrap();
+    server.delete(&team).await.is(204);
+    assert!(!folder.path().join(".tmp/sessions/s/features").exists());
+    assert!(folder.path().join(".tmp/sessions/s/mine.md").exists(), "what no manifest lists stays");
+    assert!(folder.path().join(".tmp/sessions/other/features/one-context.md").exists());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_expires_takes_its_folder_with_it() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::with(memory().await, with(folder.path())).await;
+    let short = json!({"id": "short", "ttl_seconds": 1, "agents": [{"name": "a", "role": "worker"}]});
+    server.send("POST", "/v1/sessions", short).await.is(201);
+    server.send("POST", "/v1/sessions/short/files", login("a")).await.is(201);
+    add(folder.path(), "forever", "one", "all", now());
+    let path = folder.path().join(".tmp/sessions/short");
+    until("the end of the folder", || !path.exists()).await;
+    assert!(folder.path().join(".tmp/sessions/forever/features/one-context.md").exists());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_nobody_uses_is_cleaned_up_and_what_belongs_to_a_session_that_lives_is_kept() {
+    let (server, folder, team) = stage().await;
+    let long_ago = now().plus_seconds(-90_000);
+    add(folder.path(), "s", "in-use", "all", long_ago);
+    add(folder.path(), "forgotten", "one", "all", long_ago);
+    let path = folder.path().join(".tmp/sessions/forgotten");
+    until("the end of the folder", || !path.exists()).await;
+    let listed = server.get(&format!("{team}/files")).await.is(200);
+    assert_eq!(listed.body["files"].as_array().unwrap().len(), 1);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_file_is_refused() {
+    let (server, folder, team) = stage().await;
+    std::fs::write(folder.path().join("secret.md"), "secret").unwrap();
+    let wrong =
+        [("name", "../x"), ("name", "/etc/x"), ("name", "a\nb"), ("category", "../.."), ("for", ""), ("request", "")];
+    for (field, value) in wrong {
+        let mut body = login("writer");
+        body[field] = json!(value);
+        server.send("POST", &format!("{team}/files"), body).await.is(422);
+    }
+    for path in ["..%2F..%2F..%2Fsecret.md", "%2Fetc%2Fpasswd", "..%2Fsecret.md", ".manifest.json"] {
+        let answer = server.get(&format!("{team}/files/{path}")).await;
+        assert!([404, 422].contains(&answer.status.as_u16()), "{path}: {}", answer.raw);
+        let answer = server.delete(&format!("{team}/files/{path}")).await;
+        assert!([404, 422].contains(&answer.status.as_u16()), "{path}: {}", answer.raw);
+    }
+    assert!(folder.path().join("secret.md").exists());
+    server.get(&format!("{team}/files?category=none")).await.is(422);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_without_a_project_has_no_files_and_one_without_its_folder_does_not_start() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    server.get(&format!("{team}/files")).await.problem(404, "no_project");
+    server.send("POST", &format!("{team}/files"), login("writer")).await.problem(404, "no_project");
+    server.stop().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let board = callboard_engine::Board::new(memory().await, callboard_engine::Settings::default());
+    let gone = callboard_server::Server::ready(board, with(Path::new("/no/such/folder")), listener);
+    assert!(gone.err().unwrap().to_string().contains("/no/such/folder"));
+}
+
+#[tokio::test]
+async fn many_at_once_lose_nothing() {
+    let (server, folder, team) = stage().await;
+    let server = Arc::new(server);
+    let adds = (0..30).map(|n| {
+        let (server, path) = (server.clone(), format!("{team}/files"));
+        let mut body = login("writer");
+        body["name"] = json!(format!("n{n}"));
+        async move { server.send("POST", &path, body).await.is(201) }
+    });
+    let shells = tokio::task::spawn_blocking({
+        let root = folder.path().to_owned();
+        move || (0..10).for_each(|n| add(&root, "s", &format!("shell{n}"), "all", now()))
+    });
+    futures::future::join_all(adds).await;
+    shells.await.unwrap();
+    let listed = server.get(&format!("{team}/files")).await.is(200);
+    assert_eq!(listed.body["files"].as_array().unwrap().len(), 40);
+    let journal = server.get(&format!("{team}/journal?types=file.added,file.removed")).await.is(200);
+    assert_eq!(journal.body["entries"].as_array().unwrap().len(), 40, "each was noted once");
+}
