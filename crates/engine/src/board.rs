@@ -38,7 +38,7 @@ impl Board {
         &self.inner.store
     }
 
-    /// The session with this id.
+    /// The session with this id. To ask for it is a use of it.
     pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
         if let Some(live) = self.inner.alive(id) {
             match live.current().await {
@@ -49,7 +49,9 @@ impl Board {
             }
         }
         let (loaded, row) = self.load(id).await?;
-        self.keep(id.clone(), loaded, row.last_activity).await
+        let session = self.keep(id.clone(), loaded, row.last_activity).await?;
+        session.live.current().await?;
+        Ok(session)
     }
 
     /// The session with this id, where it is in memory, as this board saw it last. It is enough for a change, which is

@@ -5,7 +5,7 @@ use std::{os::unix::fs::PermissionsExt as _, process::Command};
 use serde_json::{Value, json};
 
 use crate::{
-    home::{Home, is_root},
+    home::{Home, unprivileged},
     play::TEAM,
 };
 
@@ -220,21 +220,10 @@ fn a_store_in_a_folder_without_permission_is_refused_in_words() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
     let create = home.on_the_store(["session", "new", "--store", "sqlite:locked/team.db", "--json"]);
-    // Permissions mean nothing to root, unless it goes without its privileges.
-    let mut create = if is_root() { within("setpriv", &["--bounding-set=-dac_override"], &create) } else { create };
-    let done = create.output().expect("setpriv is missing: install util-linux");
+    let done = unprivileged(create).output().expect("setpriv is missing: install util-linux");
     let error: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(done.status.code(), Some(1), "{error}");
     assert!(error["error"]["detail"].as_str().unwrap().contains("cannot open"), "{error}");
-}
-
-/// A command as another program starts it.
-fn within(program: &str, options: &[&str], command: &Command) -> Command {
-    let mut outer = Command::new(program);
-    outer.args(options).arg(command.get_program()).args(command.get_args());
-    outer.current_dir(command.get_current_dir().unwrap()).env_clear();
-    outer.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    outer
 }
 
 /// How to be where one may mount: as root, as the root of a name space of one's own, or with the help of `sudo`.

@@ -208,7 +208,21 @@ pub fn replace(text: &str, pattern: &str, with: &str) -> String {
 }
 
 /// Whether this process may write everywhere.
-pub fn is_root() -> bool {
+fn is_root() -> bool {
     Path::new("/proc/self").exists()
         && std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0)
+}
+
+/// A command as another program starts it.
+fn within(program: &str, options: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(options).arg(command.get_program()).args(command.get_args());
+    outer.current_dir(command.get_current_dir().unwrap()).env_clear();
+    outer.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    outer
+}
+
+/// A command for which permissions mean something, also where root runs it.
+pub fn unprivileged(command: Command) -> Command {
+    if is_root() { within("setpriv", &["--bounding-set=-dac_override"], &command) } else { command }
 }

@@ -99,6 +99,8 @@ pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
     };
     let mut errors = validator.iter_errors(value);
     let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(fault).collect();
+    // In whichever order the validator looks, they are told in one.
+    faults.sort_by(|one, other| (&one.pointer, &one.problem).cmp(&(&other.pointer, &other.problem)));
     let more = errors.count();
     if more > 0 {
         faults.push(Fault { pointer: String::new(), problem: format!("and {more} more faults") });

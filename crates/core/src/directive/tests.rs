@@ -120,14 +120,14 @@ fn what_the_schema_does_not_allow_is_a_fault_and_the_rest_is_good() {
     fault /messageTo: "lead" is not one of "writer", "@sub/task-manager" or 2 other candidates; the team is: writer, @sub/task-manager, Big.Boss, and there is user
     "#);
     assert_snapshot!(reads(&json!({"messageTo": ["writer"], "message": 7, "surprise": true})), @r#"
+    fault Additional properties are not allowed ('surprise' was unexpected)
+    fault /message: 7 is not of type "string"
     fault /messageTo: ["writer"] is not of type "string"; the team is: writer, @sub/task-manager, Big.Boss, and there is user
     fault /messageTo: ["writer"] is not one of "writer", "@sub/task-manager" or 2 other candidates; the team is: writer, @sub/task-manager, Big.Boss, and there is user
-    fault /message: 7 is not of type "string"
-    fault Additional properties are not allowed ('surprise' was unexpected)
     "#);
     assert_snapshot!(reads(&json!({"workflowComplete": "yes", "isInfoRequest": 1})), @r#"
-    fault /workflowComplete: "yes" is not of type "boolean"
     fault /isInfoRequest: 1 is not of type "boolean"
+    fault /workflowComplete: "yes" is not of type "boolean"
     "#);
     assert_snapshot!(reads(&json!({"contextSetUpdate": [{"name": "A", "context": "1"}]})), @r#"fault /contextSetUpdate: [{"name":"A","context":"1"}] is not of type "object""#);
     assert_snapshot!(reads(&json!([1, 2])), @"fault a directive is a JSON object");

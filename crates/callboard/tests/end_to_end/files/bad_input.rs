@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::Path};
 
-use crate::home::Home;
+use crate::home::{Home, unprivileged};
 
 /// All files below a folder, and what stands in them.
 fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -132,16 +132,15 @@ fn a_write_that_breaks_off_leaves_what_was() {
 #[test]
 fn a_folder_that_may_not_be_written_is_named() {
     use std::os::unix::fs::PermissionsExt as _;
-    if crate::home::is_root() {
-        // Root may write everywhere.
-        return;
-    }
     let home = board();
     let folder = home.path(".tmp/sessions/demo");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    let (status, error) = home.error("files add --session demo --name x --for @x --request Go.");
+    let arguments = "files add --session demo --name x --for @x --request Go. --json";
+    let add = home.on_the_store(arguments.split(' '));
+    let done = unprivileged(add).output().expect("setpriv is missing: install util-linux");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!((status, &error["code"]), (1, &"denied".into()));
+    let error: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((done.status.code(), &error["error"]["code"]), (Some(1), &"denied".into()), "{error}");
 }
 
 #[test]
