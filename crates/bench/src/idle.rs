@@ -44,6 +44,7 @@ pub(crate) async fn growth(sessions: usize) -> anyhow::Result<Option<u64>> {
         let (types, subjects) = (Vec::new(), Vec::new());
         let query = Query { seqs: Seq(1)..Seq(u64::MAX), types, subjects, order: Order::Forward, limit: 512 };
         board.store().read(&id.parse()?, query).await?;
+        board.store().touch(&id.parse()?, None).await?;
     }
     let before = resident_kilobytes();
     for id in &ids {

@@ -6,10 +6,6 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
 
-/// As in the binary that users run.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 mod append;
 mod bare;
 mod board;

@@ -23,7 +23,8 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
     let count = scale.of(8000);
     let postgres = tokio::task::block_in_place(PostgresServer::start);
     let bare = bare::Postgres::connect(&postgres.url("bare"), SESSIONS).await?;
-    compare("Postgres", &postgres.url("bench"), async || bare.insert(count).await, count, report).await?;
+    let url = format!("{}&connections={SESSIONS}", postgres.url("bench"));
+    compare("Postgres", &url, async || bare.insert(count).await, count, report).await?;
     let redis = tokio::task::block_in_place(RedisServer::durable);
     let bare = bare::Redis::connect(redis.port(), SESSIONS).await?;
     compare("Redis", &redis.url("bench"), async || bare.push(count).await, count, report).await

@@ -3,10 +3,10 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use callboard_core::time::Timestamp;
@@ -35,6 +35,36 @@ impl Clock for SystemClock {
 
     fn is_system(&self) -> bool {
         true
+    }
+}
+
+/// For how long a server's time is trusted without asking it again.
+const TRUSTED: Duration = Duration::from_secs(1);
+
+/// The time of a server, which is asked for it once a second at most: what has passed here since is added.
+#[derive(Debug, Default)]
+pub(crate) struct ServerTime(Mutex<Option<(Timestamp, Instant)>>);
+
+impl ServerTime {
+    /// The time now; `ask` asks the server.
+    pub(crate) async fn now<E>(&self, ask: impl Future<Output = Result<Timestamp, E>>) -> Result<Timestamp, E> {
+        if let Some(now) = self.known() {
+            return Ok(now);
+        }
+        let now = ask.await?;
+        *self.told() = Some((now, Instant::now()));
+        Ok(now)
+    }
+
+    fn known(&self) -> Option<Timestamp> {
+        let (told, at) = (*self.told())?;
+        let passed = at.elapsed();
+        let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+        (passed < TRUSTED).then(|| Timestamp::nearest(told.as_millis().saturating_add(millis)))
+    }
+
+    fn told(&self) -> MutexGuard<'_, Option<(Timestamp, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -73,9 +73,9 @@ pub(super) async fn lease(
 }
 
 /// See [`Store::now`](crate::Store::now).
-pub(super) async fn now(database: &Database, said: Option<i64>) -> Result<Timestamp, Error> {
+pub(super) async fn now(database: &Database) -> Result<Timestamp, Error> {
     let doing = "asking for the time";
-    let rows = database.ask(doing, "SELECT moment($1)", &[&said]).await?;
+    let rows = database.ask(doing, "SELECT moment(NULL)", &[]).await?;
     let now = rows.first().map_or_else(|| Err(Fault::Damaged("it has no time".to_owned())), |row| column::time(row, 0));
     now.map_err(|fault| fault.during(doing, database.place()))
 }

@@ -13,7 +13,7 @@ use super::{
     rest::Rest,
     script::{self, Script},
 };
-use crate::Clock;
+use crate::{Clock, clock::ServerTime};
 
 /// How often something is tried again that a server refuses because it has only just started.
 const TRIES: u32 = 40;
@@ -26,6 +26,7 @@ pub(super) struct Link {
     transport: Transport,
     pub(super) layout: Layout,
     clock: Arc<dyn Clock>,
+    time: ServerTime,
     /// Who asks: another name for each handle, so that it knows what it did itself.
     pub(super) name: String,
 }
@@ -43,7 +44,7 @@ impl Link {
             Way::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
             Way::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
         };
-        Ok(Self { transport, layout, clock, name: random_name() })
+        Ok(Self { transport, layout, clock, time: ServerTime::default(), name: random_name() })
     }
 
     /// Gives one command.
@@ -112,6 +113,10 @@ impl Link {
         if !self.clock.is_system() {
             return Ok(self.clock.now());
         }
+        self.time.now(self.ask_for_the_time()).await
+    }
+
+    async fn ask_for_the_time(&self) -> Result<Timestamp, Fault> {
         let [seconds, micros] = self.call(Command::new(["TIME"])).await?.exactly()?;
         let ms = seconds.number()?.saturating_mul(1000).saturating_add(micros.number()? / 1000);
         Ok(Timestamp::nearest(ms))
