@@ -71,3 +71,16 @@ fn the_example_with_curl_holds_a_teams_context() {
     let answers: Vec<_> = said.lines().filter(|line| line.contains("\"message_id\":\"m7\",\"seq\":7")).collect();
     assert!(answers.len() >= 2 && answers[0] == answers[1], "the same request is answered the same: {said}");
 }
+
+#[test]
+fn the_example_with_files_hands_work_over_and_leaves_nothing() {
+    let binary = Path::new(env!("CARGO_BIN_EXE_callboard")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(binary).chain(std::env::split_paths(&path))).unwrap();
+    let mut shell = Command::new("sh");
+    let said = said("sh", shell.arg("handover.sh").current_dir(folder("files")).env("PATH", path).output());
+    for expected in ["Delegating to @coder", "People log in", "2. The check.", "\"for\":\"@planner\""] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert_eq!(said.lines().filter(|line| line.starts_with("deleted")).count(), 4, "{said}");
+}
