@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     id::{AgentName, Seq},
-    view::View,
 };
 
 /// For whom a file is that is for everybody.
@@ -39,7 +38,7 @@ impl ContextFile {
     }
 }
 
-fn is_for(recipient: &str, agent: &AgentName) -> bool {
+pub(crate) fn is_for(recipient: &str, agent: &AgentName) -> bool {
     recipient == EVERYBODY || recipient == agent.as_str()
 }
 
@@ -75,19 +74,6 @@ impl Files {
     /// The one with this path.
     pub fn get(&self, path: &str) -> Option<&Held> {
         self.0.get(path)
-    }
-}
-
-impl<'a> View<'a> {
-    /// The files that the viewer sees, by path: those that are meant for it. The user and the manager see all.
-    pub fn files(&self) -> impl Iterator<Item = &'a ContextFile> {
-        let view = *self;
-        self.state.files.iter().map(|held| &*held.file).filter(move |file| view.may_see_file_for(&file.recipient))
-    }
-
-    /// Whether the viewer may see a file that is for `recipient`.
-    pub fn may_see_file_for(&self, recipient: &str) -> bool {
-        self.is_in_charge() || self.agent().is_some_and(|agent| is_for(recipient, agent))
     }
 }
 
