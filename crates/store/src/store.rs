@@ -192,6 +192,24 @@ pub struct TimeQuery {
     pub limit: usize,
 }
 
+/// A place in the order of (time, number), as databases keep both.
+pub(crate) type Place = (i64, i64);
+
+impl TimeQuery {
+    /// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets an
+    /// index begin where the page does.
+    pub(crate) fn bounds(&self) -> (Place, Place) {
+        let after = self.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
+        let before = self.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
+        let from = self.from.map(|(time, seq)| (time.as_millis(), i64::try_from(seq.0).unwrap_or(i64::MAX)));
+        match (from, self.order) {
+            (None, _) => (after, before),
+            (Some(from), Order::Forward) => (after.max(from), before),
+            (Some(from), Order::Backward) => (after, before.min(from)),
+        }
+    }
+}
+
 /// What an acknowledged append has survived, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {

@@ -17,7 +17,7 @@ pub(super) async fn read(
     session: &SessionId,
     query: &TimeQuery,
 ) -> Result<Vec<Entry>, Error> {
-    let (low, high) = bounds(query);
+    let (low, high) = query.bounds();
     let (subject, kind) = (short_hash(&query.subject), short_hash(&query.kind));
     read::entries(
         database,
@@ -49,20 +49,4 @@ pub(super) fn sql(order: Order) -> String {
              AND e.time IS NOT NULL AND (e.time, e.seq) > ($5, $6) AND (e.time, e.seq) < ($7, $8)
          ORDER BY e.time {order}, e.seq {order} LIMIT $9"
     )
-}
-
-/// A place in the order of (time, number).
-type Place = (i64, i64);
-
-/// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets the
-/// index begin where the page does.
-fn bounds(query: &TimeQuery) -> (Place, Place) {
-    let after = query.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
-    let before = query.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
-    let from = query.from.map(|(time, seq)| (time.as_millis(), column::number(seq)));
-    match (from, query.order) {
-        (None, _) => (after, before),
-        (Some(from), Order::Forward) => (after.max(from), before),
-        (Some(from), Order::Backward) => (after, before.min(from)),
-    }
 }

@@ -10,7 +10,7 @@ use super::{
     read, sessions,
     words::{self, Words},
 };
-use crate::{Order, TimeQuery};
+use crate::{Order, TimeQuery, store::Place};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
 pub(super) fn read(
@@ -23,7 +23,7 @@ pub(super) fn read(
     let Some(subject) = words::known(db, found.id, &query.subject)? else { return Ok(Vec::new()) };
     let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
     let about = |entry: &Unfiled| entry.subject == subject && entry.kind == kind;
-    let (low, high) = bounds(query);
+    let (low, high) = query.bounds();
     let params = (found.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
     let mut filed = db.prepare_cached(&sql(query.order))?;
     let filed = filed.query_map(params, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
@@ -49,20 +49,4 @@ pub(super) fn sql(order: Order) -> String {
          WHERE session = ?1 AND subject = ?2 AND type = ?3 AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
          ORDER BY time {order}, seq {order} LIMIT ?8"
     )
-}
-
-/// A place in the order of (time, number).
-type Place = (i64, i64);
-
-/// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets the
-/// index begin where the page does.
-fn bounds(query: &TimeQuery) -> (Place, Place) {
-    let after = query.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
-    let before = query.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
-    let from = query.from.map(|(time, seq)| (time.as_millis(), column::number(seq)));
-    match (from, query.order) {
-        (None, _) => (after, before),
-        (Some(from), Order::Forward) => (after.max(from), before),
-        (Some(from), Order::Backward) => (after, before.min(from)),
-    }
 }
