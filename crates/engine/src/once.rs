@@ -1,4 +1,4 @@
-//! Keyed requests that make or delete sessions: each has a record of its own, in the same store.
+//! Keyed requests that are done outside of a journal: each has a record of its own, in the same store.
 
 use callboard_core::{
     entry::{Actor, Entry, Head},
@@ -42,8 +42,15 @@ pub struct Claim {
 
 impl Board {
     /// Begins a keyed request, or takes it up where somebody began it before. Another one under its key is refused.
-    pub async fn begin(&self, by: Actor, request: &Request, intent: Value) -> Result<Once, Error> {
-        let place = record::place(request, &by)?;
+    /// Its key is one of those of `scope`, the session that it works on where it has one.
+    pub async fn begin(
+        &self,
+        by: Actor,
+        request: &Request,
+        scope: Option<&SessionId>,
+        intent: Value,
+    ) -> Result<Once, Error> {
+        let place = record::place(request, &by, scope)?;
         let begun = Begun::new(request, by.clone(), intent);
         match self.note(&place, Head::default(), &by, &begun).await {
             Ok(head) => return Ok(Once::Begun(Claim { is_fresh: true, intent: begun.intent, place, by, head })),

@@ -99,7 +99,7 @@ impl Session {
             (Kind::File, false) => return Err(Error::NotOurs { path: self.shown(path.as_str()) }),
             (found, _) => return Err(self.misplaced(&path, found)),
         }
-        let text = file.template.document(&self.id, &file.name, &file.recipient, &file.parts)?;
+        let text = self.document(file)?;
         self.folder.write(NEW_DOCUMENT, text.as_bytes())?;
         let entry = entry(&path, &file.recipient, &file.keywords, now);
         let placed = self.place(&path, entry, now);
@@ -107,6 +107,20 @@ impl Session {
             let _ = self.folder.remove(NEW_DOCUMENT);
         }
         placed.map(|()| path)
+    }
+
+    /// Where a file is, if it is there just as [`Self::add`] would write it.
+    pub fn has(&self, file: &NewFile) -> Result<Option<ContextPath>, Error> {
+        let path = ContextPath::new(file.category, &file.name);
+        let Some(there) = self.manifest.context_files.get(path.as_str()) else { return Ok(None) };
+        let meant = entry(&path, &file.recipient, &file.keywords, Timestamp::default());
+        let is_listed = there.recipient == meant.recipient && there.keywords == meant.keywords;
+        let is_it = is_listed && self.read(&path)?.is_some_and(|text| self.document(file).is_ok_and(|own| own == text));
+        Ok(is_it.then_some(path))
+    }
+
+    fn document(&self, file: &NewFile) -> Result<String, Error> {
+        file.template.document(&self.id, &file.name, &file.recipient, &file.parts)
     }
 
     /// Takes a file that is in the folder already into the manifest.

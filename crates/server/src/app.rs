@@ -44,7 +44,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     /// The OpenAPI document, which describes the routes that lead here.
     pub(crate) document: LazyLock<String>,
-    /// Keyed requests that make or delete sessions take turns, so that the same one twice at once is done once.
+    /// Keyed requests that are done outside of a journal take turns, so that the same one twice at once is done once.
     pub(crate) turns: Semaphore,
 }
 

@@ -15,10 +15,12 @@ use callboard_core::{
     state::State,
     viewer::Viewer,
 };
-use callboard_engine::{Receipt, Session};
+use callboard_engine::{Error, Receipt, Session};
+use serde_json::Value;
 
 use crate::{
     app::App,
+    once::Task,
     params,
     problem::Problem,
     rights::{Rank, Right},
@@ -71,6 +73,26 @@ impl<R> On<R> {
             Some(request) => session.execute_once(by, expected, request, command).await?,
             None => session.execute_at(by, expected, command).await?,
         })
+    }
+
+    /// Does on these terms what is outside of the journal; once where the request carries a key. `work` is told whether
+    /// the same request was begun before.
+    pub(crate) async fn once<W>(&self, terms: &Terms, work: impl FnOnce(bool) -> W) -> Result<Value, Problem>
+    where
+        W: Future<Output = Result<Value, Problem>>,
+    {
+        let work = async |task: Task<()>| {
+            self.expect(terms).await?;
+            work(task.again).await
+        };
+        self.app.once(self.actor.clone(), terms, Some(self.session.id()), (), work).await
+    }
+
+    /// Refuses what is asked for on another head than the session has.
+    pub(crate) async fn expect(&self, terms: &Terms) -> Result<(), Problem> {
+        let Some(expected) = terms.expected else { return Ok(()) };
+        let head = self.session.state().await?.head.seq;
+        if head == expected { Ok(()) } else { Err(Error::Stale { expected, head }.into()) }
     }
 
     /// That the caller may not do one thing of those that the call does.
@@ -188,7 +210,7 @@ impl Caller {
             return Err(unknown());
         }
         let session = match app.board.session(id).await {
-            Err(callboard_engine::Error::NoSession { .. }) => return Err(unknown()),
+            Err(Error::NoSession { .. }) => return Err(unknown()),
             session => session?,
         };
         let state = session.known()?;

@@ -1,7 +1,8 @@
-//! Keyed requests that make or delete sessions.
+//! Keyed requests that are done outside of a journal: they make or delete sessions, or write files.
 
 use callboard_core::{entry::Actor, id::SessionId};
 use callboard_engine::Once;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use axum::http::StatusCode;
@@ -9,37 +10,37 @@ use axum::http::StatusCode;
 use crate::{app::App, problem::Problem, terms::Terms};
 
 /// What is to be done, and whether it may have been done before.
-pub(crate) struct Task {
-    /// The session that is made or deleted.
-    pub(crate) id: SessionId,
-    /// Whether the same request was begun before: then a session that is there is the one it made, and one that is
-    /// missing is the one it deleted.
+pub(crate) struct Task<M> {
+    /// What was meant when the request was first begun, such as the id of the session that it makes.
+    pub(crate) meant: M,
+    /// Whether the same request was begun before: then what is there may be what it made, and what is missing what it
+    /// deleted.
     pub(crate) again: bool,
 }
 
 impl App {
-    /// Does a request that makes or deletes the session `id` (without one, a new one), once where it carries a key; and
-    /// gives the answer.
-    pub(crate) async fn once<W>(
+    /// Does a request, once where it carries a key, and gives the answer. Its key is one of those of `scope`, the session
+    /// that it works on where it has one.
+    pub(crate) async fn once<M, W>(
         &self,
         by: Actor,
         terms: &Terms,
-        id: Option<SessionId>,
-        work: impl FnOnce(Task) -> W,
+        scope: Option<&SessionId>,
+        meant: M,
+        work: impl FnOnce(Task<M>) -> W,
     ) -> Result<Value, Problem>
     where
+        M: Serialize + DeserializeOwned,
         W: Future<Output = Result<Value, Problem>>,
     {
-        let id = id.unwrap_or_else(|| self.board.new_id());
-        let Some(request) = &terms.request else { return work(Task { id, again: false }).await };
+        let Some(request) = &terms.request else { return work(Task { meant, again: false }).await };
         let _turn = self.turns.acquire().await.map_err(|_| Problem::closing())?;
-        let intent = json!({ "id": id });
-        let claim = match self.board.begin(by, request, intent).await? {
+        let claim = match self.board.begin(by, request, scope, json!({ "meant": meant })).await? {
             Once::Answered(answer) => return given(answer),
             Once::Begun(claim) => claim,
         };
-        let meant = claim.intent.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-        let task = Task { id: meant.unwrap_or(id), again: !claim.is_fresh };
+        let first = claim.intent.get("meant").and_then(|meant| M::deserialize(meant).ok());
+        let task = Task { meant: first.unwrap_or(meant), again: !claim.is_fresh };
         match work(task).await {
             Ok(answer) => given(self.board.settle(&claim, json!({ "done": answer })).await?),
             Err(problem) if problem.code == EXISTS => {

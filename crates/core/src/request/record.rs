@@ -1,5 +1,5 @@
-//! Records: what is remembered of a keyed request that makes or deletes a session, and so has no session to be
-//! remembered in. Each has a small journal of its own, which says first what is meant to happen and then what was
+//! Records: what is remembered of a keyed request that is done outside of a journal: it makes or deletes a session, or
+//! writes files. Each has a small journal of its own, which says first what is meant to happen and then what was
 //! answered. It is no session, and expires.
 
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,10 @@ pub struct Settled {
     pub answer: Value,
 }
 
-/// Where a request is recorded.
-pub fn place(request: &Request, by: &Actor) -> Result<SessionId, Error> {
-    let hash = Hash::of(request.claim(by).as_bytes()).to_string();
+/// Where a request is recorded. Keys are unique within `scope`, the session that the request works on where it has one.
+pub fn place(request: &Request, by: &Actor, scope: Option<&SessionId>) -> Result<SessionId, Error> {
+    let scope = scope.map(SessionId::as_str).unwrap_or_default();
+    let hash = Hash::of(format!("{scope}\n{}", request.claim(by)).as_bytes()).to_string();
     Ok(format!("request-{}", hash.get(..32).unwrap_or_default()).parse()?)
 }
 

@@ -2,7 +2,13 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_core::{
+    entry::{Actor, Hash},
+    id::SessionId,
+    request::Request,
+    time::Timestamp,
+};
+use callboard_engine::Once;
 use callboard_files::{Category, NewFile, Parts, Project, Template};
 use callboard_server::{ProjectFolder, Settings};
 use serde_json::{Value, json};
@@ -10,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::{
     fixtures::{Answer, Server, memory, settings},
+    keyed::keyed,
     streams::{events, next},
 };
 
@@ -217,6 +224,75 @@ async fn a_server_without_a_project_has_no_files_and_one_without_its_folder_does
     let board = callboard_engine::Board::new(memory().await, callboard_engine::Settings::default());
     let gone = callboard_server::Server::ready(board, with(Path::new("/no/such/folder")), listener);
     assert!(gone.err().unwrap().to_string().contains("/no/such/folder"));
+}
+
+#[tokio::test]
+async fn the_same_request_writes_and_removes_once() {
+    let (server, folder, team) = stage().await;
+    let files = format!("{team}/files");
+    let file = format!("{files}/features/login-context.md");
+    let added = Answer::of(keyed(&server, "POST", &files, "a", &login("writer"))).await.is(201);
+    let again = Answer::of(keyed(&server, "POST", &files, "a", &login("writer"))).await.is(201);
+    assert_eq!(added.raw, again.raw);
+    Answer::of(keyed(&server, "POST", &files, "a", &login("critic"))).await.problem(422, "idempotency_key_reused");
+    Answer::of(keyed(&server, "POST", &files, "b", &login("writer"))).await.problem(409, "exists");
+    // The keys of another session are others.
+    let other = server.team("other").await;
+    Answer::of(keyed(&server, "POST", &format!("{other}/files"), "a", &login("writer"))).await.is(201);
+    Answer::of(keyed(&server, "DELETE", &file, "d", &json!({}))).await.is(204);
+    Answer::of(keyed(&server, "DELETE", &file, "d", &json!({}))).await.is(204);
+    Answer::of(keyed(&server, "DELETE", &file, "e", &json!({}))).await.problem(404, "not_found");
+    assert!(!folder.path().join(".tmp/sessions/s/features/login-context.md").exists());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_that_was_cut_short_is_done_by_the_next_of_its_kind() {
+    let (server, folder, team) = stage().await;
+    let (files, body) = (format!("{team}/files"), login("writer"));
+    let file = format!("{files}/features/login-context.md");
+    // It was done and not answered: the server died in between.
+    Answer::of(server.call("POST", &files).json(&body)).await.is(201);
+    begun(&server, "POST", &files, "a", &body).await;
+    Answer::of(keyed(&server, "POST", &files, "a", &body)).await.is(201);
+    // What somebody else wrote is not what it wrote.
+    let mut another = body.clone();
+    another["request"] = json!("Build another login.");
+    begun(&server, "POST", &files, "b", &another).await;
+    Answer::of(keyed(&server, "POST", &files, "b", &another)).await.problem(409, "exists");
+    server.delete(&file).await.is(204);
+    begun(&server, "DELETE", &file, "d", &json!({})).await;
+    Answer::of(keyed(&server, "DELETE", &file, "d", &json!({}))).await.is(204);
+    assert!(!folder.path().join(".tmp/sessions/s/features/login-context.md").exists());
+    server.stop().await;
+}
+
+/// Notes that a request was begun.
+async fn begun(server: &Server, method: &str, path: &str, key: &str, body: &Value) {
+    let fingerprint = Hash::of(format!("{method} {path}\n{body}").as_bytes());
+    let request = Request { key: key.parse().unwrap(), fingerprint };
+    let session = "s".parse().unwrap();
+    let begun = server.board.begin(Actor::User, &request, Some(&session), json!({"meant": null})).await.unwrap();
+    assert!(matches!(begun, Once::Begun(claim) if claim.is_fresh));
+}
+
+#[tokio::test]
+async fn a_stale_head_changes_no_file() {
+    let (server, folder, team) = stage().await;
+    let files = format!("{team}/files");
+    let head = server.get(&team).await.head();
+    let at = |head: u64| format!("\"{head}\"");
+    let add = |head| server.call("POST", &files).header("If-Match", at(head)).json(&login("writer"));
+    Answer::of(add(head - 1)).await.problem(412, "stale");
+    let path = folder.path().join(".tmp/sessions/s/features/login-context.md");
+    assert!(!path.exists());
+    Answer::of(add(head)).await.is(201);
+    let remove =
+        |head| server.call("DELETE", &format!("{files}/features/login-context.md")).header("If-Match", at(head));
+    Answer::of(remove(head)).await.problem(412, "stale");
+    assert!(path.exists());
+    Answer::of(remove(server.get(&team).await.head())).await.is(204);
+    server.stop().await;
 }
 
 #[tokio::test]

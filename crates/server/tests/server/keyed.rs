@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{Answer, Server, settings, sqlite};
 
-fn keyed(server: &Server, method: &str, path: &str, key: &str, body: &Value) -> RequestBuilder {
+pub(crate) fn keyed(server: &Server, method: &str, path: &str, key: &str, body: &Value) -> RequestBuilder {
     server.call(method, path).header("Idempotency-Key", key).json(body)
 }
 

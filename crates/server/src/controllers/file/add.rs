@@ -1,8 +1,9 @@
 //! `POST /v1/sessions/{session}/files`
 
 use callboard_core::id::SessionId;
-use callboard_files::{Category, Keyword, NewFile, Parts, Recipient, TaskName, Template};
+use callboard_files::{Category, Keyword, NewFile, Parts, Project, Recipient, TaskName, Template};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::files;
@@ -62,18 +63,25 @@ pub(crate) struct AddedFile {
     params(("session" = String, Path, description = "The session")),
     request_body = NewFileBody,
     responses((status = CREATED, description = "Where it is", body = AddedFile)))]
-pub(crate) async fn add(on: On<WriteFiles>, asked: Asked<NewFileBody>) -> Result<Answer<AddedFile>, Problem> {
+pub(crate) async fn add(on: On<WriteFiles>, asked: Asked<NewFileBody>) -> Result<Answer<Value>, Problem> {
     let NewFileBody { category, name, recipient, keywords, request, background, expected, constraints } = asked.body;
     let parts = Parts { request, background, expected, constraints };
     let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
+    let added = on.once(&asked.terms, async |again| write(&on, file, again).await).await?;
+    Ok(Answer::created(added))
+}
+
+/// Writes a file. One that is there already may be what the same request wrote before.
+async fn write(on: &On<WriteFiles>, file: NewFile, again: bool) -> Result<Value, Problem> {
     let (files, id) = (files(&on.app)?, on.session.id().clone());
     let now = now(&on.app.board).await?;
-    let add = move |project: &callboard_files::Project| {
+    let add = move |project: &Project| {
         let mut session = project.session_or_new(&id, now)?;
-        let path = session.add(&file, now)?;
+        let written = if again { session.has(&file)? } else { None };
+        let path = written.map_or_else(|| session.add(&file, now), Ok)?;
         Ok(AddedFile { path: session.shown(path.as_str()), session_id: id })
     };
     let added = files.with(add).await?;
     files.observe(&on.session).await?;
-    Ok(Answer::created(added))
+    Ok(json!(added))
 }

@@ -56,12 +56,13 @@ pub(crate) struct NewSessionBody {
     responses((status = CREATED, description = "The session", body = SessionBody)))]
 pub(crate) async fn create(here: Here<CreateSession>, asked: Asked<NewSessionBody>) -> Result<Answer<Value>, Problem> {
     let Asked { body, terms } = asked;
-    let (board, id) = (&here.app.board, body.id.clone());
-    let made = here.app.once(Actor::User, &terms, id, |task| make(board, body, task)).await?;
+    let board = &here.app.board;
+    let id = body.id.clone().unwrap_or_else(|| board.new_id());
+    let made = here.app.once(Actor::User, &terms, None, id, |task| make(board, body, task)).await?;
     Ok(Answer::created(made))
 }
 
-async fn make(board: &Board, body: NewSessionBody, task: Task) -> Result<Value, Problem> {
+async fn make(board: &Board, body: NewSessionBody, task: Task<SessionId>) -> Result<Value, Problem> {
     let NewSessionBody { title, agents, default_visibility, share, grant, prompt, ttl_seconds, limits, steps, .. } =
         body;
     let settings = Settings {
@@ -74,10 +75,10 @@ async fn make(board: &Board, body: NewSessionBody, task: Task) -> Result<Value, 
         limits: limits.unwrap_or_default(),
         steps,
     };
-    let new = NewBoardSession { id: Some(task.id.clone()), agents, settings: Some(settings) };
+    let new = NewBoardSession { id: Some(task.meant.clone()), agents, settings: Some(settings) };
     let session = match board.create(new).await {
         Err(Error::Refused(refusal)) if task.again && refusal.code() == "session_exists" => {
-            board.session(&task.id).await?
+            board.session(&task.meant).await?
         }
         session => session?,
     };

@@ -1,7 +1,7 @@
 //! `DELETE /v1/sessions/{session}`
 
 use axum::{extract::State, http::StatusCode};
-use callboard_core::entry::Actor;
+use callboard_core::{entry::Actor, id::SessionId};
 use callboard_engine::Error;
 use serde_json::Value;
 
@@ -32,21 +32,18 @@ pub(crate) async fn delete(
         Err(problem) if problem.status == StatusCode::NOT_FOUND && asked.terms.request.is_some() => None,
         Err(problem) => return Err(problem),
     };
-    if let (Some(on), Some(expected)) = (&there, asked.terms.expected) {
-        let head = on.session.state().await?.head.seq;
-        if head != expected {
-            return Err(Error::Stale { expected, head }.into());
-        }
+    if let Some(on) = &there {
+        on.expect(&asked.terms).await?;
     }
     let again = there.is_none();
-    app.once(Actor::User, &asked.terms, Some(id), |task| remove(&app, task, again)).await?;
+    app.once(Actor::User, &asked.terms, None, id, |task| remove(&app, task, again)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn remove(app: &App, task: Task, was_gone: bool) -> Result<Value, Problem> {
-    let deleted = app.board.delete(&task.id).await;
+async fn remove(app: &App, task: Task<SessionId>, was_gone: bool) -> Result<Value, Problem> {
+    let deleted = app.board.delete(&task.meant).await;
     if let (Ok(()), Some(files)) = (&deleted, &app.files) {
-        files.end(&task.id, files::now(&app.board).await?).await;
+        files.end(&task.meant, files::now(&app.board).await?).await;
     }
     match deleted {
         Err(Error::NoSession { .. }) if task.again && was_gone => Ok(Value::Null),

@@ -33,21 +33,20 @@ pub(crate) async fn fork(on: On<ForkSession>, asked: Asked<Fork>) -> Result<Answ
     if at.is_some() && on.rank != Rank::User {
         return Err(on.forbidden("fork at an earlier entry"));
     }
-    if let Some(expected) = terms.expected {
-        let head = on.session.state().await?.head.seq;
-        if head != expected {
-            return Err(Error::Stale { expected, head }.into());
-        }
-    }
-    let made = on.app.once(on.actor.clone(), &terms, id, |task| make(&on, at, task)).await?;
+    let id = id.unwrap_or_else(|| on.app.board.new_id());
+    let make = async |task| {
+        on.expect(&terms).await?;
+        make(&on, at, task).await
+    };
+    let made = on.app.once(on.actor.clone(), &terms, None, id, make).await?;
     Ok(Answer::created(made))
 }
 
-async fn make(on: &On<ForkSession>, at: Option<Seq>, task: Task) -> Result<Value, Problem> {
+async fn make(on: &On<ForkSession>, at: Option<Seq>, task: Task<SessionId>) -> Result<Value, Problem> {
     let board = &on.app.board;
-    let fork = match board.fork(&on.session, at, Some(task.id.clone())).await {
+    let fork = match board.fork(&on.session, at, Some(task.meant.clone())).await {
         Err(Error::Refused(refusal)) if task.again && refusal.code() == "session_exists" => {
-            board.session(&task.id).await?
+            board.session(&task.meant).await?
         }
         fork => fork?,
     };

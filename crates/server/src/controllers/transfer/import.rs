@@ -55,11 +55,11 @@ pub(crate) async fn import(
 ) -> Result<Answer<Value>, Problem> {
     let Received { file, terms } = received;
     let (board, id) = (&here.app.board, query.id);
-    let made = here.app.once(Actor::User, &terms, None, |task| make(board, file, id, task)).await?;
+    let made = here.app.once(Actor::User, &terms, None, (), |task| make(board, file, id, task)).await?;
     Ok(Answer::created(made))
 }
 
-async fn make(board: &Board, file: File, id: Option<SessionId>, task: Task) -> Result<Value, Problem> {
+async fn make(board: &Board, file: File, id: Option<SessionId>, task: Task<()>) -> Result<Value, Problem> {
     let session = match board.import(BufReader::new(file), id).await {
         Err(Error::Refused(callboard_core::error::Error::Conflict { code: "session_exists", .. })) if task.again => {
             // The same request imported it before, and could not say so.
