@@ -5,6 +5,7 @@
 
 mod append;
 mod changes;
+mod checkpoint;
 mod column;
 mod delete;
 mod fault;

@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::{column, sessions::Found};
 
-/// How many changes wait until they are filed: as many as fill the pages at the end that a read looks through.
-pub(super) const WAITING: i64 = 128;
+/// How many changes wait at most until they are filed, while there is no quiet moment for it. The more are filed at once,
+/// the fewer pages are written for each, and the more does a read look through.
+pub(super) const WAITING: i64 = 512;
 
 /// An entry that is not filed yet.
 #[derive(Clone, Copy)]

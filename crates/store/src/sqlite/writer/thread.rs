@@ -14,7 +14,7 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, fault::Fault, filing, words::Numbers},
+    super::{changes, checkpoint::Checkpoints, delete, fault::Fault, filing, words::Numbers},
     Message, Write,
     group::{self, Lost, Work},
 };
@@ -33,8 +33,13 @@ pub(super) const AWAKE: Duration = Duration::from_micros(50);
 /// How often it is looked for changes by others, as long as somebody watches.
 const POLL: Duration = Duration::from_millis(100);
 
+/// For how long nothing has to be asked until what waits is filed, however little it is.
+const QUIET: Duration = Duration::from_millis(20);
+
 /// What the thread owns.
 pub(super) struct Thread {
+    /// Ends before the connection, so that the one that is closed last brings all of the log back.
+    checkpoints: Checkpoints,
     db: Connection,
     messages: Receiver<Message>,
     watchers: broadcast::Sender<SessionId>,
@@ -47,6 +52,8 @@ pub(super) struct Thread {
     dead: bool,
     /// The change through which entries are filed, as far as is known.
     filed: i64,
+    /// The change as of which it was last tried to file.
+    tried: i64,
     numbers: Numbers,
     /// Whether the last call had its transaction to itself.
     alone: bool,
@@ -54,7 +61,7 @@ pub(super) struct Thread {
 
 impl Thread {
     pub(super) fn new(
-        db: Connection,
+        mut db: Connection,
         messages: Receiver<Message>,
         watchers: broadcast::Sender<SessionId>,
         clock: Arc<dyn Clock>,
@@ -62,17 +69,37 @@ impl Thread {
     ) -> Result<Self, Fault> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
         let (filed, numbers) = (filing::through(&db)?, Numbers::default());
-        Ok(Self { db, messages, watchers, clock, path, seen, data_version, dead: true, filed, numbers, alone: false })
+        let checkpoints = Checkpoints::start(&mut db, &path)?;
+        let (dead, alone, tried) = (true, false, filed);
+        Ok(Self {
+            checkpoints,
+            db,
+            messages,
+            watchers,
+            clock,
+            path,
+            seen,
+            data_version,
+            dead,
+            filed,
+            tried,
+            numbers,
+            alone,
+        })
     }
 
     /// Works until every handle is gone and the queue is empty.
     pub(super) fn run(mut self) {
         while let Some(group) = self.next() {
-            if !group.is_empty() {
+            let is_quiet = group.is_empty();
+            if !is_quiet {
                 self.commit(group);
             }
-            self.file();
+            self.file(if is_quiet { 1 } else { filing::WAITING });
             self.reclaim();
+            if let Err(error) = self.checkpoints.see_to(&self.db) {
+                tracing::warn!(%error, path = %self.path.display(), "the log cannot be brought back yet");
+            }
         }
     }
 
@@ -113,6 +140,9 @@ impl Thread {
                 Err(TryRecvError::Empty) => std::thread::yield_now(),
                 Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
             }
+        }
+        if self.waits() > 0 {
+            return self.messages.recv_timeout(QUIET);
         }
         if self.watchers.receiver_count() > 0 {
             return self.messages.recv_timeout(POLL);
@@ -196,12 +226,18 @@ impl Thread {
         }
     }
 
-    /// Files what was appended once it is worth it. Where it cannot, it is tried again after the next change, and reads
-    /// look through what waits.
-    fn file(&mut self) {
-        if self.seen.saturating_sub(self.filed) < filing::WAITING {
+    /// How many changes wait to be filed, unless that was tried and nothing has changed since.
+    fn waits(&self) -> i64 {
+        if self.seen == self.tried { 0 } else { self.seen.saturating_sub(self.filed) }
+    }
+
+    /// Files what was appended once so many changes wait. Where it cannot, it is tried again after the next change, and
+    /// reads look through what waits.
+    fn file(&mut self, worth_it: i64) {
+        if self.waits() < worth_it {
             return;
         }
+        self.tried = self.seen;
         match transaction(&self.db, filing::file) {
             Ok(_) => self.filed = self.seen,
             Err(error) => tracing::warn!(%error, path = %self.path.display(), "cannot file what was appended yet"),
