@@ -60,7 +60,17 @@ fn source(work: &Path) -> anyhow::Result<PathBuf> {
         let download = work.join("download");
         fs::create_dir_all(&download).with_context(|| format!("cannot make {}", download.display()))?;
         let mut pip = command::python()?;
-        pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--require-hashes", "-d"]);
+        pip.args([
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-binary",
+            "llama-cpp-python",
+            "--require-hashes",
+            "-d",
+        ]);
         pip.arg(&download).arg("-r").arg(cache::repository().join("xtask/models/llama-cpp-python.txt"));
         command::output(&mut pip).context("cannot download the source of llama-server")?;
         progress.wait("unpacking");
