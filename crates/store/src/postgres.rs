@@ -1,7 +1,8 @@
 //! Journals in a Postgres database, which several servers may share.
 //!
-//! Each call is one statement, an append one call of a function that the [`schema`] installs, so each is one round trip
-//! and one transaction. What the rows mean is told in `postgres/migrations/1.sql`.
+//! Each call is one statement, so each is one round trip and one transaction. Appends that wait share one: the [`writer`]
+//! sends them together to a function that the [`schema`] installs. What the rows mean is told in
+//! `postgres/migrations/1.sql`.
 
 mod append;
 mod changes;
@@ -21,6 +22,7 @@ mod tests;
 mod tls;
 mod values;
 mod watch;
+mod writer;
 
 use std::sync::Arc;
 
@@ -32,7 +34,9 @@ use callboard_core::{
 };
 use tokio::sync::{Notify, broadcast};
 
-use self::{changes::Changes, column::get, database::Database, fault::Fault, place::Place, watch::Tasks};
+use self::{
+    changes::Changes, column::get, database::Database, fault::Fault, place::Place, watch::Tasks, writer::Writer,
+};
 use crate::{
     Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, clock::ServerTime,
 };
@@ -72,6 +76,7 @@ pub struct PostgresStore {
     remarks: Vec<String>,
     clock: Arc<dyn Clock>,
     time: ServerTime,
+    writer: Writer,
     _tasks: Tasks,
 }
 
@@ -87,8 +92,10 @@ impl PostgresStore {
         schema::migrate(&database).await?;
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
-        let tasks = Tasks::start(&database, &changes, &dead);
-        Ok(Self { database, changes, dead, durability, remarks, clock, time: ServerTime::default(), _tasks: tasks })
+        let mut tasks = Tasks::start(&database, &changes, &dead);
+        let writer = Writer::start(&mut tasks.0, &database, &changes, &clock);
+        let time = ServerTime::default();
+        Ok(Self { database, changes, dead, durability, remarks, clock, time, writer, _tasks: tasks })
     }
 
     /// What the clock of a test says; nothing where the database knows the time.
@@ -132,9 +139,7 @@ impl Store for PostgresStore {
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
-        let change = append::append(&self.database, self.said(), &batch).await?;
-        self.changes.made(&batch.session, change);
-        Ok(())
+        self.writer.append(batch).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {

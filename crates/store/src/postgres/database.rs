@@ -75,7 +75,8 @@ impl Database {
         answer.map_err(|fault| fault.during(doing, &self.place))
     }
 
-    async fn attempt(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+    /// What a statement finds, tried once. Where the connection is lost, it is unknown whether it was done.
+    pub(super) async fn attempt(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
         let connection = self.connection().await?;
         let answer = in_time(async { connection.query(&connection.prepare_cached(sql).await?, params).await }).await;
         if let Err(Fault::Silent) = answer {

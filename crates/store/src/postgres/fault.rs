@@ -1,5 +1,7 @@
 //! What Postgres says, in the words of stores.
 
+use std::sync::Arc;
+
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::{Error as Sql, error::SqlState};
 
@@ -10,7 +12,7 @@ use crate::Error;
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The server, or the way to it.
-    Sql(Sql),
+    Sql(Arc<Sql>),
     /// No connection could be had.
     NoConnection(PoolError),
     /// There was no answer in time.
@@ -24,19 +26,19 @@ pub(super) enum Fault {
 #[error("{advice}")]
 struct Advised {
     advice: String,
-    source: Option<Sql>,
+    source: Option<Arc<Sql>>,
 }
 
 impl From<Sql> for Fault {
     fn from(error: Sql) -> Self {
-        Self::Sql(error)
+        Self::Sql(Arc::new(error))
     }
 }
 
 impl From<PoolError> for Fault {
     fn from(error: PoolError) -> Self {
         match error {
-            PoolError::Backend(error) => Self::Sql(error),
+            PoolError::Backend(error) => error.into(),
             error => Self::NoConnection(error),
         }
     }
@@ -44,22 +46,22 @@ impl From<PoolError> for Fault {
 
 impl Fault {
     /// The error that a caller gets, who wanted what `doing` says of `place`.
-    pub(super) fn during(self, doing: &'static str, place: &Place) -> Error {
+    pub(super) fn during(&self, doing: &'static str, place: &Place) -> Error {
         let error = match self {
             Self::Sql(error) => error,
-            Self::NoConnection(error) => return Error::failed(doing, no_connection(&error, place)),
+            Self::NoConnection(error) => return Error::failed(doing, no_connection(error, place)),
             Self::Silent => {
                 let advice = format!("the server at {} did not answer in time: look at its load", place.host());
                 return Error::failed(doing, Advised { advice, source: None });
             }
-            Self::Damaged(detail) => return Error::damaged(place.to_string(), detail),
+            Self::Damaged(detail) => return Error::damaged(place.to_string(), detail.clone()),
         };
         match error.code() {
             Some(&SqlState::DISK_FULL) => Error::Full { doing },
             Some(&(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED)) => {
-                Error::damaged(place.to_string(), words(&error))
+                Error::damaged(place.to_string(), words(error))
             }
-            _ => Error::failed(doing, Advised { advice: advice(&error, place), source: Some(error) }),
+            _ => Error::failed(doing, Advised { advice: advice(error, place), source: Some(error.clone()) }),
         }
     }
 
@@ -72,6 +74,11 @@ impl Fault {
             Self::Damaged(detail) => return Error::damaged(place.to_string(), detail),
         };
         Error::CannotOpen { what: place.to_string(), why, source }
+    }
+
+    /// Whether the server refused what it was told: it has done nothing of it.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.code().is_some() && !is_lost(error))
     }
 
     /// Whether the connection was lost, maybe in the middle.

@@ -24,6 +24,11 @@ struct Settings {
 pub(super) async fn check(database: &Database, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
     let place = database.place();
     let settings = ask(database).await.map_err(|fault| fault.opening(place))?;
+    judge(&settings, place, asked)
+}
+
+/// What a server with these settings promises, where it can be used and promises what was asked.
+fn judge(settings: &Settings, place: &Place, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Err(Error::cannot_open(place.to_string(), why));
     if settings.version < OLDEST {
         return refuse(format!("the server at {} is older than Postgres 13: bring it up to date", place.host()));
@@ -111,5 +116,30 @@ fn name(durability: Durability) -> &'static str {
         Durability::Process => "process",
         Durability::Normal => "normal",
         Durability::Full => "full",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(settings: &Settings) -> Result<(Durability, Vec<String>), String> {
+        let place = Place::parse("postgres://db.example/board").unwrap();
+        judge(settings, &place, Durability::Full).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_server_that_is_too_old_is_refused_in_words() {
+        let settings = |version| Settings {
+            version,
+            read_only: false,
+            fsync: true,
+            full_page_writes: true,
+            synchronous_commit: true,
+            encoding: "UTF8".to_owned(),
+        };
+        assert_eq!(judged(&settings(130_000)), Ok((Durability::Full, vec![])));
+        let why = judged(&settings(120_022)).unwrap_err();
+        assert!(why.contains("the server at db.example:5432 is older than Postgres 13: bring it up to date"), "{why}");
     }
 }

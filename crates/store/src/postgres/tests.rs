@@ -102,10 +102,12 @@ impl Long {
     async fn append(&mut self) -> u64 {
         let (key, subject) = ("sha256(n.tag)", "ARRAY[sha256(n.tag)], ARRAY[n.tag]");
         self.pages(&format!(
-            "SELECT append(n.name, NULL, n.seq, n.tag, substr(sha256(n.tag), 1, 16), NULL, ARRAY[{key}], ARRAY[n.seq + 1],
-                 false, ARRAY['\\x{}'::bytea], ARRAY['t3.done'::bytea], {subject}, ARRAY[1::bigint], ARRAY[1::bigint],
-                 ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[substr(sha256(n.tag), 1, 16)], ARRAY['user'], ARRAY[NULL::text],
-                 ARRAY[NULL::text], ARRAY[NULL::bigint], ARRAY['data'::bytea], ARRAY[]::bytea[], ARRAY[]::bytea[], NULL, NULL)
+            "SELECT append(true, NULL, ARRAY[n.name], ARRAY[n.seq], ARRAY[n.tag], ARRAY[n.seq + 1],
+                 ARRAY[substr(sha256(n.tag), 1, 16)], ARRAY[NULL::bigint], ARRAY[NULL::text], ARRAY[NULL::bigint],
+                 ARRAY[false], ARRAY[1], ARRAY[n.seq + 1], ARRAY[{key}], ARRAY['\\x{}'::bytea], ARRAY['t3.done'::bytea],
+                 ARRAY[1], {subject}, ARRAY[1], ARRAY[n.seq + 1], ARRAY[1::bigint], ARRAY[1::bigint], ARRAY[1], ARRAY[1],
+                 ARRAY[1], ARRAY[substr(sha256(n.tag), 1, 16)], ARRAY['user'], ARRAY[NULL::text], ARRAY[NULL::text],
+                 ARRAY[NULL::bigint], ARRAY['data'::bytea], ARRAY[]::integer[], ARRAY[]::bytea[], ARRAY[]::bytea[])
              FROM session n WHERE n.name = 's'",
             short("t3.done")
         ))

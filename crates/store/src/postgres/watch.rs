@@ -33,7 +33,7 @@ type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// The tasks of one handle, which end with it.
 #[derive(Debug)]
-pub(super) struct Tasks(#[allow(dead_code, reason = "it is kept to be dropped")] JoinSet<()>);
+pub(super) struct Tasks(pub(super) JoinSet<()>);
 
 impl Tasks {
     /// Starts them. `dead` says that sessions were deleted here.

@@ -17,6 +17,7 @@ mod rows;
 mod several;
 mod sweep;
 mod tls;
+mod together;
 
 use fixture::Postgres;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};

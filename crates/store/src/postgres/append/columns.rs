@@ -1,0 +1,146 @@
+//! Batches as the server takes them: by columns.
+
+use std::{collections::HashMap, sync::Arc};
+
+use callboard_core::{entry::Entry, id::Seq, time::Timestamp};
+
+use super::super::column::{self, short_hash};
+use crate::Append;
+
+/// What is in batches, each thing with the number of its batch, from 1.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    pub(super) claims: Claims<'a>,
+    /// The first key that each batch repeats, and the entry that claimed it before.
+    pub(super) repeated: Vec<Option<(Arc<str>, Seq)>>,
+    pub(super) types: Types<'a>,
+    pub(super) subjects: Subjects<'a>,
+    pub(super) values: Values<'a>,
+    pub(super) batch: Vec<i32>,
+    pub(super) seq: Vec<i64>,
+    pub(super) at: Vec<i64>,
+    pub(super) time: Vec<Option<i64>>,
+    /// The place of each entry's type among the types, from 1.
+    pub(super) kind: Vec<i32>,
+    /// The place of each entry's subject among the subjects, from 1.
+    pub(super) subject: Vec<i32>,
+    pub(super) v: Vec<i32>,
+    pub(super) tag: Vec<&'a [u8]>,
+    pub(super) actor: Vec<String>,
+    pub(super) audience: Vec<Option<String>>,
+    pub(super) keys: Vec<Option<String>>,
+    pub(super) nonce: Vec<Option<i64>>,
+    pub(super) data: Vec<&'a [u8]>,
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn of(batches: &[&'a Append]) -> Self {
+        let mut columns = Self::default();
+        for (batch, number) in batches.iter().zip(1..) {
+            columns.repeated.push(columns.claims.take(number, &batch.entries));
+            batch.entries.iter().for_each(|entry| columns.take(number, entry));
+            for (hash, text) in &batch.values {
+                columns.values.batch.push(number);
+                columns.values.hashes.push(&hash.0);
+                columns.values.texts.push(text.as_bytes());
+            }
+        }
+        columns
+    }
+
+    fn take(&mut self, batch: i32, entry: &'a Entry) {
+        let Entry { header, data, tag } = entry;
+        self.batch.push(batch);
+        self.seq.push(column::number(header.seq));
+        self.at.push(header.at.as_millis());
+        self.time.push(header.time.map(Timestamp::as_millis));
+        self.kind.push(self.types.place(&header.kind));
+        self.subject.push(self.subjects.place(batch, &header.subject));
+        self.v.push(header.v.into());
+        self.tag.push(&tag.0);
+        self.actor.push(header.by.to_string());
+        self.audience.push(column::audience_text(&header.audience));
+        self.keys.push(column::keys_text(&header.keys));
+        self.nonce.push(header.nonce.map(Into::into));
+        self.data.push(data.as_bytes());
+    }
+}
+
+/// The keys that batches claim, each up to the first that it repeats.
+#[derive(Default)]
+pub(super) struct Claims<'a> {
+    pub(super) batch: Vec<i32>,
+    pub(super) seq: Vec<i64>,
+    pub(super) keys: Vec<&'a Arc<str>>,
+    /// What the keys are found by.
+    pub(super) short: Vec<Vec<u8>>,
+}
+
+impl<'a> Claims<'a> {
+    /// Takes in what a batch claims and says which key it repeats first, if one, and who claimed it before.
+    fn take(&mut self, batch: i32, entries: &'a [Entry]) -> Option<(Arc<str>, Seq)> {
+        let mut claimed: HashMap<&str, Seq> = HashMap::new();
+        for header in entries.iter().map(|entry| &entry.header) {
+            for key in &header.keys {
+                if let Some(seq) = claimed.insert(key, header.seq) {
+                    return Some((key.clone(), seq));
+                }
+                self.batch.push(batch);
+                self.seq.push(column::number(header.seq));
+                self.keys.push(key);
+                self.short.push(short_hash(key).to_vec());
+            }
+        }
+        None
+    }
+}
+
+/// Types, each once for all batches, and what they are found by.
+#[derive(Default)]
+pub(super) struct Types<'a> {
+    places: HashMap<&'a str, i32>,
+    pub(super) hashes: Vec<Vec<u8>>,
+    pub(super) texts: Vec<&'a [u8]>,
+}
+
+impl<'a> Types<'a> {
+    fn place(&mut self, text: &'a str) -> i32 {
+        *self.places.entry(text).or_insert_with(|| {
+            self.hashes.push(short_hash(text).to_vec());
+            self.texts.push(text.as_bytes());
+            place_of_last(self.texts.len())
+        })
+    }
+}
+
+/// Subjects, each once for each batch, and what they are found by.
+#[derive(Default)]
+pub(super) struct Subjects<'a> {
+    places: HashMap<(i32, &'a str), i32>,
+    pub(super) batch: Vec<i32>,
+    pub(super) hashes: Vec<Vec<u8>>,
+    pub(super) texts: Vec<&'a [u8]>,
+}
+
+impl<'a> Subjects<'a> {
+    fn place(&mut self, batch: i32, text: &'a str) -> i32 {
+        *self.places.entry((batch, text)).or_insert_with(|| {
+            self.batch.push(batch);
+            self.hashes.push(short_hash(text).to_vec());
+            self.texts.push(text.as_bytes());
+            place_of_last(self.texts.len())
+        })
+    }
+}
+
+fn place_of_last(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// Texts too large for entries.
+#[derive(Default)]
+pub(super) struct Values<'a> {
+    pub(super) batch: Vec<i32>,
+    pub(super) hashes: Vec<&'a [u8]>,
+    pub(super) texts: Vec<&'a [u8]>,
+}

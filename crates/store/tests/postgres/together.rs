@@ -1,0 +1,139 @@
+//! Appends that are sent together: one flush for many, and what becomes of one is no other's business.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use callboard_core::entry::Entry;
+use callboard_store::{
+    Error, Store,
+    conformance::{
+        Fixture as _,
+        pen::{Pen, claiming, note},
+    },
+};
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::{connect, fixture::Postgres, sql};
+
+/// How many sessions are written to at once.
+const SESSIONS: usize = 40;
+
+/// How long something that is not held up may take on a busy machine; less than a lock is waited for.
+const SOON: Duration = Duration::from_secs(20);
+
+/// A pen for each of the sessions, which have an entry.
+async fn pens(store: &Arc<dyn Store>) -> Vec<Pen> {
+    let mut pens = Vec::new();
+    for n in 0..SESSIONS {
+        pens.push(Pen::with(store, &format!("s{n}"), "a").await);
+    }
+    pens
+}
+
+/// Writes with all at once; each answer with the name of its session.
+async fn write(pens: &[Pen]) -> Vec<(String, Result<Vec<Entry>, Error>)> {
+    let mut writing = JoinSet::new();
+    for mut pen in pens.iter().cloned() {
+        writing.spawn(async move { (pen.session.to_string(), pen.try_write([note("b")]).await) });
+    }
+    timeout(SOON, writing.join_all()).await.expect("all are answered")
+}
+
+#[tokio::test]
+async fn what_waits_is_committed_together() {
+    let fixture = Postgres::fresh().await;
+    let pens = pens(&fixture.open().await).await;
+    assert!(write(&pens).await.iter().all(|(_, answer)| answer.is_ok()));
+    let changes: BTreeSet<_> = sql(fixture.url(), "SELECT change::text FROM session").await.into_iter().collect();
+    assert!(changes.len() < SESSIONS / 2, "{} transactions", changes.len());
+}
+
+#[tokio::test]
+async fn each_is_answered_by_itself() {
+    let fixture = Postgres::fresh().await;
+    let mut pens = pens(&fixture.open().await).await;
+    // These were decided on what is no more.
+    for pen in pens.iter().step_by(3) {
+        pen.clone().write([claiming(&["k"])]).await;
+    }
+    // And these claim what is taken.
+    let mut writing = JoinSet::new();
+    for (n, pen) in pens.iter_mut().enumerate() {
+        let mut pen = pen.clone();
+        if n % 3 == 1 {
+            pen.write([claiming(&["k"])]).await;
+        }
+        writing.spawn(async move { (n, pen.try_write([note("b"), claiming(&["k"])]).await) });
+    }
+    for (n, answer) in timeout(SOON, writing.join_all()).await.expect("all are answered") {
+        match (n % 3, answer) {
+            (0, Err(Error::Conflict { found: Some(row) })) => assert_eq!(row.head.seq.0, 2),
+            (1, Err(Error::KeyTaken { key, seq })) => assert_eq!((&*key, seq.0), ("k", 2)),
+            (2, Ok(entries)) => assert_eq!(entries.len(), 2),
+            (_, other) => panic!("s{n}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_that_the_server_refuses_takes_no_other_with_it() {
+    let fixture = Postgres::fresh().await;
+    let pens = pens(&fixture.open().await).await;
+    sql(
+        fixture.url(),
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
+         CREATE TRIGGER refuse BEFORE INSERT ON entry FOR EACH ROW
+         WHEN (NEW.session = 7) EXECUTE FUNCTION refuse()",
+    )
+    .await;
+    let refused = sql(fixture.url(), "SELECT name FROM session WHERE id = 7").await.remove(0);
+    for (name, answer) in write(&pens).await {
+        match answer {
+            Err(Error::Failed { source, .. }) if name == refused => {
+                assert!(source.to_string().contains("not this one"), "{source}");
+            }
+            answer => assert_eq!(answer.map(|entries| entries.len()).ok(), (name != refused).then_some(1), "{name}"),
+        }
+    }
+    for pen in &pens {
+        let texts: &[&str] = if pen.session.as_str() == refused { &["a"] } else { &["a", "b"] };
+        assert_eq!(pen.texts().await, texts, "{}", pen.session);
+    }
+}
+
+#[tokio::test]
+async fn one_whose_session_somebody_holds_holds_up_no_other() {
+    let fixture = Postgres::fresh().await;
+    let pens = pens(&fixture.open().await).await;
+    let mut holder = connect(fixture.url()).await;
+    let transaction = holder.transaction().await.unwrap();
+    transaction.execute("SELECT FROM session WHERE name = 's0' FOR UPDATE", &[]).await.unwrap();
+    let mut held = pens[0].clone();
+    let waiting = tokio::spawn(async move { held.try_write([note("b")]).await });
+    for (name, answer) in write(&pens[1..]).await {
+        assert!(answer.is_ok(), "{name}: {answer:?}");
+    }
+    assert!(!waiting.is_finished());
+    transaction.commit().await.unwrap();
+    let answer = timeout(SOON, waiting).await.expect("it is answered").unwrap();
+    assert_eq!(answer.map(|entries| entries.len()).ok(), Some(1));
+}
+
+#[tokio::test]
+async fn callers_that_leave_take_no_other_with_them() {
+    let fixture = Postgres::fresh().await;
+    let pens = pens(&fixture.open().await).await;
+    let mut leaving = JoinSet::new();
+    for mut pen in pens.iter().step_by(2).cloned() {
+        leaving.spawn(async move { pen.try_write([note("b")]).await });
+    }
+    tokio::task::yield_now().await;
+    leaving.abort_all();
+    let staying: Vec<_> = pens.iter().skip(1).step_by(2).cloned().collect();
+    for (name, answer) in write(&staying).await {
+        assert!(answer.is_ok(), "{name}: {answer:?}");
+    }
+    for pen in &pens {
+        let texts = pen.texts().await;
+        assert!(texts == ["a", "b"] || texts == ["a"], "{}: {texts:?}", pen.session);
+    }
+}
