@@ -30,7 +30,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(200);
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// How many sessions the store is asked to remove at once, so that a large sweep holds nobody up for long.
-const SWEPT_AT_ONCE: usize = 100;
+const SWEPT_AT_ONCE: usize = 50;
 
 /// A clock that is found to have moved so much more or less than time has passed, in milliseconds, was set.
 const JUMP_MILLIS: u64 = 60_000;

@@ -24,7 +24,7 @@ use crate::Clock;
 const GROUP: usize = 256;
 
 /// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
-const SLICE: usize = 128;
+const SLICE: usize = 64;
 
 /// For how long the thread stays awake for the next call, where one caller asks again once it is answered: to wake a
 /// thread takes longer than an append.
