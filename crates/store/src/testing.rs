@@ -8,6 +8,8 @@
 
 mod postgres;
 mod redis;
+mod rest;
 
 pub use postgres::PostgresServer;
 pub use redis::{RedisCluster, RedisServer};
+pub use rest::{Proxy, Trouble};

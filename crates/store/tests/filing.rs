@@ -1,76 +1,17 @@
-//! What is read is the same whether or not it is filed: a long journal in SQLite and in memory, side by side.
+//! What SQLite files behind appends.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "these are tests, their helpers too")]
 
+mod filing_of;
 #[allow(dead_code, reason = "shared with the other suites")]
 mod fixtures;
 
-use std::sync::Arc;
-
-use callboard_core::{
-    entry::{Draft, Entry},
-    id::Seq,
-    time::Timestamp,
-};
-use callboard_store::{
-    MemoryStore, Order, Query, Store, TimeQuery,
-    conformance::{
-        Fixture,
-        pen::{Pen, about},
-        session,
-    },
-};
+use callboard_store::conformance::{Fixture, pen::Pen};
+use filing_of::draft;
 use fixtures::Sqlite;
-
-/// Entries of three types about three subjects, most with a time of their own that goes back and forth.
-fn draft(n: i64) -> Draft {
-    let time = (n % 7 != 0).then(|| Timestamp::from_millis(1_700_000_000_000 + n * 37 % 50).unwrap());
-    let kind = ["message.added", "message.added", "context_set.updated", "note.made"][(n % 4) as usize].into();
-    Draft { kind, time, ..about(["thread:main", "set:facts", "thread:side"][(n * 5 % 3) as usize], &n.to_string()) }
-}
-
-/// All pages of `s` under every filter, in both orders.
-async fn everything_of(store: &Arc<dyn Store>, head: u64) -> Vec<Vec<Entry>> {
-    let mut pages = Vec::new();
-    let texts = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect::<Vec<Arc<str>>>();
-    for order in [Order::Forward, Order::Backward] {
-        for limit in [1, 7, 1000] {
-            for seqs in [1..head + 1, head / 2..head, head..head + 1, 3..9] {
-                for types in [texts(&[]), texts(&["message.added"]), texts(&["note.made", "never.made"])] {
-                    for subjects in [texts(&[]), texts(&["thread:main"]), texts(&["set:facts", "thread:side"])] {
-                        let seqs = Seq(seqs.start)..Seq(seqs.end);
-                        let query = Query { seqs, types: types.clone(), subjects, order, limit };
-                        pages.push(store.read(&session("s"), query).await.unwrap());
-                    }
-                }
-            }
-            for from in [None, Some((Timestamp::from_millis(1_700_000_000_020).unwrap(), Seq(head / 2)))] {
-                let (subject, kind) = ("thread:main".into(), "message.added".into());
-                let query = TimeQuery { subject, kind, after: None, before: None, from, order, limit };
-                pages.push(store.read_by_time(&session("s"), query).await.unwrap());
-            }
-        }
-    }
-    pages
-}
 
 #[tokio::test]
 async fn what_is_read_is_the_same_whether_or_not_it_is_filed() {
-    let fixture = Sqlite::fresh().await;
-    let store = fixture.open().await;
-    let oracle: Arc<dyn Store> = Arc::new(MemoryStore::new(Arc::new(fixture.clock().clone())));
-    let (mut pen, mut same) = (Pen::new(&store, "s"), Pen::new(&oracle, "s"));
-    let mut other = Pen::new(&store, "other");
-    for n in 0..420 {
-        pen.write([draft(n)]).await;
-        same.write([draft(n)]).await;
-        other.write([draft(n + 1)]).await;
-        if n % 60 == 59 {
-            let head = pen.head.seq.0;
-            let expected = everything_of(&oracle, head).await;
-            assert_eq!(everything_of(&store, head).await, expected, "after {n}");
-            assert_eq!(everything_of(&fixture.open().await, head).await, expected, "after {n}, in another process");
-        }
-    }
+    filing_of::compare::<Sqlite>().await;
 }
 
 #[tokio::test]

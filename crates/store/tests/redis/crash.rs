@@ -12,14 +12,11 @@ use callboard_store::{
         Fixture as _, everything,
         pen::{Pen, note},
     },
-    testing::RedisServer,
+    testing::{RedisServer, Trouble},
 };
 use tokio::task::JoinSet;
 
-use super::{
-    fixtures::{self, Admin, Native, Rest},
-    proxy::Trouble,
-};
+use super::fixtures::{self, Admin, Native, Rest};
 
 const WRITERS: usize = 6;
 const EACH: usize = 40;

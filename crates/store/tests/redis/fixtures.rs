@@ -10,10 +10,8 @@ use callboard_core::time::Timestamp;
 use callboard_store::{
     ManualClock, RedisStore, Settings, Store,
     conformance::Fixture,
-    testing::{RedisCluster, RedisServer},
+    testing::{Proxy, RedisCluster, RedisServer},
 };
-
-use super::proxy::Proxy;
 
 /// A namespace that nobody else in this process has.
 pub(crate) fn namespace() -> String {

@@ -10,11 +10,12 @@
 mod cluster;
 mod crash;
 mod expiry;
+#[path = "../filing_of/mod.rs"]
+mod filing_of;
 mod fixtures;
 #[path = "../model_of/mod.rs"]
 mod model_of;
 mod opening;
-mod proxy;
 mod rest;
 mod watch;
 
@@ -37,6 +38,11 @@ mod in_a_cluster {
 
     callboard_store::conformance!(Clustered);
     callboard_store::conformance_of_durable!(Clustered);
+}
+
+#[tokio::test]
+async fn what_is_read_is_the_same_whether_or_not_it_is_in_the_index() {
+    filing_of::compare::<fixtures::Native>().await;
 }
 
 mod model {

@@ -6,9 +6,10 @@ use callboard_store::{
         Fixture as _,
         pen::{Pen, note},
     },
+    testing::Trouble,
 };
 
-use super::{fixtures::Rest, proxy::Trouble};
+use super::fixtures::Rest;
 
 fn asked(durability: Durability) -> Settings {
     Settings { durability, ..Settings::default() }

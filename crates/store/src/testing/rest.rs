@@ -21,12 +21,14 @@ use tokio::{net::TcpListener, task::JoinHandle};
 const TOKEN: &str = "to/ken";
 
 /// A server that speaks REST, ended when this is dropped.
-pub(crate) struct Proxy {
+#[derive(Debug)]
+pub struct Proxy {
     port: u16,
     task: JoinHandle<()>,
     state: Arc<Shared>,
 }
 
+#[derive(Debug)]
 struct Shared {
     redis: MultiplexedConnection,
     trouble: Mutex<Option<Trouble>>,
@@ -35,7 +37,7 @@ struct Shared {
 
 /// What goes wrong with the next request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// It is not taken, and the sender is to wait.
     TooMany,
     /// It is carried out, and something in between answers that it was too slow.
@@ -47,7 +49,8 @@ pub(crate) enum Trouble {
 }
 
 impl Proxy {
-    pub(crate) async fn start(redis: u16) -> Self {
+    /// One in front of the Redis that listens on this port.
+    pub async fn start(redis: u16) -> Self {
         let client = Client::open(format!("redis://127.0.0.1:{redis}")).unwrap();
         let config = redis::AsyncConnectionConfig::new().set_response_timeout(None);
         let redis = client.get_multiplexed_async_connection_with_config(&config).await.unwrap();
@@ -63,21 +66,23 @@ impl Proxy {
         Self { port, task, state }
     }
 
-    pub(crate) fn url(&self, namespace: &str) -> String {
+    /// The URL of a namespace in it.
+    pub fn url(&self, namespace: &str) -> String {
         self.url_with("to%2Fken", namespace)
     }
 
-    pub(crate) fn url_with(&self, token: &str, namespace: &str) -> String {
+    /// The same with another token, as it stands in a URL.
+    pub fn url_with(&self, token: &str, namespace: &str) -> String {
         format!("redis-rest+http://{token}@127.0.0.1:{}?namespace={namespace}&poll_ms=20", self.port)
     }
 
     /// Lets this go wrong with the next request.
-    pub(crate) fn trouble(&self, trouble: Trouble) {
+    pub fn trouble(&self, trouble: Trouble) {
         *self.state.trouble.lock().unwrap() = Some(trouble);
     }
 
     /// How many requests there were.
-    pub(crate) fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.state.requests.load(Ordering::SeqCst)
     }
 }
