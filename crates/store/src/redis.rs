@@ -91,8 +91,8 @@ impl RedisStore {
         outcome
     }
 
-    async fn field(&self, session: &SessionId, of: &str, field: &str) -> Result<Reply, Fault> {
-        self.link.run(&script::FIELD, session, vec![of.to_owned().into(), field.into()]).await
+    async fn field(&self, session: &SessionId, mark: &str, name: &str) -> Result<Reply, Fault> {
+        self.link.run(&script::FIELD, session, vec![format!("{mark}{name}").into()]).await
     }
 }
 
@@ -134,7 +134,7 @@ impl Store for RedisStore {
     }
 
     async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        let found = self.field(session, layout::CLAIMS, key).await.and_then(|seq| match seq {
+        let found = self.field(session, layout::CLAIM, key).await.and_then(|seq| match seq {
             Reply::Nothing => Ok(None),
             seq => seq.number().map(|seq| Some(Seq(seq.unsigned_abs()))),
         });
@@ -142,7 +142,7 @@ impl Store for RedisStore {
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        let found = self.field(session, layout::VALUES, &hash.to_string()).await.and_then(Reply::some_text);
+        let found = self.field(session, layout::VALUE, &hash.to_string()).await.and_then(Reply::some_text);
         found.map(|text| text.map(Into::into)).map_err(|fault| fault.during("reading a large value"))
     }
 

@@ -1,17 +1,24 @@
 //! What the keys are called.
 //!
 //! All keys share what stands in braces, so that a cluster has a whole namespace in one place. Of a session there are
-//! seven:
+//! three, of which an append writes one, and the index with every hundredth entry:
 //!
 //! | key | kind | what |
 //! | --- | --- | --- |
-//! | `{NAMESPACE}:SESSION:row` | hash | `seq`, `tag`, `expires_at` (empty is never), `last_activity`, `born`: the first tag |
-//! | `{…}:…:entries` | hash | by number: tag, header and data, see `entry.rs` |
+//! | `{NAMESPACE}:SESSION:journal` | hash | all that an append reads and writes, see below |
 //! | `{…}:…:index` | sorted set | places of entries by type, subject, both, and both with time, in the order of their bytes |
-//! | `{…}:…:words` | hash | numbers for the types and subjects in the index |
-//! | `{…}:…:claims` | hash | by key: the number of the entry that claimed it |
-//! | `{…}:…:values` | hash | by hash: a large text |
 //! | `{…}:…:snapshots` | hash | by number: the tag and the state |
+//!
+//! In the journal there are:
+//!
+//! | field | what |
+//! | --- | --- |
+//! | `row` | the head's number and tag, when it expires (`-` is never), the last activity, the first tag, the last entry that is in the index, and how many words there are, with spaces between them |
+//! | NUMBER | an entry: tag, header and data, see `entry.rs` |
+//! | `w` and a number | type, subject and time of an entry that is not in the index yet |
+//! | `t` and a type, `s` and a subject | its number in the index |
+//! | `c` and a key | the number of the entry that claimed it |
+//! | `v` and a hash | a large text |
 //!
 //! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
 //! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
@@ -20,13 +27,16 @@
 use callboard_core::id::SessionId;
 
 /// The keys of one session, in the order in which scripts take them.
-const OF_SESSION: [&str; 7] = ["row", "entries", "index", "words", "claims", "values", "snapshots"];
+const OF_SESSION: [&str; 3] = ["journal", "index", "snapshots"];
 
-/// Where values are among the keys of a session, counted from 1 as scripts do.
-pub(super) const VALUES: &str = "6";
+/// The field of a journal in which its row is.
+pub(super) const ROW: &str = "row";
 
-/// Where claims are.
-pub(super) const CLAIMS: &str = "5";
+/// What begins the fields of a journal in which large values are.
+pub(super) const VALUE: &str = "v";
+
+/// What begins those in which claims are.
+pub(super) const CLAIM: &str = "c";
 
 /// The names of all keys in one namespace.
 #[derive(Clone, Debug)]
@@ -49,9 +59,9 @@ impl Layout {
         Self { sessions, expiry, leases, holders, changes, count, format, namespace }
     }
 
-    /// The row of a session.
-    pub(super) fn row(&self, session: &SessionId) -> String {
-        self.of(session, "row")
+    /// The journal of a session.
+    pub(super) fn journal(&self, session: &SessionId) -> String {
+        self.of(session, "journal")
     }
 
     /// All keys that a script about `session` takes.

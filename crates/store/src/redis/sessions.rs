@@ -1,5 +1,7 @@
 //! Rows of sessions: one, all in pages, and those that have expired.
 
+use std::collections::HashSet;
+
 use callboard_core::{
     entry::Head,
     id::{Seq, SessionId},
@@ -10,6 +12,7 @@ use super::{
     command::{Command, Reply},
     entry::read_tag,
     fault::Fault,
+    layout,
     link::Link,
     script,
 };
@@ -18,33 +21,30 @@ use crate::{Lease, Row};
 /// How many sessions are looked at at once.
 const AT_ONCE: usize = 256;
 
-/// After how many slices of the list a sweep ends in which nothing had expired after all: the clock was turned back.
-const SLICES_IN_VAIN: usize = 16;
+/// Stands in rows where a session never expires.
+const NEVER: &str = "-";
 
-/// When a session expires, in the form in which rows hold it: nothing is never.
+/// When a session expires, in the form in which rows hold it.
 pub(super) fn expiry(expires_at: Option<Timestamp>) -> String {
-    expires_at.map(|at| at.as_millis().to_string()).unwrap_or_default()
+    expires_at.map_or_else(|| NEVER.to_owned(), |at| at.as_millis().to_string())
 }
 
 /// The row that a script gives, where it gives one.
 pub(super) fn row(reply: Reply) -> Result<Option<Row>, Fault> {
-    if reply == Reply::Nothing {
-        return Ok(None);
-    }
-    let [seq, tag, expires_at, last_activity, _born] = reply.exactly()?;
-    read_row([seq, tag, expires_at, last_activity]).map(Some)
+    let damaged = || Fault::Damaged { what: "the row of a session".to_owned(), detail: "a field is wrong".to_owned() };
+    reply.some_text()?.map(|text| read_row(&text).ok_or_else(damaged)).transpose()
 }
 
-fn read_row([seq, tag, expires_at, last_activity]: [Reply; 4]) -> Result<Row, Fault> {
-    let damaged = || Fault::Damaged { what: "the row of a session".to_owned(), detail: "a field is wrong".to_owned() };
-    let time = |reply: Reply| Timestamp::from_millis(reply.number()?).map_err(|_| damaged());
-    let seq = Seq(u64::try_from(seq.number()?).map_err(|_| damaged())?);
-    let tag = read_tag(&tag.text()?).ok_or_else(damaged)?;
-    let expires_at = match expires_at {
-        Reply::Text(text) if text.is_empty() => None,
-        other => Some(time(other)?),
+fn read_row(text: &str) -> Option<Row> {
+    let mut fields = text.split(' ');
+    let mut next = || fields.next();
+    let time = |millis: &str| Timestamp::from_millis(millis.parse().ok()?).ok();
+    let (seq, tag) = (Seq(next()?.parse().ok()?), read_tag(next()?)?);
+    let expires_at = match next()? {
+        NEVER => None,
+        millis => Some(time(millis)?),
     };
-    Ok(Row { head: Head { seq, tag }, expires_at, last_activity: time(last_activity)? })
+    Some(Row { head: Head { seq, tag }, expires_at, last_activity: time(next()?)? })
 }
 
 /// The sessions behind `after`. Only what the rows themselves say counts.
@@ -57,19 +57,12 @@ pub(super) async fn list(link: &Link, after: Option<&SessionId>, limit: usize) -
     let mut after = after.cloned();
     loop {
         let ids = ids_behind(link, after.as_ref()).await?;
-        let fields = ["seq", "tag", "expires_at", "last_activity"];
-        let ask =
-            |id| Command::new(["HMGET".to_owned(), link.layout.row(id)].into_iter().chain(fields.map(Into::into)));
+        let ask = |id| Command::new(["HGET".to_owned(), link.layout.journal(id), layout::ROW.to_owned()]);
         let rows = link.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
         let complete = ids.len() < AT_ONCE;
         after = ids.last().cloned();
-        for (id, row) in ids.into_iter().zip(rows) {
-            let row: [Reply; 4] = row?.exactly()?;
-            if row.iter().all(|field| *field == Reply::Nothing) {
-                continue;
-            }
-            let row = read_row(row)?;
-            if row.lives(now) {
+        for (id, found_row) in ids.into_iter().zip(rows) {
+            if let Some(row) = row(found_row?)?.filter(|row| row.lives(now)) {
                 found.push((id, row));
             }
             if found.len() == limit {
@@ -124,9 +117,9 @@ pub(super) async fn sweep(link: &Link, limit: usize) -> Sweep {
 }
 
 async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), Fault> {
-    let mut in_vain = 0;
+    let mut put_off = HashSet::new();
     let now = link.now().await?.as_millis().to_string();
-    while sweep.gone.len() < limit && in_vain < SLICES_IN_VAIN {
+    while sweep.gone.len() < limit {
         let at_once = AT_ONCE.min(limit - sweep.gone.len()).to_string();
         let expired = Command::new(["ZRANGE", &link.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
         let expired = ids(link.call(expired).await?)?;
@@ -141,12 +134,12 @@ async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), 
                 return Err(fault);
             }
         };
-        let before = sweep.gone.len();
         let mut fault = None;
+        let mut again = false;
         for (id, answer) in expired.into_iter().zip(answers) {
             match answer.and_then(Reply::number) {
                 Ok(1) => sweep.gone.push(id),
-                Ok(_) => {}
+                Ok(_) => again |= !put_off.insert(id),
                 Err(found) => {
                     sweep.in_doubt.push(id);
                     fault = Some(found);
@@ -154,7 +147,10 @@ async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), 
             }
         }
         fault.map_or(Ok(()), Err)?;
-        in_vain = if sweep.gone.len() == before { in_vain + 1 } else { 0 };
+        if again {
+            // It was put off and is due all the same: the clock was turned back meanwhile.
+            break;
+        }
     }
     Ok(())
 }

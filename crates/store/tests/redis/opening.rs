@@ -135,7 +135,7 @@ async fn a_damaged_journal_is_told_and_not_taken_for_a_shorter_one() {
     let pen = Pen::with(&fixture.open().await, "s", "a b c").await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     let mut admin = Admin::of(&fixture.server).await;
-    admin.tell::<()>(&format!("HDEL {{{namespace}}}:s:entries 2")).await;
+    admin.tell::<()>(&format!("HDEL {{{namespace}}}:s:journal 2")).await;
     let error = pen.store.read(&pen.session, callboard_store::conformance::everything()).await.unwrap_err();
     assert_eq!(error.to_string(), "entry 2 is damaged: it is not in the journal; run `callboard doctor`");
 }

@@ -1,3 +1,3 @@
--- ARGV  4 which of the keys; 5 a field of it. Gives what is there, or nothing.
+-- ARGV  4 a field of the journal. Gives what is there, or nothing.
 if not look() then return false end
-return redis.call('HGET', KEYS[tonumber(ARGV[4])], ARGV[5])
+return redis.call('HGET', KEYS[1], ARGV[4])

@@ -14,7 +14,7 @@ local wanted = {}
 local function words(mark, from, to)
   local found, seen = {}, {}
   for i = from, to do
-    local number = redis.call('HGET', KEYS[4], mark .. ARGV[i])
+    local number = redis.call('HGET', KEYS[1], mark .. ARGV[i])
     if number and not seen[number] then
       seen[number] = true
       found[#found + 1] = number
@@ -26,15 +26,41 @@ end
 local function look_up(prefix)
   local range
   if backward then
-    range = redis.call('ZRANGE', KEYS[3], '(' .. prefix .. upper, '[' .. prefix .. lower, 'BYLEX', 'REV', 'LIMIT', 0, limit)
+    range = redis.call('ZRANGE', KEYS[2], '(' .. prefix .. upper, '[' .. prefix .. lower, 'BYLEX', 'REV', 'LIMIT', 0, limit)
   else
-    range = redis.call('ZRANGE', KEYS[3], '[' .. prefix .. lower, '(' .. prefix .. upper, 'BYLEX', 'LIMIT', 0, limit)
+    range = redis.call('ZRANGE', KEYS[2], '[' .. prefix .. lower, '(' .. prefix .. upper, 'BYLEX', 'LIMIT', 0, limit)
   end
   for _, member in ipairs(range) do wanted[#wanted + 1] = string.sub(member, #prefix + 1) end
 end
 
+local function set(list)
+  local set = {}
+  for _, word in ipairs(list) do set[word] = true end
+  return set
+end
+
+-- A bound as text that comes behind all digits where the bound does, whichever way the server sorts signs.
+local function bound(text)
+  return (string.gsub(text, ':', 'a'))
+end
+
+-- Looks through what is not in the index yet.
+local function look_through(types, subjects)
+  local any_type, any_subject = which == 'subjects', which == 'types'
+  local first, behind = bound(lower), bound(upper)
+  types, subjects = set(types), set(subjects)
+  for i, text in ipairs(waiting(tonumber(row.filed), tonumber(row.seq))) do
+    local kind, subject, time = string.match(text, WAITS)
+    local place = digits(row.filed + i)
+    if which == 'times' then place = time ~= '' and time .. place end
+    if (any_type or types[kind]) and (any_subject or subjects[subject]) and place and place >= first and place < behind then
+      wanted[#wanted + 1] = place
+    end
+  end
+end
+
 if which == 'all' then
-  local first, last = tonumber(lower), math.min(tonumber(upper) - 1, tonumber(row[1]))
+  local first, last = tonumber(lower), math.min(tonumber(upper) - 1, tonumber(row.seq))
   if backward then
     for n = last, math.max(first, last - limit + 1), -1 do wanted[#wanted + 1] = digits(n) end
   else
@@ -53,6 +79,7 @@ else
       for _, kind in ipairs(types) do look_up(mark .. subject .. '.' .. kind .. ':') end
     end
   end
+  look_through(types, subjects)
   if backward then
     table.sort(wanted, function(a, b) return a > b end)
   else
@@ -60,14 +87,14 @@ else
   end
 end
 
-local found, bytes, more = {row[5], 0}, 0, #wanted >= limit
+local found, bytes, more = {row.born, 0}, 0, #wanted >= limit
 for i = 1, math.min(#wanted, limit) do
   if bytes >= BYTES then
     more = true
     break
   end
   local number = plain(tonumber(string.sub(wanted[i], -16)))
-  local text = redis.call('HGET', KEYS[2], number)
+  local text = redis.call('HGET', KEYS[1], number)
   found[i + 2] = text or tonumber(number)
   bytes = bytes + #(text or '')
 end

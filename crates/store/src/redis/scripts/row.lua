@@ -1,2 +1,3 @@
 -- Gives the row, or nothing.
-return (look())
+local row = look()
+return row and row.text

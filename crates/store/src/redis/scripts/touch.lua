@@ -4,9 +4,9 @@ if not row then return false end
 -- A server without memory refuses a script whose first write could need some. This one needs none, and what is in use
 -- must not expire because the server is full.
 redis.call('PERSIST', KEYS[1])
-row[3], row[4] = ARGV[4], plain(now)
-redis.call('HSET', KEYS[1], 'expires_at', row[3], 'last_activity', row[4])
-keep(row[3])
-list(row[3])
+local text = written(row.seq, row.tag, ARGV[4], plain(now), row.born, row.filed, row.words)
+redis.call('HSET', KEYS[1], 'row', text)
+keep(ARGV[4])
+list(ARGV[4])
 announce()
-return row
+return text
