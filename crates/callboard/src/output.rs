@@ -72,7 +72,7 @@ impl Output {
     /// Shows how far something has come in one line of a terminal, in the place of what stood there.
     pub(crate) fn progress(self, line: &str) {
         if io::stderr().is_terminal() {
-            eprint!("\r\u{1b}[K{line}");
+            eprint!("{}", in_place(line));
             let _ = io::stderr().flush();
         }
     }
@@ -161,6 +161,11 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     std::iter::once(&head).chain(rows).map(line).collect()
 }
 
+/// A line that takes the place of the one that stood there.
+fn in_place(line: &str) -> String {
+    format!("\r\u{1b}[K{line}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,5 +174,10 @@ mod tests {
     fn columns_stand_below_each_other() {
         let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["longer".to_owned(), String::new()]];
         assert_eq!(table(&["NAME", "N"], &rows), ["NAME    N", "a       1", "longer"]);
+    }
+
+    #[test]
+    fn how_far_it_has_come_takes_the_place_of_what_stood_there() {
+        assert_eq!(in_place("copied 2 sessions"), "\r\u{1b}[Kcopied 2 sessions");
     }
 }

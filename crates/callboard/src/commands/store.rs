@@ -87,19 +87,26 @@ async fn tell<T>(
     progress: &Progress,
     work: impl Future<Output = Result<T, callboard_engine::Error>>,
 ) -> Result<T, Failure> {
-    let mut work = std::pin::pin!(work);
-    let ended = loop {
-        tokio::select! {
-            ended = &mut work => break ended,
-            () = tokio::time::sleep(TELL_EVERY) => {
-                output.progress(&format!("{done} {} sessions, {} entries", progress.sessions(), progress.entries()));
-            }
-        }
-    };
+    let ended = telling(work, || output.progress(&so_far(done, progress))).await;
     output.progress("");
     ended.map_err(|error| {
         Failure::failed(error.code(), output::causes(&error)).hint("do it again: it goes on where it was")
     })
+}
+
+/// Waits for `work`, and tells now and then.
+async fn telling<T>(work: impl Future<Output = T>, mut tell: impl FnMut()) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            ended = &mut work => return ended,
+            () = tokio::time::sleep(TELL_EVERY) => tell(),
+        }
+    }
+}
+
+fn so_far(done: &str, progress: &Progress) -> String {
+    format!("{done} {} sessions, {} entries", progress.sessions(), progress.entries())
 }
 
 /// Prints what was found, and what is wrong.
@@ -124,4 +131,43 @@ fn answer(
         }
     });
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    use callboard_engine::{Board, NewBoardSession};
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    async fn memory() -> Store {
+        callboard_store::open("memory:", Settings::default()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn how_far_it_has_come_counts_sessions_and_entries() {
+        let (from, to) = (memory().await, memory().await);
+        let board = Board::new(from.clone(), callboard_engine::Settings::default());
+        for id in ["a", "b"] {
+            let id = Some(id.parse().unwrap());
+            board.create(NewBoardSession { id, ..NewBoardSession::default() }).await.unwrap();
+        }
+        let progress = Progress::default();
+        assert_eq!(so_far("copied", &progress), "copied 0 sessions, 0 entries");
+        let copied = callboard_engine::copy(&from, &to, &progress).await.unwrap();
+        assert_eq!(so_far("copied", &progress), format!("copied 2 sessions, {} entries", copied.entries));
+    }
+
+    #[tokio::test]
+    async fn it_is_told_again_and_again_until_the_work_has_ended() {
+        let (mut told, enough) = (0, Notify::new());
+        let tell = || {
+            told += 1;
+            if told == 2 {
+                enough.notify_one();
+            }
+        };
+        telling(enough.notified(), tell).await;
+        assert_eq!(told, 2);
+    }
 }

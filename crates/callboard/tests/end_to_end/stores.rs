@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callboard_store::testing::{PostgresServer, RedisServer};
+use callboard_store::testing::{PostgresServer, Proxy, RedisServer};
 use serde_json::{Value, json};
 
 use crate::{
@@ -46,7 +46,10 @@ fn expiry(home: &Home, store: &str) -> Vec<Value> {
 fn what_goes_from_store_to_store_comes_back_byte_for_byte() {
     let (postgres, redis) = (PostgresServer::start(), RedisServer::start());
     let home = furnished();
-    let way = ["sqlite:team.db", &postgres.url("moved"), &redis.url("moved"), "sqlite:back.db"].map(str::to_owned);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let proxy = runtime.block_on(Proxy::start(redis.port()));
+    let (moved, over_rest) = ([postgres.url("moved"), redis.url("moved")], proxy.url("over-rest"));
+    let way = ["sqlite:team.db", &moved[0], &moved[1], &over_rest, "sqlite:back.db"];
     for hop in way.windows(2) {
         let copied = home.json(&format!("store copy {} {}", hop[0], hop[1]));
         assert_eq!((&copied["ok"], &copied["sessions"]), (&json!(true), &json!(4)), "{copied}");
@@ -55,12 +58,12 @@ fn what_goes_from_store_to_store_comes_back_byte_for_byte() {
         assert_eq!((&again["copied_entries"], &again["entries"]), (&json!(0), &copied["entries"]));
         for session in ["demo", "lasting", "brief"] {
             assert!(
-                export(&home, &hop[0], session) == export(&home, &hop[1], session),
+                export(&home, hop[0], session) == export(&home, hop[1], session),
                 "{session} differs in {}",
                 hop[1]
             );
         }
-        assert_eq!(expiry(&home, &hop[0]), expiry(&home, &hop[1]));
+        assert_eq!(expiry(&home, hop[0]), expiry(&home, hop[1]));
         assert_eq!(home.json(&format!("store check {}", hop[1]))["faults"], json!([]));
     }
     assert_eq!(home.json("token list --session demo --store sqlite:back.db")["tokens"].as_array().unwrap().len(), 1);
@@ -205,6 +208,29 @@ fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts
     drop(server);
     home.json("session new --id brief");
     assert_eq!(home.json("messages --session brief")["messages"], json!([]));
+}
+
+#[test]
+fn a_server_told_to_sweep_nothing_keeps_what_has_expired_and_shows_it_to_nobody() {
+    let home = Home::new();
+    home.json("session new --id brief --ttl 1");
+    home.json("session new --id lasting --ttl never");
+    let db = rusqlite::Connection::open(home.path("team.db")).unwrap();
+    let number = |query: &str| db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+    let began = std::time::Instant::now();
+    while number("SELECT count(*) FROM session WHERE expires_at < unixepoch('subsec') * 1000") == 0 {
+        assert!(began.elapsed() < crate::server::PATIENCE, "it does not expire");
+        std::thread::yield_now();
+    }
+    let mut server = Server::start(&home, "--sweep-seconds off");
+    let http = Http::new(&server);
+    assert_eq!(http.get("/v1/sessions/brief").0, 404);
+    let (_, listed) = http.get("/v1/sessions");
+    let ids: Vec<_> = listed["sessions"].as_array().unwrap().iter().map(|session| &session["id"]).collect();
+    assert_eq!(ids, ["lasting"]);
+    server.tell_to_end();
+    assert!(server.ended().success());
+    assert_eq!(number("SELECT count(*) FROM session"), 2);
 }
 
 #[test]
