@@ -5,7 +5,6 @@
 
 mod append;
 mod changes;
-mod checkpoint;
 mod column;
 mod delete;
 mod fault;

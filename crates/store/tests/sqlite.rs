@@ -271,27 +271,3 @@ async fn what_another_process_appends_is_read_and_named_here() {
     pen.head = row.head;
     pen.write([note("in time")]).await;
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_log_is_brought_back_while_others_go_on_writing() {
-    let fixture = Sqlite::fresh().await;
-    let store = fixture.open().await;
-    let writers = (0..8).map(|writer| {
-        let store = store.clone();
-        tokio::spawn(async move {
-            let mut pen = Pen::with(&store, &format!("s{writer}"), "first").await;
-            for _ in 0..150 {
-                pen.write([note(&"x".repeat(40_000))]).await;
-            }
-        })
-    });
-    for writer in writers.collect::<Vec<_>>() {
-        writer.await.unwrap();
-    }
-    // A file keeps the size that it once had: that of the log is the longest that the log ever was.
-    let size = |path: &Path| fs::metadata(path).unwrap().len() >> 20;
-    let (file, log) = (size(&fixture.path()), size(&fixture.path().with_extension("db-wal")));
-    assert!(file >= 32, "the file has {file} MiB");
-    assert!(log < 48, "the log has {log} MiB");
-    assert_eq!(Pen::new(&store, "s0").read().await.len(), 151);
-}

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, checkpoint::Checkpoints, delete, fault::Fault, filing, words::Numbers},
+    super::{changes, delete, fault::Fault, filing, words::Numbers},
     Message, Write,
     group::{self, Lost, Work},
 };
@@ -38,8 +38,6 @@ const QUIET: Duration = Duration::from_millis(20);
 
 /// What the thread owns.
 pub(super) struct Thread {
-    /// Ends before the connection, so that the one that is closed last brings all of the log back.
-    checkpoints: Checkpoints,
     db: Connection,
     messages: Receiver<Message>,
     watchers: broadcast::Sender<SessionId>,
@@ -61,7 +59,7 @@ pub(super) struct Thread {
 
 impl Thread {
     pub(super) fn new(
-        mut db: Connection,
+        db: Connection,
         messages: Receiver<Message>,
         watchers: broadcast::Sender<SessionId>,
         clock: Arc<dyn Clock>,
@@ -69,23 +67,8 @@ impl Thread {
     ) -> Result<Self, Fault> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
         let (filed, numbers) = (filing::through(&db)?, Numbers::default());
-        let checkpoints = Checkpoints::start(&mut db, &path)?;
         let (dead, alone, tried) = (true, false, filed);
-        Ok(Self {
-            checkpoints,
-            db,
-            messages,
-            watchers,
-            clock,
-            path,
-            seen,
-            data_version,
-            dead,
-            filed,
-            tried,
-            numbers,
-            alone,
-        })
+        Ok(Self { db, messages, watchers, clock, path, seen, data_version, dead, filed, tried, numbers, alone })
     }
 
     /// Works until every handle is gone and the queue is empty.
@@ -97,9 +80,6 @@ impl Thread {
             }
             self.file(if is_quiet { 1 } else { filing::WAITING });
             self.reclaim();
-            if let Err(error) = self.checkpoints.see_to(&self.db) {
-                tracing::warn!(%error, path = %self.path.display(), "the log cannot be brought back yet");
-            }
         }
     }
 
