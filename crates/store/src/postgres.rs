@@ -100,8 +100,12 @@ impl PostgresStore {
 
     /// What the clock of a test says; nothing where the database knows the time.
     fn said(&self) -> Option<i64> {
-        (!self.clock.is_system()).then(|| self.clock.now().as_millis())
+        said(&*self.clock)
     }
+}
+
+fn said(clock: &dyn Clock) -> Option<i64> {
+    (!clock.is_system()).then(|| clock.now().as_millis())
 }
 
 /// The changes from now on.

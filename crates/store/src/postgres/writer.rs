@@ -13,6 +13,7 @@ use super::{
     changes::Changes,
     database::Database,
     fault::Fault,
+    said,
 };
 use crate::{Append, Clock, Error};
 
@@ -132,9 +133,8 @@ impl Lane {
     }
 
     async fn append(&self, patience: Patience, jobs: &[Job]) -> Result<Vec<Outcome>, Fault> {
-        let said = (!self.clock.is_system()).then(|| self.clock.now().as_millis());
         let batches: Vec<_> = jobs.iter().map(|job| &job.batch).collect();
-        append::append(&self.database, said, patience, &batches).await
+        append::append(&self.database, said(&*self.clock), patience, &batches).await
     }
 
     /// Answers who waits; those who watch hear of it first. Gives the job back where somebody else is at its session.
