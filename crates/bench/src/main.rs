@@ -31,6 +31,10 @@ use clap::{Parser, ValueEnum};
 
 use crate::report::Report;
 
+/// The one of the binary that is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measure what is promised of speed and memory.
 #[derive(Parser)]
 struct Arguments {

@@ -31,6 +31,7 @@ mod problem;
 mod settings;
 
 mod board;
+mod carried;
 mod create;
 mod export;
 mod fork;

@@ -19,6 +19,7 @@ use tokio::{
 
 use crate::{
     Error, Settings,
+    carried::Carried,
     expiry::{self, Activity},
     job::{End, Ephemeral, Job, Published},
     journal::{PAGE, follows, read},
@@ -104,20 +105,20 @@ impl Live {
         let (answer, answered) = oneshot::channel();
         // The semaphore is never closed.
         self.room.acquire().await.map_err(|_| Error::Closed)?.forget();
-        self.put(job(answer));
-        answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
+        let answer = match self.put(job(answer)) {
+            // To do it here is faster than to wake a task and be woken by it.
+            Some(writer) => Carried::new(writer.run()).until(answered).await,
+            None => answered.await,
+        };
+        answer.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
     }
 
-    /// Puts something into the queue, and has it done where nobody does so already.
-    fn put(self: &Arc<Self>, job: Job) {
-        let is_idle = {
-            let mut work = self.work();
-            work.waiting.push_back(job);
-            !std::mem::replace(&mut work.is_under_way, true)
-        };
-        if is_idle {
-            tokio::spawn(Writer(self.clone()).run());
-        }
+    /// Puts something into the queue. Where nobody does what waits there, whoever gets the writer has to.
+    fn put(self: &Arc<Self>, job: Job) -> Option<Writer> {
+        let mut work = self.work();
+        work.waiting.push_back(job);
+        let is_idle = !std::mem::replace(&mut work.is_under_way, true);
+        is_idle.then(|| Writer(self.clone()))
     }
 
     pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
@@ -234,7 +235,9 @@ impl Live {
             return false;
         }
         drop(work);
-        self.put(Job::NoteUse);
+        if let Some(writer) = self.put(Job::NoteUse) {
+            tokio::spawn(writer.run());
+        }
         true
     }
 

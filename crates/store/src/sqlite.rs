@@ -73,7 +73,7 @@ impl SqliteStore {
         let Settings { durability, clock } = settings;
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
-        let writer = Writer::start(connection, &path, clock.clone())?;
+        let writer = Writer::start(connection, durability, &path, clock.clone())?;
         Ok(Self { readers: Readers::new(path), writer, durability, clock })
     }
 }
@@ -90,7 +90,13 @@ impl Store for SqliteStore {
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
-        self.writer.write("appending", move |write| append::append(write, &batch)).await
+        let is_short = append::is_short(&batch);
+        let work = move |write: &mut write::Write<'_>| append::append(write, &batch);
+        if is_short {
+            self.writer.write_short("appending", work).await
+        } else {
+            self.writer.write("appending", work).await
+        }
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
@@ -140,7 +146,13 @@ impl Store for SqliteStore {
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.writer.write("sweeping", move |write| delete::sweep(write, limit)).await
+        // One after the other, so that however many are put off hold up nobody.
+        loop {
+            let swept = self.writer.write("sweeping", move |write| delete::sweep(write, limit)).await?;
+            if let Some(swept) = swept {
+                return Ok(swept);
+            }
+        }
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

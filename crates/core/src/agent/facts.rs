@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    agent::Agent,
+    agent::{Agent, Team},
     audience::Audience,
     entry::Header,
     fact::{Fact, Seen},
@@ -47,7 +47,10 @@ impl Fact for Added {
     }
 
     fn apply(self, state: &mut State, _: &Header) {
-        Arc::make_mut(&mut state.team).0.push(self.agent);
+        let Team(agents) = Arc::make_mut(&mut state.team);
+        // Teams are small, change seldom, and every session in memory has one.
+        agents.reserve_exact(1);
+        agents.push(self.agent);
     }
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {

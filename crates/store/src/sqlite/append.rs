@@ -19,6 +19,15 @@ use super::{
 };
 use crate::{Append, Error, Row};
 
+/// How many entries a short batch has at most, and how many bytes of data.
+const SHORT: (usize, usize) = (8, 16 * 1024);
+
+/// Whether appending a batch takes no longer than handing it to another thread.
+pub(super) fn is_short(batch: &Append) -> bool {
+    let size: usize = batch.entries.iter().map(|entry| entry.data.len()).sum();
+    batch.entries.len() <= SHORT.0 && size <= SHORT.1 && batch.values.is_empty()
+}
+
 /// See [`Store::append`](crate::Store::append). It refuses before it writes.
 pub(super) fn append(write: &mut Write<'_>, batch: &Append) -> Result<(), Fault> {
     let found = sessions::live(write.db, &batch.session, write.now)?;

@@ -50,11 +50,17 @@ pub(super) fn notice(db: &Connection, id: i64, name: &SessionId, now: Timestamp)
 /// Removes the notices that everybody has seen by now. The newest one stays, without its name.
 pub(super) fn forget(db: &Connection, now: Timestamp) -> Result<()> {
     let seen_by_all = now.as_millis().saturating_sub(KEPT_MILLIS);
-    db.prepare_cached("DELETE FROM notice WHERE at <= ?1 AND id < (SELECT max(id) FROM notice)")?
-        .execute([seen_by_all])?;
-    db.prepare_cached("UPDATE notice SET name = NULL WHERE at <= ?1 AND name IS NOT NULL")?.execute([seen_by_all])?;
+    db.prepare_cached(FORGET)?.execute([seen_by_all])?;
+    db.prepare_cached(
+        "UPDATE notice SET name = NULL WHERE id = (SELECT max(id) FROM notice) AND at <= ?1 AND name IS NOT NULL",
+    )?
+    .execute([seen_by_all])?;
     Ok(())
 }
+
+/// Looks at no more notices than it removes.
+const FORGET: &str = "DELETE FROM notice WHERE id < coalesce(
+         (SELECT id FROM notice WHERE at > ?1 ORDER BY id LIMIT 1), (SELECT max(id) FROM notice))";
 
 /// A number that is different when another connection has changed the file.
 pub(super) fn data_version(db: &Connection) -> Result<i64> {

@@ -12,20 +12,28 @@ pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool,
     Ok(found.row.lives(write.now))
 }
 
-/// See [`Store::sweep`](crate::Store::sweep).
-pub(super) fn sweep(write: &mut Write<'_>, limit: usize) -> Result<Vec<SessionId>, Fault> {
+/// See [`Store::sweep`](crate::Store::sweep). `None` is that it has to look again: some that were due are due later, since
+/// they were used meanwhile.
+pub(super) fn sweep(write: &mut Write<'_>, limit: usize) -> Result<Option<Vec<SessionId>>, Fault> {
     changes::forget(write.db, write.now)?;
-    let now = write.now.as_millis();
-    // What was used since it was due is due later.
-    write.db.prepare_cached(LATER)?.execute([now])?;
-    let mut expired = write.db.prepare_cached(EXPIRED)?;
-    let expired: Vec<(i64, SessionId)> = expired
-        .query_map((now, column::limit(limit)), |row| Ok((row.get(0)?, column::parsed(row.get_ref(1)?.as_str()?, 1)?)))?
+    let mut due = write.db.prepare_cached(DUE)?;
+    let due: Vec<(i64, SessionId, bool)> = due
+        .query_map((write.now.as_millis(), column::limit(limit)), |row| {
+            Ok((row.get(0)?, column::parsed(row.get_ref(1)?.as_str()?, 1)?, row.get(2)?))
+        })?
         .collect::<Result<_>>()?;
-    for (id, name) in &expired {
+    let mut is_sure = true;
+    for (id, _, _) in due.iter().filter(|(_, _, has_expired)| !has_expired) {
+        write.db.prepare_cached(sessions::PUT_OFF)?.execute([id])?;
+        is_sure = false;
+    }
+    if !is_sure {
+        return Ok(None);
+    }
+    for (id, name, _) in &due {
         bury(write, *id, name)?;
     }
-    Ok(expired.into_iter().map(|(_, name)| name).collect())
+    Ok(Some(due.into_iter().map(|(_, name, _)| name).collect()))
 }
 
 /// Puts all there is of a session out of reach.
@@ -117,11 +125,7 @@ const SLICES: [Slice; 8] = [
     },
 ];
 
-/// Puts off when a sweep looks at sessions that do not expire yet.
-pub(super) const LATER: &str = "UPDATE session INDEXED BY session_by_due SET due = expires_at
-     WHERE due IS NOT NULL AND due <= ?1 AND due IS NOT expires_at";
-
-/// Finds the first sessions to have expired, once all that are due are due when they expire.
-pub(super) const EXPIRED: &str =
-    "SELECT id, name FROM session INDEXED BY session_by_due WHERE due IS NOT NULL AND due <= ?1
-     ORDER BY due, name LIMIT ?2";
+/// The first sessions that are due, and whether they are due when they expire. Where all of them are, they are the first to
+/// have expired.
+pub(super) const DUE: &str = "SELECT id, name, due IS expires_at FROM session INDEXED BY session_by_due
+     WHERE due IS NOT NULL AND due <= ?1 ORDER BY due, name LIMIT ?2";

@@ -14,7 +14,7 @@ const APPLICATION_ID: i32 = 0x4361_6c6c;
 const FORMAT: i32 = 1;
 
 /// How long a call waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(10);
+pub(super) const BUSY: Duration = Duration::from_secs(10);
 
 /// How many statements a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
@@ -32,6 +32,13 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Er
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, Fault> {
     let db = connect(path, OpenFlags::empty())?;
     db.pragma_update(None, "query_only", true)?;
+    Ok(db)
+}
+
+/// Opens the connection that brings the log back.
+pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, Fault> {
+    let db = connect(path, OpenFlags::empty())?;
+    flush(&db, durability)?;
     Ok(db)
 }
 
@@ -115,19 +122,22 @@ impl Identity {
 
 fn prepare(db: &Connection, durability: Durability) -> Result<(), Sql> {
     use_log(db)?;
-    let full = durability == Durability::Full;
-    db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })?;
-    // These two do something on macOS only, where a plain flush stops at the disk's own memory.
-    db.pragma_update(None, "fullfsync", full)?;
-    db.pragma_update(None, "checkpoint_fullfsync", full)?;
+    flush(db, durability)?;
     // What is deleted is overwritten.
     db.pragma_update(None, "secure_delete", true)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     db.pragma_update(None, "cache_size", -16_384)?;
-    // A log of up to 16 MiB: the pages that change all the time are brought back into the file less often.
-    db.pragma_update(None, "wal_autocheckpoint", 4096)?;
     db.pragma_update(None, "journal_size_limit", 64 << 20)?;
     create_schema(db)
+}
+
+/// Has what the connection writes flushed as often as this durability needs.
+fn flush(db: &Connection, durability: Durability) -> Result<(), Sql> {
+    let full = durability == Durability::Full;
+    db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })?;
+    // These two do something on macOS only, where a plain flush stops at the disk's own memory.
+    db.pragma_update(None, "fullfsync", full)?;
+    db.pragma_update(None, "checkpoint_fullfsync", full)
 }
 
 /// Switches to the write-ahead log. SQLite does not wait for others who do the same at this moment, so we do.
