@@ -1,5 +1,4 @@
-//! The task of a live session, as long as there is something to do in it: it does what is asked in order, and alone
-//! changes what is published.
+//! Who does what is asked of a live session: one at a time, in order, and alone to change what is published.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -20,7 +19,7 @@ use crate::{
 /// How many commands are decided together at most.
 const BATCH: usize = 256;
 
-/// The task of a session, as long as there is something to do in it.
+/// Does what is asked of a session, as long as there is something to do in it.
 pub(crate) struct Writer(pub(crate) Arc<Live>);
 
 impl Deref for Writer {

@@ -17,6 +17,7 @@ mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod lanes;
 mod memory;
 mod postgres;
 mod redis;

@@ -39,6 +39,7 @@ use self::{
 };
 use crate::{
     Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, clock::ServerTime,
+    lanes::Lanes,
 };
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
@@ -76,7 +77,7 @@ pub struct PostgresStore {
     remarks: Vec<String>,
     clock: Arc<dyn Clock>,
     time: ServerTime,
-    writer: Writer,
+    lanes: Lanes,
     _tasks: Tasks,
 }
 
@@ -93,9 +94,10 @@ impl PostgresStore {
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = Tasks::start(&database, &changes, &dead);
-        let writer = Writer::start(&mut tasks.0, &database, &changes, &clock);
+        let writer = Writer { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
+        let lanes = Lanes::start(&mut tasks.0, writer);
         let time = ServerTime::default();
-        Ok(Self { database, changes, dead, durability, remarks, clock, time, writer, _tasks: tasks })
+        Ok(Self { database, changes, dead, durability, remarks, clock, time, lanes, _tasks: tasks })
     }
 
     /// What the clock of a test says; nothing where the database knows the time.
@@ -143,7 +145,7 @@ impl Store for PostgresStore {
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
-        self.writer.append(batch).await
+        self.lanes.append(batch).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {

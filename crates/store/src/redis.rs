@@ -28,7 +28,7 @@ use callboard_core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
-use tokio::sync::broadcast;
+use tokio::{sync::broadcast, task::JoinSet};
 
 pub(crate) use self::address::FORMS;
 use self::{
@@ -39,7 +39,7 @@ use self::{
     link::Link,
     sessions::{Sweep, expiry},
 };
-use crate::{Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
+use crate::{Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, lanes::Lanes};
 
 /// Keeps journals in Redis 7 or newer, also in a cluster, any node of which the URL may name.
 ///
@@ -67,6 +67,8 @@ pub struct RedisStore {
     durability: Durability,
     remarks: Vec<String>,
     shown: String,
+    lanes: Lanes,
+    _tasks: JoinSet<()>,
 }
 
 impl RedisStore {
@@ -78,7 +80,9 @@ impl RedisStore {
         let (durability, remarks) = server::check(&link, &address, settings.durability).await?;
         server::check_format(&link, &address).await?;
         let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
-        Ok(Self { link, changes, durability, remarks, shown: address.shown() })
+        let mut tasks = JoinSet::new();
+        let lanes = Lanes::start(&mut tasks, append::Writer(link.clone()));
+        Ok(Self { link, changes, durability, remarks, shown: address.shown(), lanes, _tasks: tasks })
     }
 
     /// Names the session that was changed, or notes that nobody knows whether it was.
@@ -111,8 +115,10 @@ impl Store for RedisStore {
     }
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
-        let outcome = append::append(&self.link, &batch).await;
-        self.changed(&batch.session, outcome, |()| true)
+        batch.check_numbers()?;
+        let session = batch.session.clone();
+        let outcome = self.lanes.append(batch).await;
+        self.changed(&session, outcome, |()| true)
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {

@@ -1,6 +1,6 @@
 //! Journals in one SQLite file, which several processes may share.
 //!
-//! All writes go through one thread, the [`writer`], which commits what waits in one transaction; reads go to a few
+//! All writes go over one connection, see [`writer`], and what waits is committed in one transaction; reads go to a few
 //! connections of their own, the [`readers`]. What the rows mean is told in `sqlite/schema.sql`.
 
 mod append;

@@ -1,12 +1,8 @@
-//! Appends that wait are sent together and committed with one flush, and each is answered by itself.
+//! Appends that wait are committed in one call, and those that somebody holds up each alone.
 
-use std::{collections::BTreeMap, io, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::id::SessionId;
-use tokio::{
-    sync::{Mutex, mpsc, oneshot},
-    task::JoinSet,
-};
 
 use super::{
     append::{self, Outcome, Patience},
@@ -15,94 +11,32 @@ use super::{
     fault::Fault,
     said,
 };
-use crate::{Append, Clock, Error};
+use crate::{
+    Clock,
+    lanes::{DOING, Job, Lane},
+};
 
-const DOING: &str = "appending";
-
-/// How many appends wait in the queue; those behind them wait before it.
-const QUEUE: usize = 1024;
-
-/// How many are sent together at most.
-const GROUP: usize = 64;
-
-/// From which size on, in bytes, a group takes in no more.
-const LARGE: usize = 1 << 20;
-
-/// How many groups are under way at once.
-const LANES: usize = 2;
-
-/// The queue of those who append.
-#[derive(Debug)]
-pub(super) struct Writer(mpsc::Sender<Job>);
-
-/// An append that waits for its commit.
-#[derive(Debug)]
-struct Job {
-    batch: Append,
-    reply: oneshot::Sender<Result<(), Error>>,
-}
-
-impl Job {
-    /// About how many bytes are to be sent.
-    fn size(&self) -> usize {
-        let entries = self.batch.entries.iter().map(|entry| entry.data.len());
-        let values = self.batch.values.iter().map(|(_, text)| text.len());
-        entries.chain(values).sum()
-    }
-}
-
-/// What sends.
+/// What commits appends.
 #[derive(Clone, Debug)]
-struct Lane {
-    database: Database,
-    changes: Arc<Changes>,
-    clock: Arc<dyn Clock>,
+pub(super) struct Writer {
+    pub(super) database: Database,
+    pub(super) changes: Arc<Changes>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Lane for Writer {
+    async fn send(&self, mut jobs: Vec<Job>) {
+        while !jobs.is_empty() {
+            let (group, rest) = one_of_each_session(jobs);
+            self.send_group(group).await;
+            jobs = rest;
+        }
+    }
 }
 
 impl Writer {
-    /// Starts the tasks that send, which end with `tasks`.
-    pub(super) fn start(
-        tasks: &mut JoinSet<()>,
-        database: &Database,
-        changes: &Arc<Changes>,
-        clock: &Arc<dyn Clock>,
-    ) -> Self {
-        let (queue, waiting) = mpsc::channel(QUEUE);
-        let waiting = Arc::new(Mutex::new(waiting));
-        let lane = Lane { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
-        for _ in 0..LANES {
-            tasks.spawn(lane.clone().run(waiting.clone()));
-        }
-        Self(queue)
-    }
-
-    /// Appends a batch, maybe together with others, and answers when that is committed.
-    pub(super) async fn append(&self, batch: Append) -> Result<(), Error> {
-        let gone = || Error::failed(DOING, io::Error::other("the tasks that send have ended"));
-        let (reply, answer) = oneshot::channel();
-        self.0.send(Job { batch, reply }).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
-    }
-}
-
-impl Lane {
-    /// Sends what waits until there will never be anything again.
-    async fn run(self, waiting: Arc<Mutex<mpsc::Receiver<Job>>>) {
-        loop {
-            let mut jobs = next(&mut *waiting.lock().await).await;
-            if jobs.is_empty() {
-                return;
-            }
-            while !jobs.is_empty() {
-                let (group, rest) = one_of_each_session(jobs);
-                self.send(group).await;
-                jobs = rest;
-            }
-        }
-    }
-
     /// Sends a group and answers everybody in it. Who cannot be answered yet is tried alone, and holds up nobody.
-    async fn send(&self, group: Vec<Job>) {
+    async fn send_group(&self, group: Vec<Job>) {
         match self.append(Patience::Skips, &group).await {
             Ok(outcomes) => {
                 let answered = group.into_iter().zip(outcomes);
@@ -147,31 +81,13 @@ impl Lane {
             Outcome::Refused(error) => Err(error),
             Outcome::Held => return Some(job),
         };
-        // Who does not wait any more is not told.
-        let _ = job.reply.send(answer);
+        job.answer(answer);
         None
     }
 
     fn fail(&self, job: Job, fault: &Fault) {
-        let _ = job.reply.send(Err(fault.during(DOING, self.database.place())));
+        job.answer(Err(fault.during(DOING, self.database.place())));
     }
-}
-
-/// Waits for something to send and takes all that waits, as far as one call should carry it.
-async fn next(waiting: &mut mpsc::Receiver<Job>) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    waiting.recv_many(&mut jobs, 1).await;
-    // Those who were answered together a moment ago may be about to append again.
-    tokio::task::yield_now().await;
-    let mut size: usize = jobs.iter().map(Job::size).sum();
-    while jobs.len() < GROUP
-        && size < LARGE
-        && let Ok(job) = waiting.try_recv()
-    {
-        size += job.size();
-        jobs.push(job);
-    }
-    jobs
 }
 
 /// The first job of each session, in the order of their names, and the others.

@@ -1,6 +1,6 @@
 //! Appending.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
@@ -15,7 +15,10 @@ use super::{
     read, script,
     sessions::{self, expiry},
 };
-use crate::{Append, Error, Work};
+use crate::{
+    Append, Error, Work,
+    lanes::{DOING, Job, Lane},
+};
 
 /// What the script says of a batch.
 enum Outcome {
@@ -23,10 +26,22 @@ enum Outcome {
     Refused(Error),
 }
 
-pub(super) async fn append(link: &Link, batch: &Append) -> Result<(), Error> {
-    batch.check_numbers()?;
-    let answer = link.run(&script::APPEND, &batch.session, arguments(batch)).await;
-    match answer.and_then(outcome).map_err(|fault| fault.during("appending"))? {
+/// What appends.
+#[derive(Clone)]
+pub(super) struct Writer(pub(super) Arc<Link>);
+
+impl Lane for Writer {
+    async fn send(&self, jobs: Vec<Job>) {
+        let calls = jobs.iter().map(|job| (&job.batch.session, arguments(&job.batch))).collect();
+        match self.0.run_each(&script::APPEND, calls).await {
+            Ok(replies) => jobs.into_iter().zip(replies).for_each(|(job, reply)| job.answer(said(reply))),
+            Err(fault) => jobs.into_iter().for_each(|job| job.answer(Err(fault.clone().during(DOING)))),
+        }
+    }
+}
+
+fn said(reply: Result<Reply, Fault>) -> Result<(), Error> {
+    match reply.and_then(outcome).map_err(|fault| fault.during(DOING))? {
         Outcome::Appended => Ok(()),
         Outcome::Refused(error) => Err(error),
     }

@@ -90,18 +90,20 @@ impl Link {
         }
     }
 
-    /// Runs a script that takes no more arguments about each of `sessions`.
+    /// Runs a script about each of these sessions, with these arguments.
     pub(super) async fn run_each(
         &self,
         script: &Script,
-        sessions: &[SessionId],
+        calls: Vec<(&SessionId, Vec<Cow<'_, str>>)>,
     ) -> Result<Vec<Result<Reply, Fault>>, Fault> {
-        let commands: Vec<_> = sessions.iter().map(|session| self.command(script, session, vec![])).collect();
+        let commands: Vec<_> =
+            calls.into_iter().map(|(session, arguments)| self.command(script, session, arguments)).collect();
         let answers = self.all(&commands).await?;
-        let mut replies = Vec::with_capacity(sessions.len());
-        for (answer, session) in answers.into_iter().zip(sessions) {
+        let mut replies = Vec::with_capacity(commands.len());
+        for (answer, command) in answers.into_iter().zip(commands) {
             replies.push(match answer {
-                Err(fault) if fault.is("NOSCRIPT") => self.run(script, session, vec![]).await,
+                // Nothing was done.
+                Err(fault) if fault.is("NOSCRIPT") || fault.is_not_ready() => self.run_command(script, command).await,
                 answer => answer,
             });
         }

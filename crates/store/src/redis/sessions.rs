@@ -1,6 +1,6 @@
 //! Rows of sessions: one, all in pages, and those that have expired.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use callboard_core::{
     entry::Head,
@@ -88,7 +88,7 @@ pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec
     let arguments = vec![lease.lasts_millis().to_string().into(), most.to_string().into()];
     let mut held = ids(link.run_lease(&lease.holder, arguments).await?)?;
     held.sort();
-    let rows = link.run_each(&script::ROW, &held).await?;
+    let rows = link.run_each(&script::ROW, each(&held)).await?;
     let mut living = Vec::with_capacity(held.len());
     for (id, found) in held.into_iter().zip(rows) {
         if row(found?)?.is_some() {
@@ -96,6 +96,11 @@ pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec
         }
     }
     Ok(living)
+}
+
+/// These sessions, without arguments.
+fn each(ids: &[SessionId]) -> Vec<(&SessionId, Vec<Cow<'_, str>>)> {
+    ids.iter().map(|id| (id, Vec::new())).collect()
 }
 
 /// What became of a sweep.
@@ -127,7 +132,7 @@ async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), 
             break;
         }
         // Each is gone from the list then, or stands elsewhere in it.
-        let answers = match link.run_each(&script::SWEEP, &expired).await {
+        let answers = match link.run_each(&script::SWEEP, each(&expired)).await {
             Ok(answers) => answers,
             Err(fault) => {
                 sweep.in_doubt = expired;

@@ -122,12 +122,13 @@ impl Desk {
         Ok(changed)
     }
 
-    /// Does what nobody waits for, and says after how long to come again; `None` is once there was something to do.
-    pub(super) fn tend(&mut self, is_idle: bool) -> Option<Duration> {
-        if is_idle {
+    /// Does what nobody waits for: all of it where nobody has asked for anything lately. Says after how long to come again;
+    /// `None` is once somebody [calls](Self::calls).
+    pub(super) fn tend(&mut self, is_quiet: bool) -> Option<Duration> {
+        if is_quiet {
             self.look_for_others();
         }
-        self.file(if is_idle { 1 } else { filing::WAITING });
+        self.file(if is_quiet { 1 } else { filing::WAITING });
         self.reclaim();
         let pause = if self.dead {
             Some(Duration::ZERO)

@@ -17,9 +17,9 @@ use rusqlite::{Connection, Result as SqlResult};
 use super::desk::Desk;
 use crate::Error;
 
-/// How many pages the log has when it is brought back: 16 MiB of them, so that the pages that change all the time are
-/// brought back less often.
-const PAGES: i32 = 4096;
+/// How many pages the log has when it is brought back. The more, the less often are the pages brought back that change all
+/// the time, and the longer does a flush of them hold up those who write.
+const PAGES: i32 = 2048;
 
 /// The thread that does it. It ends with the connection that writes; dropping this waits for that.
 pub(super) struct Log(Option<JoinHandle<()>>);
@@ -71,13 +71,13 @@ fn shorten(db: &Connection, long: &Receiver<()>, desk: &Weak<Mutex<Desk>>) -> Sq
     bring_back(db)?;
     let Some(desk) = desk.upgrade() else { return Ok(()) };
     let nobody_writes = desk.lock();
-    let done = bring_back(db);
+    bring_back(db)?;
     while long.try_recv().is_ok() {}
     drop(nobody_writes);
-    done
+    Ok(())
 }
 
-/// As much as nobody reads any more.
+/// Brings back as much as nobody reads any more.
 fn bring_back(db: &Connection) -> SqlResult<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

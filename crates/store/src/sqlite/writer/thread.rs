@@ -27,24 +27,25 @@ impl Thread {
     /// Works until every handle is gone and the queue is empty.
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
-        while let Some(group) = self.next(pause) {
+        while let Some((group, is_quiet)) = self.next(pause) {
             // Where somebody panicked who had it, nobody knows what state it is in.
             let Ok(mut desk) = self.desk.lock() else { return };
-            let is_idle = group.is_empty();
-            if !is_idle {
+            if !group.is_empty() {
                 desk.commit(group);
             }
-            pause = desk.tend(is_idle);
+            pause = desk.tend(is_quiet);
         }
     }
 
-    /// Waits for something to do, at most for `pause`, and takes all that waits; `None` when there never will be
-    /// anything again.
-    fn next(&self, pause: Option<Duration>) -> Option<Vec<Box<dyn Work>>> {
+    /// Waits for something to do, at most for `pause`, and takes all that waits; says whether nothing came. `None` when
+    /// there never will be anything again.
+    fn next(&self, pause: Option<Duration>) -> Option<(Vec<Box<dyn Work>>, bool)> {
         let mut group = Vec::new();
         match self.wait(pause) {
             Ok(Message::Work(work)) => group.push(work),
-            Ok(Message::Tend) | Err(RecvTimeoutError::Timeout) => return Some(group),
+            // There will be more in a moment, and then all of it is looked after at once.
+            Ok(Message::Tend) => return Some((group, false)),
+            Err(RecvTimeoutError::Timeout) => return Some((group, true)),
             Err(RecvTimeoutError::Disconnected) => return None,
         }
         while group.len() < GROUP {
@@ -54,7 +55,7 @@ impl Thread {
                 Err(_) => break,
             }
         }
-        Some(group)
+        Some((group, false))
     }
 
     fn wait(&self, pause: Option<Duration>) -> Result<Message, RecvTimeoutError> {
