@@ -31,7 +31,6 @@ mod problem;
 mod settings;
 
 mod board;
-mod carried;
 mod create;
 mod export;
 mod fork;

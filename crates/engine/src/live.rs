@@ -12,6 +12,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{Row, Store};
+use futures::FutureExt as _;
 use tokio::{
     sync::{Notify, Semaphore, broadcast, oneshot, watch},
     task::JoinHandle,
@@ -19,7 +20,6 @@ use tokio::{
 
 use crate::{
     Error, Settings,
-    carried::Carried,
     expiry::{self, Activity},
     job::{End, Ephemeral, Job, Published},
     journal::{PAGE, follows, read},
@@ -105,12 +105,15 @@ impl Live {
         let (answer, answered) = oneshot::channel();
         // The semaphore is never closed.
         self.room.acquire().await.map_err(|_| Error::Closed)?.forget();
-        let answer = match self.put(job(answer)) {
-            // To do it here is faster than to wake a task and be woken by it.
-            Some(writer) => Carried::new(writer.run()).until(answered).await,
-            None => answered.await,
-        };
-        answer.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
+        if let Some(writer) = self.put(job(answer)) {
+            let mut work = Box::pin(writer.run());
+            // What can be done without waiting is done here: to wake a task and be woken by it takes longer. What has to wait
+            // goes on in a task, whether or not whoever asked is still interested.
+            if (&mut work).now_or_never().is_none() {
+                tokio::spawn(work);
+            }
+        }
+        answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
     }
 
     /// Puts something into the queue. Where nobody does what waits there, whoever gets the writer has to.

@@ -127,6 +127,7 @@ macro_rules! conformance {
                 what_has_expired_is_gone_for_every_call,
                 an_append_makes_an_expired_session_anew,
                 a_sweep_removes_the_first_to_expire_up_to_its_limit,
+                a_sweep_goes_by_when_sessions_expire_now,
                 a_touch_before_the_sweep_wins,
                 an_append_sets_expiry_as_a_touch_does,
                 what_never_expires_stays,

@@ -223,6 +223,23 @@ async fn whoever_stops_waiting_takes_nothing_back() {
 }
 
 #[tokio::test]
+async fn a_call_that_nobody_polls_any_more_holds_up_nobody() {
+    let stage = stage().await;
+    let gate = Arc::new(Semaphore::new(0));
+    stage.faulty.next(Call::Append, 1, Act::Wait(gate.clone()));
+    let mut held = std::pin::pin!(stage.say("first"));
+    tokio::select! {
+        biased;
+        code = &mut held => panic!("{code}"),
+        () = std::future::ready(()) => {}
+    }
+    gate.add_permits(1);
+    assert_eq!(soon("the other", stage.say("second")).await, "ok");
+    assert_eq!(stage.texts().await, ["first", "second"]);
+    assert_eq!(held.await, "ok");
+}
+
+#[tokio::test]
 async fn a_stream_gets_what_another_board_wrote_although_reading_it_failed_at_first() {
     let stage = stage().await;
     let other = crate::fixture::board(&stage.store).session(&id("s")).await.unwrap();

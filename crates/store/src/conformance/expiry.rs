@@ -73,6 +73,24 @@ pub async fn a_sweep_removes_the_first_to_expire_up_to_its_limit(fixture: &impl 
     assert!(store.row(&session("stays")).await.unwrap().is_some());
 }
 
+pub async fn a_sweep_goes_by_when_sessions_expire_now(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    for id in ["used1", "used2", "used3", "mid"] {
+        let mut pen = expiring(fixture, &store, id, 10).await;
+        let later = if id == "mid" { 30 } else { 100 };
+        pen.expires_at = Some(fixture.clock().now().plus_seconds(later));
+        pen.write([note("again")]).await;
+    }
+    for (id, seconds) in [("first", 20), ("last", 40)] {
+        expiring(fixture, &store, id, seconds).await;
+    }
+    fixture.clock().advance_seconds(50);
+    assert_eq!(store.sweep(1).await.unwrap(), [session("first")]);
+    assert_eq!(store.sweep(2).await.unwrap(), [session("mid"), session("last")]);
+    assert_eq!(store.sweep(2).await.unwrap(), []);
+    assert_eq!(store.sessions(None, 9).await.unwrap().len(), 3, "those that were used");
+}
+
 pub async fn a_touch_before_the_sweep_wins(fixture: &impl Fixture) {
     let store = fixture.open().await;
     let pen = expiring(fixture, &store, "s", 60).await;
