@@ -117,7 +117,11 @@ impl Store for RedisStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let session = batch.session.clone();
-        let outcome = self.lanes.append(batch).await;
+        let outcome = if self.link.is_alone() {
+            self.lanes.append(batch).await
+        } else {
+            append::append(&self.link, &batch).await
+        };
         self.changed(&session, outcome, |()| true)
     }
 

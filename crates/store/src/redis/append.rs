@@ -40,6 +40,11 @@ impl Lane for Writer {
     }
 }
 
+/// Appends a batch alone.
+pub(super) async fn append(link: &Link, batch: &Append) -> Result<(), Error> {
+    said(link.run(&script::APPEND, &batch.session, arguments(batch)).await)
+}
+
 fn said(reply: Result<Reply, Fault>) -> Result<(), Error> {
     match reply.and_then(outcome).map_err(|fault| fault.during(DOING))? {
         Outcome::Appended => Ok(()),

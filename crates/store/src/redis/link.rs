@@ -132,6 +132,12 @@ impl Link {
         }
     }
 
+    /// Whether commands go to one server by its own protocol. Nobody sends them to another node then, and several at once
+    /// take as long as one.
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(&self.transport, Transport::Native(native) if matches!(**native, Native::Alone { .. }))
+    }
+
     /// Whether the server speaks of itself as a server does, and not as a service.
     pub(super) fn is_native(&self) -> bool {
         matches!(self.transport, Transport::Native(_))
