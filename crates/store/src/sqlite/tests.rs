@@ -1,3 +1,5 @@
+use std::task::Poll;
+
 use callboard_core::{
     audience::Audience,
     entry::{Actor, Draft, Header},
@@ -159,4 +161,54 @@ fn leases_are_found_among_leases_alone() {
         let plan = plan(sql);
         assert!(plan.contains("session_by_lease"), "{plan}");
     }
+}
+
+#[test]
+fn what_has_gathered_is_written_though_the_runtime_of_its_callers_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let store = SqliteStore::open(&path, Settings::default()).unwrap();
+    let lock = Connection::open(&path).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let callers = runtime();
+    callers.block_on(async {
+        // Nobody asks twice, and no task has had its turn when the runtime ends.
+        for session in ["a", "b", "c"] {
+            let mut append = store.append(batch(session, 10));
+            assert!(std::future::poll_fn(|cx| Poll::Ready(append.as_mut().poll(cx))).await.is_pending());
+        }
+    });
+    drop(callers);
+    lock.execute_batch("ROLLBACK").unwrap();
+    runtime().block_on(async {
+        let written = async {
+            while store.sessions(None, 10).await.unwrap().len() < 3 {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(20), written).await.unwrap();
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn short_and_long_calls_at_once_are_all_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(folder.path().join("x.db"), Settings::default()).unwrap());
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..16 {
+        let store = store.clone();
+        callers.spawn(async move {
+            for number in 0..50 {
+                let session = format!("s{caller}-{number}");
+                // One in four is no short one, and the thread does it.
+                let size_bytes = if number % 4 == 0 { 20_000 } else { 100 };
+                store.append(batch(&session, size_bytes)).await.unwrap();
+                store.touch(&session.parse().unwrap(), None).await.unwrap();
+            }
+        });
+    }
+    let all = tokio::time::timeout(std::time::Duration::from_secs(60), callers.join_all());
+    all.await.expect("somebody waits for the desk and is not told that it is free");
+    assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 800);
 }

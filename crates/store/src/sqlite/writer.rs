@@ -1,16 +1,18 @@
-//! All that is written goes over one connection, the [`Desk`]. A thread commits what waits in one transaction, and answers
-//! each by itself. Whoever finds the desk free and nobody waiting does what is short there and then: to hand it to a
-//! thread and back takes longer than an append.
+//! All that is written goes over one connection, the [`Desk`](desk::Desk), and what waits is committed in one transaction.
+//! Whoever comes alone with something short does it there and then; where short calls come together a task commits them,
+//! and the rest is done by a thread: to hand a call to a thread and back takes longer than an append. See [`Calls`].
 
+mod calls;
 mod desk;
 mod group;
 mod log;
+mod seat;
 mod thread;
 
 use std::{
     fmt, io,
     path::Path,
-    sync::{Arc, Mutex, mpsc},
+    sync::{Arc, mpsc},
     thread::JoinHandle,
 };
 
@@ -18,23 +20,17 @@ use callboard_core::id::SessionId;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
-use self::{
-    desk::Desk,
-    group::{Job, Work},
-    log::Log,
-    thread::Thread,
-};
+use self::{calls::Calls, desk::Desk, group::Job, log::Log, seat::Seat, thread::Thread};
 use super::{fault::Fault, file, write::Write};
 use crate::{Clock, Durability, Error, store::WATCH_CAPACITY};
 
 /// How many calls wait in the queue; those behind them wait before it.
 const QUEUE: usize = 1024;
 
-/// The handle of the thread. Dropping it ends the thread once everything in the queue is answered, and waits for that.
+/// How all that is written is asked for. Dropping it waits until everything that was asked for is answered.
 pub(super) struct Writer {
     /// `None` only while it is dropped.
-    queue: Option<mpsc::Sender<Message>>,
-    desk: Arc<Mutex<Desk>>,
+    calls: Option<Arc<Calls>>,
     /// Whether a commit waits for the disk, which no task of a runtime may.
     flushes: bool,
     room: Arc<Semaphore>,
@@ -42,14 +38,6 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
     /// Behind the desk: it ends once that is gone.
     _log: Log,
-}
-
-/// What the thread is told.
-enum Message {
-    /// Something is to be done.
-    Work(Box<dyn Work>),
-    /// There is something to look after that nobody waits for.
-    Tend,
 }
 
 impl Writer {
@@ -65,17 +53,18 @@ impl Writer {
         let started = |error: Fault| error.during("starting to write", path);
         let long = log::watch(&mut db).map_err(|error| started(error.into()))?;
         let desk = Desk::new(db, changed.clone(), clock, path.clone()).map_err(started)?;
-        let desk = Arc::new(Mutex::new(desk));
+        let seat = Arc::new(Seat::new(desk));
         let log = file::connect_log(path, durability).map_err(started)?;
-        let log = Log::start(log, long, Arc::downgrade(&desk), path.clone())?;
-        let thread = Thread::new(messages, desk.clone());
+        let log = Log::start(log, long, Arc::downgrade(&seat), path.clone())?;
+        let thread = Thread::new(messages, seat.clone());
         let thread = std::thread::Builder::new()
             .name("callboard-store".into())
             .spawn(move || thread.run())
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;
-        Ok(Self { queue: Some(queue), desk, flushes, room, _log: log, changed, thread: Some(thread) })
+        let calls = Some(Arc::new(Calls::new(seat, queue)));
+        Ok(Self { calls, flushes, room, changed, thread: Some(thread), _log: log })
     }
 
     /// Does `work` in a transaction, maybe together with others, and answers when that is committed.
@@ -90,7 +79,7 @@ impl Writer {
         self.ask(doing, work, false).await
     }
 
-    /// The same for what takes a moment: it is done here and now where that keeps nobody waiting.
+    /// The same for what takes a moment: no thread is asked to do it, unless the disk has to be waited for.
     pub(super) async fn write_short<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -106,28 +95,16 @@ impl Writer {
     {
         let gone = || Error::failed(doing, io::Error::other("the thread that writes has ended"));
         let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
+        let calls = self.calls.as_ref().ok_or_else(gone)?;
         let (reply, answer) = oneshot::channel();
-        let job = Job::new(doing, work, reply, room);
-        let queue = self.queue.as_ref().ok_or_else(gone)?;
-        let job: Box<dyn Work> = Box::new(job);
-        if let Err(job) = if is_short { self.at_once(queue, job) } else { Err(job) } {
-            queue.send(Message::Work(job)).map_err(|_| gone())?;
+        let work = Box::new(Job::new(doing, work, reply, room));
+        if is_short {
+            calls.take(work, self.waiting() == 1);
+        } else {
+            calls.leave(work);
         }
+        // What is not done any more is dropped, and its answer with it.
         answer.await.map_err(|_| gone())?
-    }
-
-    /// Does `work` here and now, unless others wait or write; then it is given back.
-    fn at_once(&self, queue: &mpsc::Sender<Message>, work: Box<dyn Work>) -> Result<(), Box<dyn Work>> {
-        if self.waiting() > 1 {
-            return Err(work);
-        }
-        let Ok(mut desk) = self.desk.try_lock() else { return Err(work) };
-        desk.commit_at_once(work)?;
-        if desk.calls() {
-            // Where the thread has ended, what waits is filed after the next start.
-            let _ = queue.send(Message::Tend);
-        }
-        Ok(())
     }
 
     /// How many calls were not answered yet.
@@ -138,9 +115,8 @@ impl Writer {
     /// See [`Store::watch`](crate::Store::watch).
     pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
         let watcher = self.changed.subscribe();
-        if let Some(queue) = &self.queue {
-            // Where the thread has ended, so has the channel that the watcher listens to.
-            let _ = queue.send(Message::Tend);
+        if let Some(calls) = &self.calls {
+            calls.tend();
         }
         watcher
     }
@@ -154,7 +130,7 @@ impl fmt::Debug for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.queue.take());
+        drop(self.calls.take());
         if let Some(thread) = self.thread.take() {
             // It has answered everybody, or it has panicked and they know: nothing is left to be said.
             let _ = thread.join();

@@ -65,21 +65,29 @@ impl Desk {
         self.answer(done, group);
     }
 
-    /// Commits one call, unless somebody else is writing to the file: then it is given back.
-    pub(super) fn commit_at_once(&mut self, work: Box<dyn Work>) -> Result<(), Box<dyn Work>> {
-        if !self.alone {
-            return Err(work);
-        }
+    /// Whether the last group was one call alone.
+    pub(super) fn was_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// The same without waiting: where somebody else is writing to the file, or each would have to be tried alone, the
+    /// group is given back.
+    pub(super) fn commit_at_once(&mut self, mut group: Vec<Box<dyn Work>>) -> Vec<Box<dyn Work>> {
         // Nothing but the beginning waits for others.
         let begun = self.db.busy_timeout(Duration::ZERO).and_then(|()| group::run(&self.db, BEGIN));
         let patient = self.db.busy_timeout(file::BUSY);
         if begun.and(patient).is_err() {
-            return Err(work);
+            return group;
         }
-        let mut group = vec![work];
-        let done = self.transact(&mut group);
-        self.answer(done, group);
-        Ok(())
+        self.alone = group.len() == 1;
+        match self.transact(&mut group) {
+            // Each alone would wait.
+            Err(Lost { retry_alone: true, .. }) if !self.alone => group,
+            done => {
+                self.answer(done, group);
+                Vec::new()
+            }
+        }
     }
 
     /// Answers a group of which it is known what became of it.

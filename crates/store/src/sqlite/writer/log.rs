@@ -6,7 +6,7 @@
 use std::{
     path::Path,
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Weak,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread::JoinHandle,
@@ -14,7 +14,7 @@ use std::{
 
 use rusqlite::{Connection, Result as SqlResult};
 
-use super::desk::Desk;
+use super::seat::Seat;
 use crate::Error;
 
 /// How many pages the log has when it is brought back. The more, the less often are the pages brought back that change all
@@ -25,16 +25,11 @@ const PAGES: i32 = 2048;
 pub(super) struct Log(Option<JoinHandle<()>>);
 
 impl Log {
-    /// Starts it for the log that `desk` writes, on a connection of its own.
-    pub(super) fn start(
-        db: Connection,
-        long: Receiver<()>,
-        desk: Weak<Mutex<Desk>>,
-        path: Arc<Path>,
-    ) -> Result<Self, Error> {
+    /// Starts it for the log that is written at the desk, on a connection of its own.
+    pub(super) fn start(db: Connection, long: Receiver<()>, seat: Weak<Seat>, path: Arc<Path>) -> Result<Self, Error> {
         let run = move || {
             while long.recv().is_ok() {
-                if let Err(error) = shorten(&db, &long, &desk) {
+                if let Err(error) = shorten(&db, &long, &seat) {
                     tracing::warn!(%error, path = %path.display(), "cannot bring the log back into the file yet");
                 }
             }
@@ -67,13 +62,12 @@ pub(super) fn watch(db: &mut Connection) -> SqlResult<Receiver<()>> {
     Ok(long)
 }
 
-fn shorten(db: &Connection, long: &Receiver<()>, desk: &Weak<Mutex<Desk>>) -> SqlResult<()> {
+fn shorten(db: &Connection, long: &Receiver<()>, seat: &Weak<Seat>) -> SqlResult<()> {
     bring_back(db)?;
-    let Some(desk) = desk.upgrade() else { return Ok(()) };
-    let nobody_writes = desk.lock();
+    let Some(seat) = seat.upgrade() else { return Ok(()) };
+    let _nobody_writes = seat.take();
     bring_back(db)?;
     while long.try_recv().is_ok() {}
-    drop(nobody_writes);
     Ok(())
 }
 

@@ -2,34 +2,41 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         mpsc::{Receiver, RecvTimeoutError},
     },
     time::Duration,
 };
 
-use super::{Message, desk::Desk, group::Work};
+use super::{group::Work, seat::Seat};
 
 /// How many calls are committed together at most.
 const GROUP: usize = 256;
 
+/// What the thread is told.
+pub(super) enum Message {
+    /// Something is to be done.
+    Work(Box<dyn Work>),
+    /// There is something to look after that nobody waits for.
+    Tend,
+}
+
 /// What the thread owns.
 pub(super) struct Thread {
     messages: Receiver<Message>,
-    desk: Arc<Mutex<Desk>>,
+    seat: Arc<Seat>,
 }
 
 impl Thread {
-    pub(super) fn new(messages: Receiver<Message>, desk: Arc<Mutex<Desk>>) -> Self {
-        Self { messages, desk }
+    pub(super) fn new(messages: Receiver<Message>, seat: Arc<Seat>) -> Self {
+        Self { messages, seat }
     }
 
     /// Works until every handle is gone and the queue is empty.
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
         while let Some((group, is_quiet)) = self.next(pause) {
-            // Where somebody panicked who had it, nobody knows what state it is in.
-            let Ok(mut desk) = self.desk.lock() else { return };
+            let Some(mut desk) = self.seat.take() else { return };
             if !group.is_empty() {
                 desk.commit(group);
             }
