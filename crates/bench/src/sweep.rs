@@ -39,6 +39,8 @@ async fn held(name: &str, board: Board, scale: Scale, report: &mut Report) -> an
     let count = scale.of(100_000);
     expired(&board, count).await?;
     let session = board::session(&board, "others").await?;
+    // The first message brings the vocabulary into memory.
+    session.execute(Actor::User, board::message(0)).await?;
     let ((), alone) = during(&session, tokio::time::sleep(Duration::from_secs(2))).await?;
     let began = Instant::now();
     let sweeping = board.clone();

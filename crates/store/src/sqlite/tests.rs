@@ -163,6 +163,15 @@ fn leases_are_found_among_leases_alone() {
     }
 }
 
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Waits for what has to come.
+async fn comes<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(std::time::Duration::from_secs(20), what).await.expect("it never comes")
+}
+
 #[test]
 fn what_has_gathered_is_written_though_the_runtime_of_its_callers_ends() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +179,6 @@ fn what_has_gathered_is_written_though_the_runtime_of_its_callers_ends() {
     let store = SqliteStore::open(&path, Settings::default()).unwrap();
     let lock = Connection::open(&path).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let callers = runtime();
     callers.block_on(async {
         // Nobody asks twice, and no task has had its turn when the runtime ends.
@@ -181,34 +189,28 @@ fn what_has_gathered_is_written_though_the_runtime_of_its_callers_ends() {
     });
     drop(callers);
     lock.execute_batch("ROLLBACK").unwrap();
-    runtime().block_on(async {
-        let written = async {
-            while store.sessions(None, 10).await.unwrap().len() < 3 {
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(std::time::Duration::from_secs(20), written).await.unwrap();
-    });
+    runtime().block_on(comes(async {
+        while store.sessions(None, 10).await.unwrap().len() < 3 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        // Others come after them.
+        let batches = (0..100).map(|number| batch(&format!("s{number}"), 10)).collect();
+        for (session, answer) in append_together(store, &path, batches).await {
+            answer.unwrap_or_else(|error| panic!("{session}: {error}"));
+        }
+    }));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn short_and_long_calls_at_once_are_all_answered() {
+#[tokio::test]
+async fn however_many_gather_all_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("x.db"), Settings::default()).unwrap());
-    let mut callers = tokio::task::JoinSet::new();
-    for caller in 0..16 {
+    let append = |number: usize| {
         let store = store.clone();
-        callers.spawn(async move {
-            for number in 0..50 {
-                let session = format!("s{caller}-{number}");
-                // One in four is no short one, and the thread does it.
-                let size_bytes = if number % 4 == 0 { 20_000 } else { 100 };
-                store.append(batch(&session, size_bytes)).await.unwrap();
-                store.touch(&session.parse().unwrap(), None).await.unwrap();
-            }
-        });
+        async move { store.append(batch(&format!("s{number}"), 10)).await }
+    };
+    for answer in comes((0..900).map(append).collect::<tokio::task::JoinSet<_>>().join_all()).await {
+        answer.unwrap();
     }
-    let all = tokio::time::timeout(std::time::Duration::from_secs(60), callers.join_all());
-    all.await.expect("somebody waits for the desk and is not told that it is free");
-    assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 800);
+    assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 900);
 }

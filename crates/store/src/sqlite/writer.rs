@@ -7,6 +7,8 @@ mod desk;
 mod group;
 mod log;
 mod seat;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 use std::{

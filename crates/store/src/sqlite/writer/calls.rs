@@ -1,9 +1,6 @@
 //! The way of a call to the desk.
 
-use std::{
-    mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc},
-};
+use std::sync::{Arc, Weak, mpsc};
 
 use tokio::sync::Notify;
 
@@ -13,27 +10,18 @@ use super::{
     thread::Message,
 };
 
-/// How many short calls a task commits together at most: less than a millisecond's worth.
-const GROUP: usize = 64;
+/// How many short calls are committed together at most: less than a millisecond's worth.
+pub(super) const SHORT: usize = 64;
 
 /// How calls come to the desk.
 pub(super) struct Calls {
     seat: Arc<Seat>,
     queue: mpsc::Sender<Message>,
-    gathered: Mutex<Gathered>,
-}
-
-/// Short calls that wait to be committed together.
-#[derive(Default)]
-struct Gathered {
-    works: Vec<Box<dyn Work>>,
-    /// Whether there is a task that commits them.
-    is_under_way: bool,
 }
 
 impl Calls {
     pub(super) fn new(seat: Arc<Seat>, queue: mpsc::Sender<Message>) -> Self {
-        Self { seat, queue, gathered: Mutex::default() }
+        Self { seat, queue }
     }
 
     /// Leaves one to the thread.
@@ -58,16 +46,10 @@ impl Calls {
             let Some(left) = self.commit(desk, vec![work]).pop() else { return };
             work = left;
         }
-        let mut gathered = self.gathered();
-        gathered.works.push(work);
-        if !mem::replace(&mut gathered.is_under_way, true) {
+        if self.seat.gather(work) {
             let gathering = Gathering { calls: Arc::downgrade(self), is_done: false };
             tokio::spawn(gathering.run());
         }
-    }
-
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Commits a group, or gives back what would have to wait for others.
@@ -86,19 +68,15 @@ impl Calls {
             Err(Taken::Busy(freed)) => return Next::Wait(freed),
             Err(Taken::Lost) => return Next::End,
         };
-        let mut gathered = self.gathered();
-        let many = gathered.works.len().min(GROUP);
-        let group = gathered.works.drain(..many).collect();
-        drop(gathered);
-        self.commit(desk, group).into_iter().for_each(|work| self.leave(work));
-        let mut gathered = self.gathered();
-        gathered.is_under_way = !gathered.works.is_empty();
-        if gathered.is_under_way { Next::More } else { Next::Done }
+        let group = self.seat.some(SHORT);
+        if !group.is_empty() {
+            self.commit(desk, group).into_iter().for_each(|work| self.leave(work));
+        }
+        if self.seat.goes_on() { Next::More } else { Next::Done }
     }
 
-    /// Leaves all that has gathered to the thread.
     fn leave_gathered(&self) {
-        mem::take(&mut *self.gathered()).works.into_iter().for_each(|work| self.leave(work));
+        self.seat.all().into_iter().for_each(|work| self.leave(work));
     }
 }
 

@@ -1,18 +1,28 @@
 //! The seat at the desk, which one at a time has.
 
 use std::{
+    mem,
     ops::{Deref, DerefMut},
-    sync::{Arc, Mutex, MutexGuard, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 use tokio::sync::Notify;
 
-use super::desk::Desk;
+use super::{desk::Desk, group::Work};
 
-/// The one [`Desk`], for threads that wait until it is free and a task that is told.
+/// The one [`Desk`], for threads that wait until it is free and a task that is told, and the short calls that whoever
+/// has it next commits.
 pub(super) struct Seat {
     desk: Mutex<Desk>,
     freed: Arc<Notify>,
+    gathered: Mutex<Gathered>,
+}
+
+#[derive(Default)]
+struct Gathered {
+    works: Vec<Box<dyn Work>>,
+    /// Whether there is a task that commits them.
+    is_under_way: bool,
 }
 
 /// Why nobody can take it now.
@@ -25,7 +35,7 @@ pub(super) enum Taken {
 
 impl Seat {
     pub(super) fn new(desk: Desk) -> Self {
-        Self { desk: Mutex::new(desk), freed: Arc::default() }
+        Self { desk: Mutex::new(desk), freed: Arc::default(), gathered: Mutex::default() }
     }
 
     /// Takes it once it is free, which no task may wait for. `None` where it is lost.
@@ -40,6 +50,36 @@ impl Seat {
             Err(TryLockError::WouldBlock) => Err(Taken::Busy(self.freed.clone())),
             Err(TryLockError::Poisoned(_)) => Err(Taken::Lost),
         }
+    }
+
+    /// Has a short call wait for whoever has the desk next. Says whether there has to be a task that is.
+    pub(super) fn gather(&self, work: Box<dyn Work>) -> bool {
+        let mut gathered = self.gathered();
+        gathered.works.push(work);
+        !mem::replace(&mut gathered.is_under_way, true)
+    }
+
+    /// Takes some of what has gathered.
+    pub(super) fn some(&self, most: usize) -> Vec<Box<dyn Work>> {
+        let works = &mut self.gathered().works;
+        let many = works.len().min(most);
+        works.drain(..many).collect()
+    }
+
+    /// Whether the task that commits what has gathered has to go on; where not, the next one that gathers needs another.
+    pub(super) fn goes_on(&self) -> bool {
+        let mut gathered = self.gathered();
+        gathered.is_under_way = !gathered.works.is_empty();
+        gathered.is_under_way
+    }
+
+    /// Takes all that has gathered from the task that would have committed it.
+    pub(super) fn all(&self) -> Vec<Box<dyn Work>> {
+        mem::take(&mut *self.gathered()).works
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn seated<'a>(&'a self, desk: MutexGuard<'a, Desk>) -> Seated<'a> {

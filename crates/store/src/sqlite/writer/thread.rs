@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{group::Work, seat::Seat};
+use super::{calls::SHORT, group::Work, seat::Seat};
 
 /// How many calls are committed together at most.
 const GROUP: usize = 256;
@@ -35,8 +35,10 @@ impl Thread {
     /// Works until every handle is gone and the queue is empty.
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
-        while let Some((group, is_quiet)) = self.next(pause) {
+        while let Some((mut group, is_quiet)) = self.next(pause) {
             let Some(mut desk) = self.seat.take() else { return };
+            // A task that waits for the desk would never get it between two of many slices.
+            group.extend(self.seat.some(SHORT));
             if !group.is_empty() {
                 desk.commit(group);
             }
