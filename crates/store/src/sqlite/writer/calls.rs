@@ -109,7 +109,7 @@ impl Gathering {
         while !self.is_done {
             // Who can go on now may have something to add.
             tokio::task::yield_now().await;
-            // It keeps nobody from ending while it waits.
+            // The store may be closed while this waits.
             let Some(next) = self.calls.upgrade().map(|calls| calls.commit_gathered()) else { return };
             match next {
                 Next::More => {}
