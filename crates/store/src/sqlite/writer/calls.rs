@@ -10,9 +10,6 @@ use super::{
     thread::Message,
 };
 
-/// How many short calls are committed together at most: less than a millisecond's worth.
-pub(super) const SHORT: usize = 64;
-
 /// How calls come to the desk.
 pub(super) struct Calls {
     seat: Arc<Seat>,
@@ -68,7 +65,7 @@ impl Calls {
             Err(Taken::Busy(freed)) => return Next::Wait(freed),
             Err(Taken::Lost) => return Next::End,
         };
-        let group = self.seat.some(SHORT);
+        let group = self.seat.some();
         if !group.is_empty() {
             self.commit(desk, group).into_iter().for_each(|work| self.leave(work));
         }

@@ -65,11 +65,6 @@ impl Desk {
         self.answer(done, group);
     }
 
-    /// Whether the last group was one call alone.
-    pub(super) fn was_alone(&self) -> bool {
-        self.alone
-    }
-
     /// The same without waiting: where somebody else is writing to the file, or each would have to be tried alone, the
     /// group is given back.
     pub(super) fn commit_at_once(&mut self, mut group: Vec<Box<dyn Work>>) -> Vec<Box<dyn Work>> {
@@ -88,6 +83,11 @@ impl Desk {
                 Vec::new()
             }
         }
+    }
+
+    /// Whether the last group was one call alone.
+    pub(super) fn was_alone(&self) -> bool {
+        self.alone
     }
 
     /// Answers a group of which it is known what became of it.

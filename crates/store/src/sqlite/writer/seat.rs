@@ -10,6 +10,9 @@ use tokio::sync::Notify;
 
 use super::{desk::Desk, group::Work};
 
+/// How many short calls are taken at a time: less than a millisecond's worth.
+const SOME: usize = 64;
+
 /// The one [`Desk`], for threads that wait until it is free and a task that is told, and the short calls that whoever
 /// has it next commits.
 pub(super) struct Seat {
@@ -52,7 +55,7 @@ impl Seat {
         }
     }
 
-    /// Has a short call wait for whoever has the desk next. Says whether there has to be a task that is.
+    /// Has a short call wait for whoever has the desk next. Says whether a task has to be started that comes there.
     pub(super) fn gather(&self, work: Box<dyn Work>) -> bool {
         let mut gathered = self.gathered();
         gathered.works.push(work);
@@ -60,9 +63,9 @@ impl Seat {
     }
 
     /// Takes some of what has gathered.
-    pub(super) fn some(&self, most: usize) -> Vec<Box<dyn Work>> {
+    pub(super) fn some(&self) -> Vec<Box<dyn Work>> {
         let works = &mut self.gathered().works;
-        let many = works.len().min(most);
+        let many = works.len().min(SOME);
         works.drain(..many).collect()
     }
 

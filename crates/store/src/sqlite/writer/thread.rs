@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{calls::SHORT, group::Work, seat::Seat};
+use super::{group::Work, seat::Seat};
 
 /// How many calls are committed together at most.
 const GROUP: usize = 256;
@@ -38,7 +38,7 @@ impl Thread {
         while let Some((mut group, is_quiet)) = self.next(pause) {
             let Some(mut desk) = self.seat.take() else { return };
             // A task that waits for the desk would never get it between two of many slices.
-            group.extend(self.seat.some(SHORT));
+            group.extend(self.seat.some());
             if !group.is_empty() {
                 desk.commit(group);
             }
