@@ -147,7 +147,9 @@ macro_rules! conformance {
                 many_writers_on_one_session_lose_nothing,
                 many_writers_on_many_sessions_do_not_disturb_each_other,
                 one_of_many_wins_a_key,
-                writers_on_two_handles_lose_nothing;
+                writers_on_two_handles_lose_nothing,
+                who_write_at_once_are_answered_each_by_itself,
+                callers_that_leave_take_no_other_with_them;
         }
     };
 }

@@ -117,11 +117,7 @@ impl Store for RedisStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let session = batch.session.clone();
-        let outcome = if self.link.is_alone() {
-            self.lanes.append(batch).await
-        } else {
-            append::append(&self.link, &batch).await
-        };
+        let outcome = self.lanes.append(batch).await;
         self.changed(&session, outcome, |()| true)
     }
 

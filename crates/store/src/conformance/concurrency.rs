@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use callboard_core::{entry::Entry, id::Seq};
 use tokio::task::JoinSet;
@@ -8,7 +8,7 @@ use super::{
     pen::{Pen, claiming, note},
     soon,
 };
-use crate::{Error, Store};
+use crate::{Clock as _, Error, Lease, Store, Work};
 
 /// How many tasks write at once.
 const WRITERS: usize = 64;
@@ -101,4 +101,88 @@ pub async fn writers_on_two_handles_lose_nothing(fixture: &impl Fixture) {
     let tags = |entries: Vec<Entry>| entries.iter().map(|entry| entry.tag).collect::<BTreeSet<_>>();
     let there = there.store.read(&there.session, everything()).await.unwrap();
     assert_eq!(tags(there), tags(here.read().await));
+}
+
+pub async fn who_write_at_once_are_answered_each_by_itself(fixture: &impl Fixture) {
+    let [store, watching] = [fixture.open().await, fixture.open().await];
+    let expires_at = fixture.clock().now().plus_seconds(60);
+    let lease = Lease { holder: "here".into(), lasts: Duration::from_secs(60) };
+    let mut pens = Vec::new();
+    for n in 0..WRITERS {
+        let mut pen = Pen::with(&store, &format!("s{n}"), "a").await;
+        match n % 4 {
+            // Decided on what is no more.
+            0 => drop(pen.clone().write([note("meanwhile")]).await),
+            // Claims what is taken.
+            1 => drop(pen.write([claiming(&["k"])]).await),
+            // Changes all that an append can.
+            2 => pen.expires_at = Some(expires_at),
+            _ => pen = Pen::new(&store, &format!("new{n}")),
+        }
+        pens.push(pen);
+    }
+    let mut changes = watching.watch();
+    let mut tasks = JoinSet::new();
+    for (n, mut pen) in pens.iter().cloned().enumerate() {
+        let mut batch = pen.batch([note("b"), claiming(&["k"])]);
+        if n % 4 == 2 {
+            batch.work = Work::Due(lease.clone());
+        }
+        tasks.spawn(async move { (n, pen.append(batch).await) });
+    }
+    let (mut written, mut leased) = (BTreeSet::new(), Vec::new());
+    for (n, answer) in soon("the end of all writers", tasks.join_all()).await {
+        let (pen, row) = (&pens[n], store.row(&pens[n].session).await.unwrap().unwrap());
+        let texts: &[&str] = match (n % 4, answer) {
+            (0, Err(Error::Conflict { found: Some(found) })) => {
+                assert_eq!(found, row);
+                &["a", "meanwhile"]
+            }
+            (1, Err(Error::KeyTaken { key, seq })) => {
+                assert_eq!((&*key, seq), ("k", Seq(2)));
+                &["a", "claims"]
+            }
+            (2, Ok(_)) => {
+                assert_eq!(row.expires_at, Some(expires_at));
+                leased.push(pen.session.clone());
+                &["a", "b", "claims"]
+            }
+            (3, Ok(_)) => &["b", "claims"],
+            (_, other) => panic!("s{n}: {other:?}"),
+        };
+        assert_eq!(pen.texts().await, texts, "{}", pen.session);
+        if n % 4 >= 2 {
+            written.insert(pen.session.clone());
+        }
+    }
+    while !written.is_empty() {
+        written.remove(&soon("a change", changes.recv()).await.unwrap());
+    }
+    leased.sort();
+    assert_eq!(store.lease(&lease, 0).await.unwrap(), leased);
+    fixture.clock().advance_seconds(61);
+    assert_eq!(store.sweep(WRITERS).await.unwrap(), leased, "those that expire");
+}
+
+pub async fn callers_that_leave_take_no_other_with_them(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pens = Vec::new();
+    for n in 0..WRITERS {
+        pens.push(Pen::with(&store, &format!("s{n}"), "a").await);
+    }
+    let (mut leaving, mut staying) = (JoinSet::new(), JoinSet::new());
+    for (n, mut pen) in pens.iter().cloned().enumerate() {
+        let tasks = if n % 2 == 0 { &mut leaving } else { &mut staying };
+        tasks.spawn(async move { pen.try_write([note("b")]).await.map(drop) });
+    }
+    tokio::task::yield_now().await;
+    leaving.abort_all();
+    for answer in soon("the end of those who stay", staying.join_all()).await {
+        answer.unwrap();
+    }
+    while leaving.join_next().await.is_some() {}
+    for (n, pen) in pens.iter().enumerate() {
+        let texts = pen.texts().await;
+        assert!(texts == ["a", "b"] || n % 2 == 0 && texts == ["a"], "{}: {texts:?}", pen.session);
+    }
 }

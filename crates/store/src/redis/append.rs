@@ -20,46 +20,44 @@ use crate::{
     lanes::{DOING, Job, Lane},
 };
 
-/// What the script says of a batch.
-enum Outcome {
-    Appended,
-    Refused(Error),
-}
-
 /// What appends.
 #[derive(Clone)]
 pub(super) struct Writer(pub(super) Arc<Link>);
 
 impl Lane for Writer {
     async fn send(&self, jobs: Vec<Job>) {
-        let calls = jobs.iter().map(|job| (&job.batch.session, arguments(&job.batch))).collect();
-        match self.0.run_each(&script::APPEND, calls).await {
-            Ok(replies) => jobs.into_iter().zip(replies).for_each(|(job, reply)| job.answer(said(reply))),
+        let batches: Vec<_> = jobs.iter().map(|job| &job.batch).collect();
+        match append(&self.0, &batches).await {
+            Ok(outcomes) => jobs.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(outcome)),
             Err(fault) => jobs.into_iter().for_each(|job| job.answer(Err(fault.clone().during(DOING)))),
         }
     }
 }
 
-/// Appends a batch alone.
-pub(super) async fn append(link: &Link, batch: &Append) -> Result<(), Error> {
-    said(link.run(&script::APPEND, &batch.session, arguments(batch)).await)
-}
-
-fn said(reply: Result<Reply, Fault>) -> Result<(), Error> {
-    match reply.and_then(outcome).map_err(|fault| fault.during(DOING))? {
-        Outcome::Appended => Ok(()),
-        Outcome::Refused(error) => Err(error),
+/// Appends batches in one script, and says of each what became of it.
+async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error>>, Fault> {
+    let sessions: Vec<_> = batches.iter().map(|batch| &batch.session).collect();
+    let mut words = Vec::new();
+    for batch in batches {
+        write(batch, &mut words);
     }
+    let outcomes = link.run_on(&script::APPEND, &sessions, words).await?.list()?;
+    if outcomes.len() != batches.len() {
+        return Err(Fault::Nonsense(format!("it answered {} of {} batches", outcomes.len(), batches.len())));
+    }
+    Ok(outcomes.into_iter().map(|reply| outcome(reply).map_err(|fault| fault.during(DOING))?).collect())
 }
 
-fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
+/// Writes the arguments of a batch behind those that are there.
+fn write<'a>(batch: &'a Append, words: &mut Vec<Cow<'a, str>>) {
     let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
     let (work, holder, lasts) = match &batch.work {
         Work::AsBefore => ("as_before", "", 0),
         Work::Due(lease) => ("due", &*lease.holder, lease.lasts_millis()),
         Work::Done => ("done", "", 0),
     };
-    let mut words: Vec<Cow<'_, str>> = vec![
+    words.extend([
+        batch.session.to_string().into(),
         batch.expected.seq.to_string().into(),
         batch.expected.tag.to_string().into(),
         seq.to_string().into(),
@@ -69,7 +67,7 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
         holder.into(),
         lasts.to_string().into(),
         batch.entries.len().to_string().into(),
-    ];
+    ]);
     for written in &batch.entries {
         let header = &written.header;
         words.push(entry::write(written).into());
@@ -84,20 +82,20 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
         words.push(hash.to_string().into());
         words.push((&**text).into());
     }
-    words
 }
 
-fn outcome(reply: Reply) -> Result<Outcome, Fault> {
+/// What the script says of a batch.
+fn outcome(reply: Reply) -> Result<Result<(), Error>, Fault> {
     let mut said = match reply {
-        Reply::Text(_) => return Ok(Outcome::Appended),
+        Reply::Text(_) => return Ok(Ok(())),
         other => other.list()?.into_iter(),
     };
     let mut next = || said.next().unwrap_or(Reply::Nothing);
     match next().text()?.as_str() {
-        "conflict" => Ok(Outcome::Refused(Error::Conflict { found: sessions::row(next())? })),
+        "conflict" => Ok(Err(Error::Conflict { found: sessions::row(next())? })),
         _ => {
             let (key, seq) = (next().text()?.into(), Seq(next().number()?.unsigned_abs()));
-            Ok(Outcome::Refused(Error::KeyTaken { key, seq }))
+            Ok(Err(Error::KeyTaken { key, seq }))
         }
     }
 }

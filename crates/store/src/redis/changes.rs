@@ -117,20 +117,21 @@ async fn count(link: &Link) -> Result<i64, Fault> {
     }
 }
 
-/// One change, as it stands in the stream.
+/// What changed together, as it stands in the stream.
 struct Change {
     place: String,
     count: i64,
-    session: SessionId,
     by: String,
+    sessions: Vec<SessionId>,
 }
 
 impl Change {
     fn read(reply: Reply) -> Result<Self, Fault> {
         let [place, fields] = reply.exactly()?;
-        let [_, count, _, session, _, by] = fields.exactly()?;
-        let session = session.text()?.parse().map_err(|_| Fault::Nonsense("a change has no session".to_owned()))?;
-        Ok(Self { place: place.text()?, count: count.number()?, session, by: by.text()? })
+        let [_, count, _, by, _, sessions] = fields.exactly()?;
+        let sessions = sessions.text()?.split(' ').map(str::parse).collect::<Result<_, _>>();
+        let sessions = sessions.map_err(|_| Fault::Nonsense("a change has no session".to_owned()))?;
+        Ok(Self { place: place.text()?, count: count.number()?, by: by.text()?, sessions })
     }
 }
 
@@ -203,7 +204,9 @@ impl Reader {
         self.seen = Seen { place: change.place, count: change.count };
         let ours = change.by == self.link.name;
         if !ours || self.in_doubt() {
-            let _ = self.sender.send(change.session);
+            for session in change.sessions {
+                let _ = self.sender.send(session);
+            }
         }
     }
 

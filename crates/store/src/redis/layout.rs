@@ -1,12 +1,12 @@
 //! What the keys are called.
 //!
 //! All keys share what stands in braces, so that a cluster has a whole namespace in one place. Of a session there are
-//! three, of which an append writes one, and the index with every hundredth entry:
+//! three, of which an append writes one, and the index with every hundredth entry, for a block of a hundred at once:
 //!
 //! | key | kind | what |
 //! | --- | --- | --- |
 //! | `{NAMESPACE}:SESSION:journal` | hash | all that an append reads and writes, see below |
-//! | `{…}:…:index` | sorted set | places of entries by type, subject, both, and both with time, in the order of their bytes |
+//! | `{…}:…:index` | sorted set | which entries of a block have a type, a subject or both; and, by both, the place of each entry that has a time; in the order of their bytes |
 //! | `{…}:…:snapshots` | hash | by number: the tag and the state |
 //!
 //! In the journal there are:
@@ -22,7 +22,7 @@
 //!
 //! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
 //! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
-//! (a stream of what changed, the newest ten thousand or so), `:count` (of changes), and `:format` (of all of this).
+//! (a stream of what changed together, the newest ten thousand or so), `:count` (of these), and `:format` (of all of this).
 
 use callboard_core::id::SessionId;
 
@@ -64,11 +64,11 @@ impl Layout {
         self.of(session, "journal")
     }
 
-    /// All keys that a script about `session` takes.
-    pub(super) fn keys(&self, session: &SessionId) -> Vec<String> {
+    /// All keys that a script about these sessions takes.
+    pub(super) fn keys(&self, sessions: &[&SessionId]) -> Vec<String> {
         let shared = [&self.sessions, &self.expiry, &self.changes, &self.count, &self.leases, &self.holders];
-        let shared = shared.map(Clone::clone);
-        OF_SESSION.iter().map(|name| self.of(session, name)).chain(shared).collect()
+        let of_sessions = sessions.iter().flat_map(|session| OF_SESSION.map(|name| self.of(session, name)));
+        shared.into_iter().cloned().chain(of_sessions).collect()
     }
 
     fn of(&self, session: &SessionId, name: &str) -> String {

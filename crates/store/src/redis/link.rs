@@ -1,6 +1,6 @@
 //! A server in use: commands and scripts, whichever way they travel.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, iter, sync::Arc, time::Duration};
 
 use callboard_core::{id::SessionId, time::Timestamp};
 
@@ -11,7 +11,7 @@ use super::{
     layout::Layout,
     native::{Native, Patient},
     rest::Rest,
-    script::{self, Script},
+    script::Script,
 };
 use crate::{Clock, clock::ServerTime};
 
@@ -70,14 +70,17 @@ impl Link {
         session: &SessionId,
         arguments: Vec<Cow<'_, str>>,
     ) -> Result<Reply, Fault> {
-        self.run_command(script, self.command(script, session, arguments)).await
+        self.run_command(script, self.about(script, session, arguments)).await
     }
 
-    /// Runs the script about leases, on what all sessions share.
-    pub(super) async fn run_lease(&self, holder: &str, arguments: Vec<Cow<'_, str>>) -> Result<Reply, Fault> {
-        let keys = vec![self.layout.leases.clone(), self.layout.holders.clone()];
-        let command = self.command_on(&script::LEASE, keys, holder.to_owned(), arguments);
-        self.run_command(&script::LEASE, command).await
+    /// Runs a script about these sessions, or about what all share. Its arguments say which.
+    pub(super) async fn run_on(
+        &self,
+        script: &Script,
+        sessions: &[&SessionId],
+        arguments: Vec<Cow<'_, str>>,
+    ) -> Result<Reply, Fault> {
+        self.run_command(script, self.command(script, sessions, arguments)).await
     }
 
     async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, Fault> {
@@ -90,14 +93,13 @@ impl Link {
         }
     }
 
-    /// Runs a script about each of these sessions, with these arguments.
+    /// Runs a script about each of these sessions.
     pub(super) async fn run_each(
         &self,
         script: &Script,
-        calls: Vec<(&SessionId, Vec<Cow<'_, str>>)>,
+        sessions: &[SessionId],
     ) -> Result<Vec<Result<Reply, Fault>>, Fault> {
-        let commands: Vec<_> =
-            calls.into_iter().map(|(session, arguments)| self.command(script, session, arguments)).collect();
+        let commands: Vec<_> = sessions.iter().map(|session| self.about(script, session, Vec::new())).collect();
         let answers = self.all(&commands).await?;
         let mut replies = Vec::with_capacity(commands.len());
         for (answer, command) in answers.into_iter().zip(commands) {
@@ -132,33 +134,28 @@ impl Link {
         }
     }
 
-    /// Whether commands go to one server by its own protocol. Nobody sends them to another node then, and several at once
-    /// take as long as one.
-    pub(super) fn is_alone(&self) -> bool {
-        matches!(&self.transport, Transport::Native(native) if matches!(**native, Native::Alone { .. }))
-    }
-
     /// Whether the server speaks of itself as a server does, and not as a service.
     pub(super) fn is_native(&self) -> bool {
         matches!(self.transport, Transport::Native(_))
     }
 
-    fn command<'a>(&self, script: &'a Script, session: &SessionId, arguments: Vec<Cow<'a, str>>) -> Command<'a> {
-        self.command_on(script, self.layout.keys(session), session.to_string(), arguments)
+    fn about<'a>(&self, script: &'a Script, session: &SessionId, arguments: Vec<Cow<'a, str>>) -> Command<'a> {
+        let arguments = iter::once(session.to_string().into()).chain(arguments);
+        self.command(script, &[session], arguments)
     }
 
-    fn command_on<'a>(
+    fn command<'a>(
         &self,
         script: &'a Script,
-        keys: Vec<String>,
-        about: String,
-        arguments: Vec<Cow<'a, str>>,
+        sessions: &[&SessionId],
+        arguments: impl IntoIterator<Item = Cow<'a, str>>,
     ) -> Command<'a> {
         // With the clock of the system it is the server's clock that counts, for all who use it alike.
         let now = if self.clock.is_system() { String::new() } else { self.clock.now().as_millis().to_string() };
+        let keys = self.layout.keys(sessions);
         let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
         words.extend(keys.into_iter().map(Cow::from));
-        words.extend([now.into(), about.into(), self.name.clone().into()]);
+        words.extend([now.into(), self.name.clone().into()]);
         words.extend(arguments);
         Command(words)
     }

@@ -14,7 +14,7 @@ use crate::{Durability, Error};
 const OLDEST: u32 = 7;
 
 /// The newest format that this version reads, and the one it writes.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 
 /// The settings and facts that matter, as the server names them.
 struct Server(HashMap<String, String>);

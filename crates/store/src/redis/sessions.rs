@@ -1,6 +1,6 @@
 //! Rows of sessions: one, all in pages, and those that have expired.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
 use callboard_core::{
     entry::Head,
@@ -85,10 +85,11 @@ pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result
 
 /// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.
 pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Fault> {
-    let arguments = vec![lease.lasts_millis().to_string().into(), most.to_string().into()];
-    let mut held = ids(link.run_lease(&lease.holder, arguments).await?)?;
+    let lasts = lease.lasts_millis().to_string();
+    let arguments = vec![(&*lease.holder).into(), lasts.into(), most.to_string().into()];
+    let mut held = ids(link.run_on(&script::LEASE, &[], arguments).await?)?;
     held.sort();
-    let rows = link.run_each(&script::ROW, each(&held)).await?;
+    let rows = link.run_each(&script::ROW, &held).await?;
     let mut living = Vec::with_capacity(held.len());
     for (id, found) in held.into_iter().zip(rows) {
         if row(found?)?.is_some() {
@@ -96,11 +97,6 @@ pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec
         }
     }
     Ok(living)
-}
-
-/// These sessions, without arguments.
-fn each(ids: &[SessionId]) -> Vec<(&SessionId, Vec<Cow<'_, str>>)> {
-    ids.iter().map(|id| (id, Vec::new())).collect()
 }
 
 /// What became of a sweep.
@@ -132,7 +128,7 @@ async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), 
             break;
         }
         // Each is gone from the list then, or stands elsewhere in it.
-        let answers = match link.run_each(&script::SWEEP, each(&expired)).await {
+        let answers = match link.run_each(&script::SWEEP, &expired).await {
             Ok(answers) => answers,
             Err(fault) => {
                 sweep.in_doubt = expired;

@@ -7,7 +7,7 @@ use callboard_store::{
     Error, Store,
     conformance::{
         Fixture as _,
-        pen::{Pen, claiming, note},
+        pen::{Pen, note},
     },
 };
 use tokio::{task::JoinSet, time::timeout};
@@ -45,33 +45,6 @@ async fn what_waits_is_committed_together() {
     assert!(write(&pens).await.iter().all(|(_, answer)| answer.is_ok()));
     let changes: BTreeSet<_> = sql(fixture.url(), "SELECT change::text FROM session").await.into_iter().collect();
     assert!(changes.len() < SESSIONS / 2, "{} transactions", changes.len());
-}
-
-#[tokio::test]
-async fn each_is_answered_by_itself() {
-    let fixture = Postgres::fresh().await;
-    let mut pens = pens(&fixture.open().await).await;
-    // These were decided on what is no more.
-    for pen in pens.iter().step_by(3) {
-        pen.clone().write([claiming(&["k"])]).await;
-    }
-    // And these claim what is taken.
-    let mut writing = JoinSet::new();
-    for (n, pen) in pens.iter_mut().enumerate() {
-        let mut pen = pen.clone();
-        if n % 3 == 1 {
-            pen.write([claiming(&["k"])]).await;
-        }
-        writing.spawn(async move { (n, pen.try_write([note("b"), claiming(&["k"])]).await) });
-    }
-    for (n, answer) in timeout(SOON, writing.join_all()).await.expect("all are answered") {
-        match (n % 3, answer) {
-            (0, Err(Error::Conflict { found: Some(row) })) => assert_eq!(row.head.seq.0, 2),
-            (1, Err(Error::KeyTaken { key, seq })) => assert_eq!((&*key, seq.0), ("k", 2)),
-            (2, Ok(entries)) => assert_eq!(entries.len(), 2),
-            (_, other) => panic!("s{n}: {other:?}"),
-        }
-    }
 }
 
 #[tokio::test]
@@ -116,24 +89,4 @@ async fn one_whose_session_somebody_holds_holds_up_no_other() {
     transaction.commit().await.unwrap();
     let answer = timeout(SOON, waiting).await.expect("it is answered").unwrap();
     assert_eq!(answer.map(|entries| entries.len()).ok(), Some(1));
-}
-
-#[tokio::test]
-async fn callers_that_leave_take_no_other_with_them() {
-    let fixture = Postgres::fresh().await;
-    let pens = pens(&fixture.open().await).await;
-    let mut leaving = JoinSet::new();
-    for mut pen in pens.iter().step_by(2).cloned() {
-        leaving.spawn(async move { pen.try_write([note("b")]).await });
-    }
-    tokio::task::yield_now().await;
-    leaving.abort_all();
-    let staying: Vec<_> = pens.iter().skip(1).step_by(2).cloned().collect();
-    for (name, answer) in write(&staying).await {
-        assert!(answer.is_ok(), "{name}: {answer:?}");
-    }
-    for pen in &pens {
-        let texts = pen.texts().await;
-        assert!(texts == ["a", "b"] || texts == ["a"], "{}: {texts:?}", pen.session);
-    }
 }

@@ -19,6 +19,12 @@ mod opening;
 mod rest;
 mod watch;
 
+use callboard_store::conformance::{
+    Fixture as _,
+    pen::{Pen, note},
+};
+use tokio::task::JoinSet;
+
 mod native {
     use super::fixtures::Native;
 
@@ -43,6 +49,21 @@ mod in_a_cluster {
 #[tokio::test]
 async fn what_is_read_is_the_same_whether_or_not_it_is_in_the_index() {
     filing_of::compare::<fixtures::Native>().await;
+}
+
+#[tokio::test]
+async fn what_waits_is_appended_together() {
+    let fixture = fixtures::Native::fresh().await;
+    let store = fixture.open().await;
+    let mut writing = JoinSet::new();
+    for n in 0..40 {
+        let mut pen = Pen::new(&store, &format!("s{n}"));
+        writing.spawn(async move { pen.write([note("a")]).await });
+    }
+    writing.join_all().await;
+    let namespace = fixture.url.split_once("namespace=").unwrap().1;
+    let changes: usize = fixtures::Admin::of(&fixture.server).await.tell(&format!("XLEN {{{namespace}}}:changes")).await;
+    assert!(changes < 20, "{changes} scripts");
 }
 
 mod model {

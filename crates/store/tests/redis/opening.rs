@@ -147,7 +147,7 @@ async fn a_namespace_of_a_newer_format_is_refused() {
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 7")).await;
     let error = RedisStore::open(&fixture.url, Settings::default()).await.unwrap_err();
-    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 3, .. }), "{error}");
+    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 4, .. }), "{error}");
     Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 1")).await;
     let why = refusal(&fixture.url, Durability::Normal).await;
     assert!(why.contains("has format 1, of a version before this one: `callboard export`"), "{why}");

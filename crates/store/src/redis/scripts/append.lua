@@ -1,92 +1,148 @@
--- ARGV  4 the expected number and 5 tag; 6 the new number and 7 tag; 8 when it expires; 9 what becomes of
---       the lease, 'as_before', 'due' or 'done', and where it is due 10 whose and 11 for how long; 12 how many entries; of each
---       its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and of each its hash
---       and its text.
--- Gives 'ok', {'conflict', row or nil} or {'taken', key, number}. All is looked at before anything is written, for what
--- a script has written stays written.
+-- KEYS  7 and on: of the session of each batch its journal, index and snapshots.
+-- ARGV  3 and on, of each batch: the session's id; the expected number and tag; the new number and tag; when it expires;
+--       what becomes of the lease, 'as_before', 'due' or 'done', and where it is due whose and for how long; how many
+--       entries; of each its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and
+--       of each its hash and its text.
+-- Gives of each batch 'ok', {'conflict', row or nil} or {'taken', key, number}. Of a batch all is looked at before
+-- anything is written, for what a script has written stays written.
 --
 -- It runs for every entry, and functions and tables cost more here than what they do.
 local AT_ONCE = 1000 -- So many words a command takes at least.
 local min = math.min
 
--- The row, and of each entry the numbers of its words and who claimed its keys.
-local fields, found = {'row'}, {}
-local at, many = 13, 1
-for _ = 1, ARGV[12] do
-  fields[many + 1], fields[many + 2] = 't' .. ARGV[at + 1], 's' .. ARGV[at + 2]
-  many = many + 2
-  for key = at + 5, at + 4 + ARGV[at + 4] do
-    many = many + 1
-    fields[many] = 'c' .. ARGV[key]
+local function listed(lists, word, offset)
+  local list = lists[word]
+  if list then
+    list[#list + 1] = offset
+  else
+    lists[word] = {offset}
   end
-  at = at + 5 + ARGV[at + 4]
-end
-for from = 1, many, AT_ONCE do
-  local part = redis.call('HMGET', KEYS[1], unpack(fields, from, min(many, from + AT_ONCE - 1)))
-  for i = 1, #part do found[from + i - 1] = part[i] end
 end
 
-local row = parse(found[1])
-local before = row or {seq = '0', tag = string.rep('0', 32), filed = '0', words = '0'}
-if before.seq ~= ARGV[4] or before.tag ~= ARGV[5] then return {'conflict', row and row.text} end
-
--- What is written: first the row, which is told at the end.
-local writes, size, waits, fresh = {'row', false}, 2, {}, {}
-local seq, filed, words = tonumber(before.seq), tonumber(before.filed), tonumber(before.words)
-local number = seq
-at, many = 13, 1
-for n = 1, ARGV[12] do
-  number = number + 1
-  local named = plain(number)
-  for i = many + 1, many + 2 + ARGV[at + 4] do
-    local field, known = fields[i], row and found[i] or fresh[fields[i]]
-    local is_key = i > many + 2
-    if known and is_key then return {'taken', string.sub(field, 2), known} end
-    if not known then
-      if not is_key then words = words + 1 end
-      known = is_key and named or plain(words)
-      fresh[field] = known
-      writes[size + 1], writes[size + 2] = field, known
-      size = size + 2
+-- The members of the index, each behind the score that all have, for whole blocks behind `filed`. One says which entries
+-- of a block have a word; where times are, there is one for each entry, for they need not be in order.
+local function members(filed, block)
+  local members = {}
+  for from = 0, #block - 1, BLOCK do
+    local lists = {}
+    for offset = 0, BLOCK - 1 do
+      local kind, subject, time = string.match(block[from + offset + 1], WAITS)
+      local pair, written = subject .. '.' .. kind, string.format('%02d', offset)
+      listed(lists, 't' .. kind, written)
+      listed(lists, 's' .. subject, written)
+      listed(lists, 'p' .. pair, written)
+      if time ~= '' then
+        members[#members + 1] = 0
+        members[#members + 1] = '@' .. pair .. ':' .. time .. digits(filed + from + offset + 1)
+      end
     end
-    found[i] = known
+    local place = ':' .. digits((filed + from) / BLOCK) .. ':'
+    for word, list in pairs(lists) do
+      members[#members + 1] = 0
+      members[#members + 1] = word .. place .. table.concat(list)
+    end
   end
-  waits[n] = found[many + 1] .. ' ' .. found[many + 2] .. ' ' .. ARGV[at + 3]
-  writes[size + 1], writes[size + 2] = named, ARGV[at]
-  size, many, at = size + 2, many + 2 + ARGV[at + 4], at + 5 + ARGV[at + 4]
+  return members
 end
 
-local is_filed = number - filed >= WAITING
-local members = is_filed and places(filed, seq, waits)
-if not is_filed then
-  for n = 1, #waits do
-    writes[size + 1], writes[size + 2] = slot(seq + n), waits[n]
+-- What is listed at the end for all: sessions that changed, and by session when one expires.
+local changed, expiring = {}, {}
+
+-- Appends the batch whose arguments begin at `at`. Gives what becomes of it, and where the next one's begin.
+local function append(at)
+  local seq_before, tag_before, seq, tag, expires_at, work, holder, lasts, count = unpack(ARGV, at + 1, at + 9)
+  local first = at + 10
+
+  -- The row, and of each entry the numbers of its words and who claimed its keys.
+  local fields, found = {'row'}, {}
+  local many = 1
+  at = first
+  for _ = 1, count do
+    fields[many + 1], fields[many + 2] = 't' .. ARGV[at + 1], 's' .. ARGV[at + 2]
+    many = many + 2
+    for key = at + 5, at + 4 + ARGV[at + 4] do
+      many = many + 1
+      fields[many] = 'c' .. ARGV[key]
+    end
+    at = at + 5 + ARGV[at + 4]
+  end
+  local values, behind = at + 1, at + 1 + 2 * ARGV[at]
+  for from = 1, many, AT_ONCE do
+    local part = redis.call('HMGET', journal, unpack(fields, from, min(many, from + AT_ONCE - 1)))
+    for i = 1, #part do found[from + i - 1] = part[i] end
+  end
+
+  local row = parse(found[1])
+  local before = row or {seq = '0', tag = string.rep('0', 32), filed = '0', words = '0'}
+  if before.seq ~= seq_before or before.tag ~= tag_before then return {'conflict', row and row.text}, behind end
+
+  -- What is written: first the row, which is told at the end.
+  local writes, size, waits, fresh = {'row', false}, 2, {}, {}
+  local last, filed, words = tonumber(before.seq), tonumber(before.filed), tonumber(before.words)
+  local number = last
+  at, many = first, 1
+  for n = 1, count do
+    number = number + 1
+    local named = plain(number)
+    for i = many + 1, many + 2 + ARGV[at + 4] do
+      local field, known = fields[i], row and found[i] or fresh[fields[i]]
+      local is_key = i > many + 2
+      if known and is_key then return {'taken', string.sub(field, 2), known}, behind end
+      if not known then
+        if not is_key then words = words + 1 end
+        known = is_key and named or plain(words)
+        fresh[field] = known
+        writes[size + 1], writes[size + 2] = field, known
+        size = size + 2
+      end
+      found[i] = known
+    end
+    waits[n] = found[many + 1] .. ' ' .. found[many + 2] .. ' ' .. ARGV[at + 3]
+    writes[size + 1], writes[size + 2] = named, ARGV[at]
+    size, many, at = size + 2, many + 2 + ARGV[at + 4], at + 5 + ARGV[at + 4]
+  end
+
+  local filed_now, places = math.max(filed, number - number % BLOCK), {}
+  if filed_now > filed then
+    local block = waiting(filed, last)
+    for n = 1, filed_now - last do block[#block + 1] = waits[n] end
+    places = members(filed, block)
+  end
+  for n = math.max(1, filed_now - last + 1), #waits do
+    writes[size + 1], writes[size + 2] = slot(last + n), waits[n]
     size = size + 2
   end
-end
-local born = row and row.born or string.sub(ARGV[13], 1, 32)
-writes[2] = written(ARGV[6], ARGV[7], ARGV[8], plain(now), born, is_filed and ARGV[6] or before.filed, plain(words))
+  local born = row and row.born or string.sub(ARGV[first], 1, 32)
+  writes[2] = written(seq, tag, expires_at, plain(now), born, plain(filed_now), plain(words))
 
--- The first write is one that a server without memory refuses; what follows it is then let through.
-if not row then
-  redis.call('ZADD', KEYS[4], 0, ARGV[2])
-  redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
-end
-for from = 1, size, AT_ONCE do redis.call('HSET', KEYS[1], unpack(writes, from, min(size, from + AT_ONCE - 1))) end
-if is_filed then
-  for from = 1, #members, AT_ONCE do
-    redis.call('ZADD', KEYS[2], unpack(members, from, min(#members, from + AT_ONCE - 1)))
+  -- The first write is one that a server without memory refuses; what follows it is then let through.
+  if not row then
+    redis.call('ZADD', KEYS[1], 0, session)
+    redis.call('UNLINK', journal, index, snapshots)
   end
-end
-for value = at + 1, at + 2 * ARGV[at], 2 do redis.call('HSETNX', KEYS[1], 'v' .. ARGV[value], ARGV[value + 1]) end
+  for from = 1, size, AT_ONCE do redis.call('HSET', journal, unpack(writes, from, min(size, from + AT_ONCE - 1))) end
+  for from = 1, #places, AT_ONCE do
+    redis.call('ZADD', index, unpack(places, from, min(#places, from + AT_ONCE - 1)))
+  end
+  for value = values, behind - 1, 2 do redis.call('HSETNX', journal, 'v' .. ARGV[value], ARGV[value + 1]) end
 
-if ARGV[9] == 'due' then
-  redis.call('ZADD', KEYS[8], plain(now + ARGV[11]), ARGV[2])
-  redis.call('HSET', KEYS[9], ARGV[2], ARGV[10])
-elseif ARGV[9] == 'done' or not row then
-  unlease()
+  if work == 'due' then
+    redis.call('ZADD', KEYS[5], plain(now + lasts), session)
+    redis.call('HSET', KEYS[6], session, holder)
+  elseif work == 'done' or not row then
+    unlease()
+  end
+  if not row or filed == 0 and filed_now > 0 or kept_until(row.expires_at) ~= kept_until(expires_at) then keep(expires_at) end
+  if not row or row.expires_at ~= expires_at then expiring[session] = expires_at end
+  changed[#changed + 1] = session
+  return 'ok', behind
 end
-if not row or is_filed and filed == 0 or kept_until(row.expires_at) ~= kept_until(ARGV[8]) then keep(ARGV[8]) end
-if not row or row.expires_at ~= ARGV[8] then list(ARGV[8]) end
-announce()
-return 'ok'
+
+local outcomes, at = {}, 3
+for key = 7, #KEYS, 3 do
+  session, journal, index, snapshots = ARGV[at], KEYS[key], KEYS[key + 1], KEYS[key + 2]
+  outcomes[#outcomes + 1], at = append(at)
+end
+list(expiring)
+if #changed > 0 then announce(table.concat(changed, ' ')) end
+return outcomes

@@ -2,5 +2,5 @@
 local row = look()
 bury()
 if not row then return 0 end
-announce()
+announce(session)
 return 1

@@ -1,19 +1,18 @@
--- KEYS  1 leases, 2 holders.
--- ARGV  2 who asks for leases; 4 for how long; 5 how many that have run out it may get. Gives the sessions whose leases it
+-- ARGV  3 who asks for leases; 4 for how long; 5 how many that have run out it may get. Gives the sessions whose leases it
 --       has then. Where they are to last no time, it lets go of all.
 local lasts, most = tonumber(ARGV[4]), tonumber(ARGV[5])
 local held = {}
 if lasts == 0 then most = 0 end
-local leases = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+local leases = redis.call('ZRANGE', KEYS[5], 0, -1, 'WITHSCORES')
 for i = 1, #leases, 2 do
-  local session, holder = leases[i], redis.call('HGET', KEYS[2], leases[i])
-  local ours = holder == ARGV[2]
+  local session, holder = leases[i], redis.call('HGET', KEYS[6], leases[i])
+  local ours = holder == ARGV[3]
   if not ours and most > 0 and tonumber(leases[i + 1]) <= now then
     ours, most = true, most - 1
   end
   if ours then
-    redis.call('ZADD', KEYS[1], plain(now + lasts), session)
-    redis.call('HSET', KEYS[2], session, lasts == 0 and '' or ARGV[2])
+    redis.call('ZADD', KEYS[5], plain(now + lasts), session)
+    redis.call('HSET', KEYS[6], session, lasts == 0 and '' or ARGV[3])
     if lasts > 0 then held[#held + 1] = session end
   end
 end

@@ -11,10 +11,14 @@ if not row then return false end
 local backward, lower, upper, limit, which = ARGV[4] == 'backward', ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8]
 local wanted = {}
 
+local function block_of(number)
+  return math.floor((number - 1) / BLOCK)
+end
+
 local function words(mark, from, to)
   local found, seen = {}, {}
   for i = from, to do
-    local number = redis.call('HGET', KEYS[1], mark .. ARGV[i])
+    local number = redis.call('HGET', journal, mark .. ARGV[i])
     if number and not seen[number] then
       seen[number] = true
       found[#found + 1] = number
@@ -23,14 +27,38 @@ local function words(mark, from, to)
   return found
 end
 
-local function look_up(prefix)
-  local range
-  if backward then
-    range = redis.call('ZRANGE', KEYS[2], '(' .. prefix .. upper, '[' .. prefix .. lower, 'BYLEX', 'REV', 'LIMIT', 0, limit)
-  else
-    range = redis.call('ZRANGE', KEYS[2], '[' .. prefix .. lower, '(' .. prefix .. upper, 'BYLEX', 'LIMIT', 0, limit)
+-- The members of the index between two that it may not have.
+local function range(from, behind, most)
+  if backward then return redis.call('ZRANGE', index, '(' .. behind, '[' .. from, 'BYLEX', 'REV', 'LIMIT', 0, most) end
+  return redis.call('ZRANGE', index, '[' .. from, '(' .. behind, 'BYLEX', 'LIMIT', 0, most)
+end
+
+-- Looks up the entries that have a word, of which each member names those of a block. All blocks but those at both ends
+-- have one that is wanted.
+local function look_up(word)
+  local first, behind, found = tonumber(lower), tonumber(upper), 0
+  local place = word .. ':'
+  local of_blocks =
+    range(place .. digits(block_of(first)), place .. digits(block_of(behind - 1) + 1), limit + 1)
+  for _, member in ipairs(of_blocks) do
+    if found >= limit then return end
+    local block, offsets = string.match(member, '(%d+):(%d+)$', #place + 1)
+    for at = 1, #offsets, 2 do
+      local offset = string.sub(offsets, at, at + 1)
+      local number = block * BLOCK + 1 + offset
+      if number >= first and number < behind then
+        wanted[#wanted + 1] = digits(number)
+        found = found + 1
+      end
+    end
   end
-  for _, member in ipairs(range) do wanted[#wanted + 1] = string.sub(member, #prefix + 1) end
+end
+
+local function look_up_times(pair)
+  local prefix = '@' .. pair .. ':'
+  for _, member in ipairs(range(prefix .. lower, prefix .. upper, limit)) do
+    wanted[#wanted + 1] = string.sub(member, #prefix + 1)
+  end
 end
 
 local function set(list)
@@ -70,13 +98,15 @@ else
   local behind = 9 + tonumber(ARGV[9])
   local types, subjects = words('t', 10, behind), words('s', behind + 1, #ARGV)
   if which == 'types' then
-    for _, kind in ipairs(types) do look_up('t' .. kind .. ':') end
+    for _, kind in ipairs(types) do look_up('t' .. kind) end
   elseif which == 'subjects' then
-    for _, subject in ipairs(subjects) do look_up('s' .. subject .. ':') end
+    for _, subject in ipairs(subjects) do look_up('s' .. subject) end
   else
-    local mark = which == 'times' and '@' or 'p'
     for _, subject in ipairs(subjects) do
-      for _, kind in ipairs(types) do look_up(mark .. subject .. '.' .. kind .. ':') end
+      for _, kind in ipairs(types) do
+        local pair = subject .. '.' .. kind
+        if which == 'times' then look_up_times(pair) else look_up('p' .. pair) end
+      end
     end
   end
   look_through(types, subjects)
@@ -94,7 +124,7 @@ for i = 1, math.min(#wanted, limit) do
     break
   end
   local number = plain(tonumber(string.sub(wanted[i], -16)))
-  local text = redis.call('HGET', KEYS[1], number)
+  local text = redis.call('HGET', journal, number)
   found[i + 2] = text or tonumber(number)
   bytes = bytes + #(text or '')
 end

@@ -1,8 +1,9 @@
 -- What every script begins with: the time, and the session that it is about.
 --
--- KEYS  1 journal, 2 index, 3 snapshots: all there is of the session. Behind them those that all sessions share:
---       4 sessions, 5 expiry, 6 changes, 7 count, 8 leases, 9 holders.
--- ARGV  1 the time now in milliseconds, or nothing for the time of the server; 2 the session's id; 3 who asks.
+-- KEYS  what all sessions share: 1 sessions, 2 expiry, 3 changes, 4 count, 5 leases, 6 holders. Behind them all there is
+--       of the session: 7 journal, 8 index, 9 snapshots.
+-- ARGV  1 the time now in milliseconds, or nothing for the time of the server; 2 who asks; 3 the session's id.
+local session, journal, index, snapshots = ARGV[3], KEYS[7], KEYS[8], KEYS[9]
 local HOUR = 3600 * 1000
 local SECOND_CHANCE = 24 * HOUR
 local CHANGES_KEPT = 10000
@@ -39,40 +40,23 @@ local function written(...)
 end
 
 local function look()
-  return parse(redis.call('HGET', KEYS[1], 'row'))
+  return parse(redis.call('HGET', journal, 'row'))
 end
 
--- Entries are put into the index some at a time: one takes as long to find its place as many that belong beside each
--- other. Those that wait for it stand in as many fields as may wait, in which their numbers take turns.
-local WAITING = 100
+-- Entries are put into the index a block at a time, which takes about as long as one of them would. Those that wait for it
+-- stand in as many fields as a block has entries, in which their numbers take turns.
+local BLOCK = 100
 local WAITS = '^(%d+) (%d+) (%d*)$' -- The numbers of the type and the subject, and the time where there is one.
 
 local function slot(number)
-  return 'w' .. plain(number % WAITING)
+  return 'w' .. plain(number % BLOCK)
 end
 
 -- What waits, from behind `filed` to `seq`.
 local function waiting(filed, seq)
   local slots = {}
   for number = filed + 1, seq do slots[#slots + 1] = slot(number) end
-  return #slots > 0 and redis.call('HMGET', KEYS[1], unpack(slots)) or {}
-end
-
--- The places in the index of what waits and of `more` behind it, each behind the score that all have.
-local function places(filed, seq, more)
-  local found, members = waiting(filed, seq), {}
-  for _, text in ipairs(more) do found[#found + 1] = text end
-  for i, text in ipairs(found) do
-    local kind, subject, time = string.match(text, WAITS)
-    local pair, place = subject .. '.' .. kind .. ':', digits(filed + i)
-    local of_each = {'t' .. kind .. ':' .. place, 's' .. subject .. ':' .. place, 'p' .. pair .. place}
-    if time ~= '' then of_each[4] = '@' .. pair .. time .. place end
-    for _, member in ipairs(of_each) do
-      members[#members + 1] = 0
-      members[#members + 1] = member
-    end
-  end
-  return members
+  return #slots > 0 and redis.call('HMGET', journal, unpack(slots)) or {}
 end
 
 -- When the server itself removes a session that nobody sweeps: a day after it has expired, on the hour, so that most
@@ -85,38 +69,44 @@ end
 local function keep(expires_at)
   if not system then return end
   local till = kept_until(expires_at)
-  for i = 1, 3 do
+  for _, key in ipairs({journal, index, snapshots}) do
     if till then
-      redis.call('PEXPIREAT', KEYS[i], plain(till))
+      redis.call('PEXPIREAT', key, plain(till))
     else
-      redis.call('PERSIST', KEYS[i])
+      redis.call('PERSIST', key)
     end
   end
 end
 
--- Lists when a sweep is to look at the session.
-local function list(expires_at)
-  if expires_at == NEVER then
-    redis.call('ZREM', KEYS[5], ARGV[2])
-  else
-    redis.call('ZADD', KEYS[5], expires_at, ARGV[2])
+-- Lists when a sweep is to look at sessions: by each of them when it expires.
+local function list(expiring)
+  local listed = {}
+  for id, expires_at in pairs(expiring) do
+    if expires_at == NEVER then
+      redis.call('ZREM', KEYS[2], id)
+    else
+      listed[#listed + 1] = expires_at
+      listed[#listed + 1] = id
+    end
   end
+  if #listed > 0 then redis.call('ZADD', KEYS[2], unpack(listed)) end
 end
 
-local function announce()
-  local count = redis.call('INCR', KEYS[7])
-  redis.call('XADD', KEYS[6], 'MAXLEN', '~', CHANGES_KEPT, '*', 'count', count, 'session', ARGV[2], 'by', ARGV[3])
+-- Tells that these sessions changed, whose ids have a space between them.
+local function announce(sessions)
+  local count = redis.call('INCR', KEYS[4])
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', CHANGES_KEPT, '*', 'count', count, 'by', ARGV[2], 'sessions', sessions)
 end
 
 local function unlease()
-  redis.call('ZREM', KEYS[8], ARGV[2])
-  redis.call('HDEL', KEYS[9], ARGV[2])
+  redis.call('ZREM', KEYS[5], session)
+  redis.call('HDEL', KEYS[6], session)
 end
 
 -- Removes all there is of the session. Says whether the list of those that expire had it.
 local function bury()
-  redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
-  redis.call('ZREM', KEYS[4], ARGV[2])
+  redis.call('UNLINK', journal, index, snapshots)
+  redis.call('ZREM', KEYS[1], session)
   unlease()
-  return redis.call('ZREM', KEYS[5], ARGV[2]) == 1
+  return redis.call('ZREM', KEYS[2], session) == 1
 end

@@ -2,9 +2,9 @@
 -- itself has removed is gone by whoever takes it off the list.
 local row, there = look()
 if row then
-  list(row.expires_at)
+  list({[session] = row.expires_at})
   return 0
 end
 if not bury() and not there then return 0 end
-announce()
+announce(session)
 return 1

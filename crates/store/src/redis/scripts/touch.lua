@@ -3,10 +3,10 @@ local row = look()
 if not row then return false end
 -- A server without memory refuses a script whose first write could need some. This one needs none, and what is in use
 -- must not expire because the server is full.
-redis.call('PERSIST', KEYS[1])
+redis.call('PERSIST', journal)
 local text = written(row.seq, row.tag, ARGV[4], plain(now), row.born, row.filed, row.words)
-redis.call('HSET', KEYS[1], 'row', text)
+redis.call('HSET', journal, 'row', text)
 keep(ARGV[4])
-list(ARGV[4])
-announce()
+list({[session] = ARGV[4]})
+announce(session)
 return text
