@@ -22,6 +22,10 @@ const GROUP: usize = 64;
 /// From which size on, in bytes, a group takes in no more.
 const LARGE: usize = 1 << 20;
 
+/// How often all other tasks have their turn before a group is sent: an answer wakes a session, that wakes its caller, and
+/// the caller's next append wakes the session again.
+const TURNS: usize = 3;
+
 /// How many groups are under way at once. While one is, the next one gathers.
 const LANES: usize = 2;
 
@@ -92,7 +96,9 @@ async fn next(waiting: &mut mpsc::Receiver<Job>) -> Vec<Job> {
     let mut jobs = Vec::new();
     waiting.recv_many(&mut jobs, 1).await;
     // Those who were answered together a moment ago may be about to append again.
-    tokio::task::yield_now().await;
+    for _ in 0..TURNS {
+        tokio::task::yield_now().await;
+    }
     let mut size: usize = jobs.iter().map(Job::size).sum();
     while jobs.len() < GROUP
         && size < LARGE

@@ -62,7 +62,8 @@ async fn what_waits_is_appended_together() {
     }
     writing.join_all().await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
-    let changes: usize = fixtures::Admin::of(&fixture.server).await.tell(&format!("XLEN {{{namespace}}}:changes")).await;
+    let changes: usize =
+        fixtures::Admin::of(&fixture.server).await.tell(&format!("XLEN {{{namespace}}}:changes")).await;
     assert!(changes < 20, "{changes} scripts");
 }
 

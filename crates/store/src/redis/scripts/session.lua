@@ -17,11 +17,11 @@ if system then
 end
 
 local function digits(number)
-  return string.format('%016.0f', number)
+  return string.format('%016d', number)
 end
 
 local function plain(number)
-  return string.format('%.0f', number)
+  return string.format('%d', number)
 end
 
 -- The row that a text says where the session lives, and whether one is there at all. `filed` is the last entry that is
