@@ -19,8 +19,8 @@ const QUEUE: usize = 1024;
 /// How many are sent together at most.
 const GROUP: usize = 64;
 
-/// From which size on, in bytes, a group takes in no more.
-const LARGE: usize = 1 << 20;
+/// From which size on, in bytes, a group takes in no more: what all services take that are asked over HTTP.
+const LARGE: usize = 256 << 10;
 
 /// How often all other tasks have their turn before a group is sent: an answer wakes a session, that wakes its caller, and
 /// the caller's next append wakes the session again.
