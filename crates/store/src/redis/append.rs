@@ -39,7 +39,9 @@ async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error
     let sessions: Vec<_> = batches.iter().map(|batch| &batch.session).collect();
     let mut words = Vec::new();
     for batch in batches {
-        write(batch, &mut words);
+        let own = arguments(batch);
+        words.push((own.len() + 1).to_string().into());
+        words.extend(own);
     }
     let outcomes = link.run_on(&script::APPEND, &sessions, words).await?.list()?;
     if outcomes.len() != batches.len() {
@@ -48,15 +50,15 @@ async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error
     Ok(outcomes.into_iter().map(|reply| outcome(reply).map_err(|fault| fault.during(DOING))?).collect())
 }
 
-/// Writes the arguments of a batch behind those that are there.
-fn write<'a>(batch: &'a Append, words: &mut Vec<Cow<'a, str>>) {
+/// The arguments of a batch.
+fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
     let (work, holder, lasts) = match &batch.work {
         Work::AsBefore => ("as_before", "", 0),
         Work::Due(lease) => ("due", &*lease.holder, lease.lasts_millis()),
         Work::Done => ("done", "", 0),
     };
-    words.extend([
+    let mut words: Vec<Cow<'_, str>> = vec![
         batch.session.to_string().into(),
         batch.expected.seq.to_string().into(),
         batch.expected.tag.to_string().into(),
@@ -67,7 +69,7 @@ fn write<'a>(batch: &'a Append, words: &mut Vec<Cow<'a, str>>) {
         holder.into(),
         lasts.to_string().into(),
         batch.entries.len().to_string().into(),
-    ]);
+    ];
     for written in &batch.entries {
         let header = &written.header;
         words.push(entry::write(written).into());
@@ -82,6 +84,7 @@ fn write<'a>(batch: &'a Append, words: &mut Vec<Cow<'a, str>>) {
         words.push(hash.to_string().into());
         words.push((&**text).into());
     }
+    words
 }
 
 /// What the script says of a batch.
@@ -93,6 +96,7 @@ fn outcome(reply: Reply) -> Result<Result<(), Error>, Fault> {
     let mut next = || said.next().unwrap_or(Reply::Nothing);
     match next().text()?.as_str() {
         "conflict" => Ok(Err(Error::Conflict { found: sessions::row(next())? })),
+        "failed" => Err(Fault::refused(&next().text()?)),
         _ => {
             let (key, seq) = (next().text()?.into(), Seq(next().number()?.unsigned_abs()));
             Ok(Err(Error::KeyTaken { key, seq }))

@@ -67,6 +67,25 @@ async fn what_waits_is_appended_together() {
     assert!(changes < 20, "{changes} scripts");
 }
 
+#[tokio::test]
+async fn a_session_that_is_damaged_takes_no_other_with_it() {
+    let fixture = fixtures::Native::fresh().await;
+    let store = fixture.open().await;
+    let namespace = fixture.url.split_once("namespace=").unwrap().1;
+    fixtures::Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:s7:journal text")).await;
+    let mut writing = JoinSet::new();
+    for n in 0..40 {
+        let mut pen = Pen::new(&store, &format!("s{n}"));
+        writing.spawn(async move { (n, pen.try_write([note("a")]).await.map(drop)) });
+    }
+    for (n, answer) in writing.join_all().await {
+        match answer {
+            Err(error) if n == 7 => assert!(format!("{error:?}").contains("WRONGTYPE"), "{error:?}"),
+            answer => assert!(answer.is_ok() && n != 7, "s{n}: {answer:?}"),
+        }
+    }
+}
+
 mod model {
     use callboard_store::{conformance::Fixture, testing::RedisServer};
     use proptest::{collection::vec, test_runner::TestRunner};

@@ -1,9 +1,9 @@
 -- KEYS  7 and on: of the session of each batch its journal, index and snapshots.
--- ARGV  3 and on, of each batch: the session's id; the expected number and tag; the new number and tag; when it expires;
+-- ARGV  3 and on, of each batch: how many there are of it; the session's id; the expected number and tag; the new number and tag; when it expires;
 --       what becomes of the lease, 'as_before', 'due' or 'done', and where it is due whose and for how long; how many
 --       entries; of each its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and
 --       of each its hash and its text.
--- Gives of each batch 'ok', {'conflict', row or nil} or {'taken', key, number}. Of a batch all is looked at before
+-- Gives of each batch 'ok', {'conflict', row or nil}, {'taken', key, number} or {'failed', why}. Of a batch all is looked at before
 -- anything is written, for what a script has written stays written.
 --
 -- It runs for every entry, and functions and tables cost more here than what they do.
@@ -48,10 +48,10 @@ end
 -- What is listed at the end for all: sessions that changed, and by session when one expires.
 local changed, expiring = {}, {}
 
--- Appends the batch whose arguments begin at `at`. Gives what becomes of it, and where the next one's begin.
+-- Appends the batch whose arguments begin at `at`, and gives what becomes of it.
 local function append(at)
-  local seq_before, tag_before, seq, tag, expires_at, work, holder, lasts, count = unpack(ARGV, at + 1, at + 9)
-  local first = at + 10
+  local seq_before, tag_before, seq, tag, expires_at, work, holder, lasts, count = unpack(ARGV, at + 2, at + 10)
+  local first = at + 11
 
   -- The row, and of each entry the numbers of its words and who claimed its keys.
   local fields, found = {'row'}, {}
@@ -66,7 +66,7 @@ local function append(at)
     end
     at = at + 5 + ARGV[at + 4]
   end
-  local values, behind = at + 1, at + 1 + 2 * ARGV[at]
+  local values, last_value = at + 1, at + 2 * ARGV[at]
   for from = 1, many, AT_ONCE do
     local part = redis.call('HMGET', journal, unpack(fields, from, min(many, from + AT_ONCE - 1)))
     for i = 1, #part do found[from + i - 1] = part[i] end
@@ -74,7 +74,7 @@ local function append(at)
 
   local row = parse(found[1])
   local before = row or {seq = '0', tag = string.rep('0', 32), filed = '0', words = '0'}
-  if before.seq ~= seq_before or before.tag ~= tag_before then return {'conflict', row and row.text}, behind end
+  if before.seq ~= seq_before or before.tag ~= tag_before then return {'conflict', row and row.text} end
 
   -- What is written: first the row, which is told at the end.
   local writes, size, waits, fresh = {'row', false}, 2, {}, {}
@@ -87,7 +87,7 @@ local function append(at)
     for i = many + 1, many + 2 + ARGV[at + 4] do
       local field, known = fields[i], row and found[i] or fresh[fields[i]]
       local is_key = i > many + 2
-      if known and is_key then return {'taken', string.sub(field, 2), known}, behind end
+      if known and is_key then return {'taken', string.sub(field, 2), known} end
       if not known then
         if not is_key then words = words + 1 end
         known = is_key and named or plain(words)
@@ -124,7 +124,7 @@ local function append(at)
   for from = 1, #places, AT_ONCE do
     redis.call('ZADD', index, unpack(places, from, min(#places, from + AT_ONCE - 1)))
   end
-  for value = values, behind - 1, 2 do redis.call('HSETNX', journal, 'v' .. ARGV[value], ARGV[value + 1]) end
+  for value = values, last_value, 2 do redis.call('HSETNX', journal, 'v' .. ARGV[value], ARGV[value + 1]) end
 
   if work == 'due' then
     redis.call('ZADD', KEYS[5], plain(now + lasts), session)
@@ -135,13 +135,16 @@ local function append(at)
   if not row or filed == 0 and filed_now > 0 or kept_until(row.expires_at) ~= kept_until(expires_at) then keep(expires_at) end
   if not row or row.expires_at ~= expires_at then expiring[session] = expires_at end
   changed[#changed + 1] = session
-  return 'ok', behind
+  return 'ok'
 end
 
 local outcomes, at = {}, 3
 for key = 7, #KEYS, 3 do
-  session, journal, index, snapshots = ARGV[at], KEYS[key], KEYS[key + 1], KEYS[key + 2]
-  outcomes[#outcomes + 1], at = append(at)
+  session, journal, index, snapshots = ARGV[at + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2]
+  local ended, outcome = pcall(append, at)
+  if not ended then outcome = {'failed', type(outcome) == 'table' and outcome.err or tostring(outcome)} end
+  outcomes[#outcomes + 1] = outcome
+  at = at + ARGV[at]
 end
 list(expiring)
 if #changed > 0 then announce(table.concat(changed, ' ')) end
