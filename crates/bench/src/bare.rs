@@ -27,14 +27,23 @@ impl Bare {
     /// Inserts `count` more.
     pub(crate) fn insert(&mut self, count: usize) -> anyhow::Result<Rate> {
         let texts: Vec<String> = (0..count).map(board::text).collect();
-        let mut insert = self.db.prepare("INSERT INTO message (session, seq, data) VALUES ('one', ?1, ?2)")?;
+        let mut insert = self.db.prepare(INSERT)?;
         let rows = &mut self.rows;
         Rate::of(count, || {
             for text in &texts {
                 *rows += 1;
-                insert.execute((*rows, text))?;
+                insert.execute(("one", *rows, text))?;
             }
             Ok(())
         })
     }
+
+    /// Inserts this text.
+    pub(crate) fn add(&mut self, session: &str, text: &str) -> anyhow::Result<()> {
+        self.rows += 1;
+        self.db.prepare_cached(INSERT)?.execute((session, self.rows, text))?;
+        Ok(())
+    }
 }
+
+const INSERT: &str = "INSERT INTO message (session, seq, data) VALUES (?1, ?2, ?3)";

@@ -1,14 +1,24 @@
 //! A server beside the one who measures: on a runtime of its own, reached over TCP.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
-use axum::{Router, body::Bytes, routing::post};
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{StatusCode, Uri},
+    routing::post,
+};
 use callboard_model::{Endpoints, Settings as ModelSettings};
 use callboard_server::{Limits, Settings};
 use callboard_store::Durability;
 use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
-use crate::board;
+use crate::{bare::Bare, board};
 
 /// A server that runs, with what it serves.
 pub(crate) struct Served {
@@ -35,10 +45,22 @@ impl Served {
 
     /// Something that answers every request with its body.
     pub(crate) async fn echo() -> anyhow::Result<Self> {
+        Self::routes(Router::new().fallback(post(async |body: Bytes| body))).await
+    }
+
+    /// Something that inserts every body into SQLite as plainly as can be, and answers with it.
+    pub(crate) async fn bare(path: &Path, durability: Durability) -> anyhow::Result<Self> {
+        let bare = Arc::new(Mutex::new(Bare::open(path, durability)?));
+        let insert = async |State(bare): State<Arc<Mutex<Bare>>>, uri: Uri, body: String| {
+            let inserted = bare.lock().map(|mut bare| bare.add(uri.path(), &body));
+            inserted.is_ok_and(|inserted| inserted.is_ok()).then_some(body).ok_or(StatusCode::INTERNAL_SERVER_ERROR)
+        };
+        Self::routes(Router::new().fallback(post(insert)).with_state(bare)).await
+    }
+
+    async fn routes(app: Router) -> anyhow::Result<Self> {
         Self::start(async |listener, stop| {
-            let app = Router::new().fallback(post(async |body: Bytes| body));
-            axum::serve(listener, app).with_graceful_shutdown(async { drop(stop.await) }).await?;
-            Ok(())
+            Ok(axum::serve(listener, app).with_graceful_shutdown(async { drop(stop.await) }).await?)
         })
         .await
     }

@@ -8,6 +8,7 @@ use crate::{
     deciding::Receipt,
     directive::Directed,
     id::{RunId, Seq},
+    run::Status,
 };
 
 /// What a command is answered with.
@@ -24,6 +25,8 @@ pub enum Answer {
     Run(RunId),
     /// The epoch under which a run was taken over.
     Claimed(u64),
+    /// How a run stands after what its driver brought. By the time it is looked at again it may have gone on.
+    Stands(Status),
     /// The token that was made.
     Token(Arc<str>),
     /// What the same request was answered with before.

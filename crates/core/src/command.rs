@@ -151,9 +151,18 @@ impl Deciding<'_> {
             Command::StartRun(new) => Answer::Run(run::decide::start(self, new)?),
             Command::ClaimRun { run, node } => Answer::Claimed(run::decide::claim(self, run, node)?),
             Command::RequestTurn(request) => run::decide::request(self, request).map(done)?,
-            Command::AnswerTurn(reply) => run::answer::answer(self, reply).map(done)?,
-            Command::FailTurn(failure) => run::answer::fail(self, failure).map(done)?,
-            Command::PauseRun(run, reason) => run::decide::pause(self, run, reason).map(done)?,
+            Command::AnswerTurn(reply) => {
+                run::answer::answer(self, reply)?;
+                self.stands(&reply.run)?
+            }
+            Command::FailTurn(failure) => {
+                run::answer::fail(self, failure)?;
+                self.stands(&failure.run)?
+            }
+            Command::PauseRun(run, reason) => {
+                run::decide::pause(self, run, reason)?;
+                self.stands(run)?
+            }
             Command::ResumeRun(run) => run::decide::resume(self, run).map(done)?,
             Command::CancelRun(run) => run::decide::cancel(self, run).map(done)?,
             Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
@@ -167,6 +176,11 @@ impl Deciding<'_> {
             }
             Command::Keyed(request, command) => self.decide_once(request, command)?,
         })
+    }
+
+    /// How a run stands after what was done.
+    fn stands(&self, run: &RunId) -> Result<Answer, Error> {
+        Ok(Answer::Stands(self.state.runs.get(run)?.status()))
     }
 
     /// Decides a request that carries a key: it is answered again where it was answered before.

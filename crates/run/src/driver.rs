@@ -8,7 +8,7 @@ use callboard_core::{
     id::RunId,
     run::{self, Run, Status, next::Next},
 };
-use callboard_engine::Session;
+use callboard_engine::{Receipt, Session};
 use callboard_model::ChatModel;
 
 use crate::Error;
@@ -52,15 +52,18 @@ impl Driver {
             if at.epoch != epoch {
                 return Err(Error::TakenOver);
             }
-            match run::next::next(&state, at) {
-                Ok(Next::Ask(ask)) => match self.turn(&state, at, ask).await {
-                    Err(Error::Ended { status }) => return Ok(status),
-                    turn => turn?,
-                },
-                Ok(Next::Pause(reason)) => self.pause(run, reason).await?,
+            let stands = match run::next::next(&state, at) {
+                Ok(Next::Ask(ask)) => self.turn(&state, at, ask).await,
+                Ok(Next::Pause(reason)) => self.pause(run, reason).await,
                 Ok(Next::AwaitUser | Next::AwaitTool | Next::Done) => return Ok(at.status()),
                 // Whose turn it is has left the team, for instance.
-                Err(refusal) => self.pause(run, format!("the run cannot go on: {refusal}")).await?,
+                Err(refusal) => self.pause(run, format!("the run cannot go on: {refusal}")).await,
+            };
+            match stands {
+                Ok(Status::Running) => {}
+                // Whoever has let it go on by now drives it.
+                Ok(status) | Err(Error::Ended { status }) => return Ok(status),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -78,9 +81,13 @@ impl Driver {
         }
     }
 
-    /// Holds the run, with the reason for all to read.
-    pub(crate) async fn pause(&self, run: &RunId, reason: String) -> Result<(), Error> {
-        self.session.execute(Actor::System, Command::PauseRun(run.clone(), reason)).await?;
-        Ok(())
+    /// Holds the run, with the reason for all to read. Says how it stands then.
+    pub(crate) async fn pause(&self, run: &RunId, reason: String) -> Result<Status, Error> {
+        Ok(stands(self.session.execute(Actor::System, Command::PauseRun(run.clone(), reason)).await?))
     }
+}
+
+/// How a run stands after what was brought.
+pub(crate) fn stands(receipt: Receipt) -> Status {
+    if let Answer::Stands(status) = receipt.answer { status } else { Status::Running }
 }

@@ -10,14 +10,16 @@ use callboard_core::{
     error::Error as Refusal,
     fact,
     prompt::{Body, Format, Prompt},
-    run::{self, Due, Pending, Run, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
+    run::{
+        self, Due, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask,
+    },
     state::State,
 };
 use callboard_engine::{Ephemeral, PromptQuery};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
-use crate::{Driver, Error};
+use crate::{Driver, Error, driver::stands};
 
 /// A turn that is under way.
 struct Turn<'a> {
@@ -29,15 +31,15 @@ struct Turn<'a> {
 }
 
 impl Driver {
-    /// Takes a turn. Where no answer can be had, the run is held with the reason.
-    pub(crate) async fn turn(&self, state: &State, run: &Run, ask: Ask) -> Result<(), Error> {
+    /// Takes a turn and says how the run stands then. Where no answer can be had, it is held with the reason.
+    pub(crate) async fn turn(&self, state: &State, run: &Run, ask: Ask) -> Result<Status, Error> {
         let turn = match self.prepare(state, run, ask).await {
             Ok(turn) => turn,
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
                 return match code_of(&refusal) {
                     // Somebody drives it, has ended it or holds it: that is in the journal, and seen at the next look.
                     "run_taken_over" => Err(Error::TakenOver),
-                    "run_ended" | "turn_not_due" => Ok(()),
+                    "run_ended" | "turn_not_due" => Ok(Status::Running),
                     _ => self.pause(&run.id, format!("the next turn cannot be taken: {refusal}")).await,
                 };
             }
@@ -120,20 +122,21 @@ impl Driver {
         }
     }
 
-    /// Brings what came of a turn. An answer is worth several tries where the store has a bad moment.
-    async fn bring(&self, command: Command) -> Result<(), Error> {
+    /// Brings what came of a turn and says how the run stands then. An answer is worth several tries where the store has a
+    /// bad moment.
+    async fn bring(&self, command: Command) -> Result<Status, Error> {
         use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
         let mut wait = Duration::from_millis(50);
         loop {
             let error = match self.session.execute(Actor::System, command.clone()).await {
-                Ok(_) => return Ok(()),
+                Ok(receipt) => return Ok(stands(receipt)),
                 Err(error) => error,
             };
             match &error {
                 Refused(refusal) => match code_of(refusal) {
                     "run_taken_over" => return Err(Error::TakenOver),
                     // It is in the journal already, or is not wanted any more: the next look says which.
-                    "run_ended" | "turn_not_pending" => return Ok(()),
+                    "run_ended" | "turn_not_pending" => return Ok(Status::Running),
                     _ => return Err(error.into()),
                 },
                 Busy { .. } | Store { .. } | Unsettled { .. } if wait < Duration::from_secs(5) => {

@@ -5,14 +5,25 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use callboard_engine::{
     Ephemeral, Session,
-    core::{command::Command, id::RunId, run::Status, viewer::Viewer},
+    core::{
+        command::Command,
+        conversation::{NewMessage, Role},
+        entry::Actor,
+        id::{RunId, ThreadId},
+        run::Status,
+        viewer::Viewer,
+    },
 };
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, scripted::Reply};
 use callboard_run::{Driver, Error};
 use tokio::{sync::Semaphore, task::JoinHandle};
 
-use crate::fixture::{
-    Models, board, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, user, whole_run,
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixture::{
+        Models, board, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, to,
+        user, whole_run,
+    },
 };
 
 /// Starts to drive, and waits until the model has been asked so often.
@@ -137,4 +148,35 @@ async fn those_in_charge_hear_an_answer_as_it_comes() {
     }
     assert_eq!(said, "Waters come and go");
     assert_eq!(run_of(&session, &run).await.epoch, 1);
+}
+
+/// Whoever lets a run go on drives it: a driver that still brings what the run waits for does not go on with it as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_goes_on_before_its_driver_has_looked_is_left_to_whoever_let_it_go_on() {
+    let store = memory();
+    let faulty = Faulty::new(store.clone());
+    let session = session_on(&(faulty.clone() as _)).await;
+    let run = start(&session).await;
+    let gate = Arc::new(Semaphore::new(0));
+    let (store_of_first, held) = (faulty.clone(), gate.clone());
+    let models = Models::new(move |_, nth| {
+        if nth > 0 {
+            return done("Here it is.");
+        }
+        store_of_first.next(Call::Append, 1, Act::WaitAfter(held.clone()));
+        to("user", "For which season?")
+    });
+    let elsewhere = board(&store).session(session.id()).await.unwrap();
+    let (driver, driven) = (models.driver(&session, "first"), run.clone());
+    let driving = tokio::spawn(async move { driver.drive(&driven).await });
+    let waits = elsewhere.when(|state| (state.runs.get(&run).ok()?.status() == Status::AwaitingUser).then_some(()));
+    soon("the question", waits).await.unwrap();
+    elsewhere.say(Actor::User, &ThreadId::main(), NewMessage::text(Role::User, "For winter.")).await.unwrap();
+    assert_eq!(run_of(&elsewhere, &run).await.status(), Status::Running);
+    gate.add_permits(1);
+    assert_eq!(soon("the driver", driving).await.unwrap().unwrap(), Status::AwaitingUser);
+    assert_eq!(models.asked(), ["directive"]);
+    let second = models.driver(&elsewhere, "second");
+    assert_eq!(soon("the run", second.drive(&run)).await.unwrap(), Status::Completed);
+    assert_eq!(models.asked(), ["directive", "directive"]);
 }
