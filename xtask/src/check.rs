@@ -1,5 +1,9 @@
 //! What continuous integration runs.
 
+use std::process::Command;
+
+use anyhow::Context as _;
+
 use crate::server::{Server, Share};
 use crate::{audit, command, schema, services, weights};
 
@@ -40,9 +44,11 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
 
 /// Measures what is promised of speed and memory.
 pub(crate) fn bench(arguments: &[String]) -> anyhow::Result<()> {
-    // What is measured as a process has to be there.
-    command::run(command::cargo().args(["build", "--release", "--quiet", "--package", "callboard"]))?;
-    let mut cargo = command::cargo();
-    cargo.args(["run", "--release", "--quiet", "--package", "callboard-bench", "--"]).args(arguments);
-    command::run(&mut cargo)
+    // What is measured as a process has to be there, and is built with the rest: on its own it would be built twice.
+    let packages = ["--package", "callboard", "--package", "callboard-bench"];
+    command::run(command::cargo().args(["build", "--release"]).args(packages))?;
+    // This program is beside it, in the folder of another profile.
+    let this = std::env::current_exe()?;
+    let target = this.ancestors().nth(2).context("this program is in no folder of Cargo's")?;
+    command::run(Command::new(target.join("release/callboard-bench")).args(arguments))
 }

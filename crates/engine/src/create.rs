@@ -38,7 +38,7 @@ impl Board {
             let salt = self.settings().random.next();
             let new = NewSession { id: id.clone(), agents: agents.clone(), settings: settings.clone(), salt };
             match self.create_as(new).await {
-                Err(error) if is_in_use(&error) => in_use = Some(id),
+                Err(error) if is_conflict(&error) => in_use = Some(id),
                 made => return made,
             }
         }
@@ -80,15 +80,18 @@ impl Board {
     }
 }
 
-/// Whether a session could not be made since there is one of its name.
-pub(crate) fn is_in_use(error: &Error) -> bool {
+/// Whether somebody else was there before: where a session is made, that there is one of its name.
+pub(crate) fn is_conflict(error: &Error) -> bool {
     matches!(error, Error::Store { source } if matches!(**source, callboard_store::Error::Conflict { .. }))
 }
+
+/// The code of that.
+pub(crate) const EXISTS: &str = "session_exists";
 
 /// That none of the ids that were tried, of which this was the last, is free.
 pub(crate) fn exists(id: Option<SessionId>) -> Error {
     let name = id.map(|id| format!(" {id}")).unwrap_or_default();
     let what = format!("there is a session{name}");
     let hint = "take another id, or leave it out to get a new one";
-    Refusal::Conflict { code: "session_exists", what, hint }.into()
+    Refusal::Conflict { code: EXISTS, what, hint }.into()
 }

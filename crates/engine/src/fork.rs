@@ -3,21 +3,19 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    entry::{Entry, Hash, Head},
+    entry::{Entry, Hash},
     id::{Seq, SessionId},
     state::State,
 };
-use callboard_store::{Append, Work};
 
 use crate::{
     Board, Error, Session,
-    append::append_surely,
-    create::{exists, is_in_use},
-    expiry,
+    create::{EXISTS, exists},
+    making::Making,
     texts::stored,
 };
 
-/// How many entries are appended at once. A shorter fork is made whole or not at all.
+/// How many entries are appended at once.
 const AT_ONCE: usize = 8192;
 
 impl Board {
@@ -30,40 +28,33 @@ impl Board {
         };
         let mut in_use = None;
         for id in self.ids(id) {
-            let mut head = Head::default();
-            match self.copy(session, &state, &id, &mut head).await {
-                Ok(()) => return self.session(&id).await,
-                Err(error) if is_in_use(&error) && head.seq == Seq::ZERO => in_use = Some(id),
-                Err(error) => {
-                    if head.seq > Seq::ZERO {
-                        // Nobody knows of it yet. What is left where this fails, too, is a fork at an earlier entry.
-                        let _ = self.delete(&id).await;
-                    }
-                    return Err(error);
-                }
+            match self.fork_to(session, &state, &id, false).await {
+                Err(Error::Refused(refusal)) if refusal.code() == EXISTS => in_use = Some(id),
+                made => return made,
             }
         }
         Err(exists(in_use))
     }
 
-    /// Copies the journal of `session` as far as `state`; `head` is how far that has come.
-    async fn copy(&self, session: &Session, state: &State, id: &SessionId, head: &mut Head) -> Result<(), Error> {
-        while head.seq < state.head.seq {
-            let entries = session.page(head.seq, state.head.seq, AT_ONCE).await?;
-            let last = entries.last().map(Entry::head).ok_or_else(|| session.live.gone())?;
+    /// Goes on with a fork at entry `at` that was begun under this id and may have broken off. One that was made whole is
+    /// there as it is, whatever was added to it since.
+    pub async fn fork_again(&self, session: &Session, at: Seq, id: &SessionId) -> Result<Session, Error> {
+        let state = session.state_at(at).await?;
+        self.fork_to(session, &state, id, true).await
+    }
+
+    async fn fork_to(&self, session: &Session, state: &State, id: &SessionId, again: bool) -> Result<Session, Error> {
+        let mut making = Making::begin(self, id, state, again).await?;
+        while !making.is_whole() {
+            let entries = session.page(making.head.seq, state.head.seq, AT_ONCE).await?;
+            if entries.is_empty() {
+                return Err(session.live.gone());
+            }
             session.live.confirm(state).await?;
-            let append = Append {
-                session: id.clone(),
-                expected: *head,
-                values: self.values(session, &entries).await?,
-                entries,
-                expires_at: expiry::lives_until(state, expiry::now(&**self.store(), &*self.settings().clock).await?),
-                work: Work::AsBefore,
-            };
-            append_surely(&**self.store(), append).await?;
-            *head = last;
+            let values = self.values(session, &entries).await?;
+            making.append(entries, values).await?;
         }
-        Ok(())
+        self.session(id).await
     }
 
     async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {

@@ -9,71 +9,67 @@ use std::{
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
     error::Error as Refusal,
-    id::{Seq, SessionId},
-    session::Ttl,
+    id::SessionId,
     state::State,
 };
-use callboard_store::{Append, Work};
 use tokio::sync::mpsc;
 
 use crate::{
     Board, Error, Session,
-    append::append_surely,
-    create::is_in_use,
-    expiry,
+    create::EXISTS,
     export::{AT_ONCE, Line, VERSION},
     journal::follows,
+    making::Making,
     texts::stored,
 };
 
-/// How many seconds a session lives of which not all has been imported yet.
-const UNFINISHED_SECONDS: i64 = 60;
-
 impl Board {
     /// Makes a session from an export, under its own id or another one. All of it is checked before anything is
-    /// appended; of an import that breaks off, nothing is left.
-    pub async fn import<R>(&self, mut export: R, id: Option<SessionId>) -> Result<Session, Error>
+    /// appended; of an import that fails, nothing is left, and of one that breaks off nothing for long.
+    pub async fn import<R>(&self, export: R, id: Option<SessionId>) -> Result<Session, Error>
+    where
+        R: BufRead + Seek + Send + 'static,
+    {
+        self.import_to(export, id, false).await
+    }
+
+    /// Goes on with the import of an export that was begun and may have broken off. One that was made whole is there as it
+    /// is, whatever was added to it since.
+    pub async fn import_again<R>(&self, export: R, id: Option<SessionId>) -> Result<Session, Error>
+    where
+        R: BufRead + Seek + Send + 'static,
+    {
+        self.import_to(export, id, true).await
+    }
+
+    async fn import_to<R>(&self, mut export: R, id: Option<SessionId>, again: bool) -> Result<Session, Error>
     where
         R: BufRead + Seek + Send + 'static,
     {
         let (checked, export) = blocking(move || Ok((check(&mut export)?, export))).await?;
         let id = id.unwrap_or(checked.id);
+        let mut making = Making::begin(self, &id, &checked.state, again).await?;
+        if making.is_whole() {
+            return self.session(&id).await;
+        }
         let (batches, mut read) = mpsc::channel(2);
         let reading = tokio::task::spawn_blocking(move || read_batches(export, &batches));
-        let mut head = Head::default();
-        while let Some(batch) = read.recv().await {
-            let last = batch.entries.last().map_or(head, Entry::head);
-            let is_last = last == checked.head;
-            if let Err(error) = self.append_batch(&id, head, batch, is_last.then_some(checked.ttl)).await {
-                if head.seq > Seq::ZERO {
-                    // It would soon expire by itself.
-                    let _ = self.store().delete(&id).await;
-                }
-                return Err(error);
-            }
-            head = last;
+        while let Some(Batch { entries, values }) = read.recv().await {
+            making.append(entries, values).await.map_err(elsewhere)?;
         }
         reading.await.map_err(|_| Error::Closed)??;
         self.session(&id).await
     }
+}
 
-    async fn append_batch(&self, id: &SessionId, expected: Head, batch: Batch, ttl: Option<Ttl>) -> Result<(), Error> {
-        let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
-        let expires_at = match ttl {
-            Some(ttl) => ttl.expires_at(now),
-            None => Some(now.plus_seconds(UNFINISHED_SECONDS)),
-        };
-        let Batch { entries, values } = batch;
-        let append = Append { session: id.clone(), expected, entries, values, expires_at, work: Work::AsBefore };
-        match append_surely(&**self.store(), append).await {
-            Err(error) if is_in_use(&error) && expected.seq == Seq::ZERO => Err(Refusal::Conflict {
-                code: "session_exists",
-                what: format!("there is a session {id}"),
-                hint: "import it under another id, or delete that one first",
-            }
-            .into()),
-            appended => appended,
+/// Where to go with an import whose id is in use.
+fn elsewhere(error: Error) -> Error {
+    match error {
+        Error::Refused(Refusal::Conflict { code: EXISTS, what, .. }) => {
+            Refusal::Conflict { code: EXISTS, what, hint: "import it under another id, or delete that one first" }
+                .into()
         }
+        error => error,
     }
 }
 
@@ -84,8 +80,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + S
 /// What is known of an export once all of it was read.
 struct Checked {
     id: SessionId,
-    head: Head,
-    ttl: Ttl,
+    state: State,
 }
 
 /// Entries that were read, with the long texts that came before them.
@@ -184,11 +179,8 @@ impl Import {
 
     /// What is known of it, if it was whole.
     fn finish(self) -> Result<Checked, Error> {
-        match &self.id {
-            Some(id) if self.ended && self.state.session.id.is_some() => {
-                let ttl = self.state.session.settings.ttl_seconds;
-                Ok(Checked { id: id.clone(), head: self.state.head, ttl })
-            }
+        match (&self.id, self.ended && self.state.session.id.is_some()) {
+            (Some(id), true) => Ok(Checked { id: id.clone(), state: self.state }),
             _ => Err(self.wrong("the export is cut: its last line is missing")),
         }
     }

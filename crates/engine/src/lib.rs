@@ -35,6 +35,7 @@ mod create;
 mod export;
 mod fork;
 mod import;
+mod making;
 mod once;
 mod open;
 mod upkeep;

@@ -1,7 +1,16 @@
+use std::{io::Cursor, num::NonZeroU64, sync::Arc};
+
 use callboard_engine::{
-    MessageQuery,
-    core::{conversation::NewMessage, id::Seq, viewer::Viewer},
+    Board, MessageQuery, NewBoardSession, Session,
+    core::{
+        conversation::NewMessage,
+        id::Seq,
+        session::{Settings as SessionSettings, Ttl},
+        viewer::Viewer,
+    },
+    store::{ManualClock, Store},
 };
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Call, Faulty},
@@ -65,7 +74,7 @@ async fn a_fork_under_an_id_in_use_or_at_an_entry_that_is_not_there_is_refused()
 async fn a_fork_that_fails_leaves_nothing_behind() {
     let clock = clock();
     let faulty = Faulty::new(memory(&clock));
-    let board = callboard_engine::Board::new(faulty.clone(), settings(&clock));
+    let board = Board::new(faulty.clone(), settings(&clock));
     let session = board.create(new("s")).await.unwrap();
     // More than is copied at once.
     run(&session, add("main", (0..9000).map(|n| text(&n.to_string())).collect())).await;
@@ -79,6 +88,112 @@ async fn a_fork_that_fails_leaves_nothing_behind() {
     faulty.next(Call::Append, 1, Act::FailAfter);
     assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "ok");
     assert_eq!(board.session(&id("t")).await.unwrap().state().await.unwrap().head, session.state().await.unwrap().head);
+}
+
+/// A board, its store, and a session that is copied in two appends.
+async fn long(clock: &ManualClock) -> (Board, Arc<dyn Store>, Session) {
+    let store = memory(clock);
+    let board = Board::new(store.clone(), settings(clock));
+    let session = board.create(new("s")).await.unwrap();
+    run(&session, add("main", (0..9000).map(|n| text(&n.to_string())).collect())).await;
+    (board, store, session)
+}
+
+/// Begins to make something on a store that stands still at the second append.
+async fn break_off<T>(store: &Arc<dyn Store>, clock: &ManualClock, make: impl AsyncFnOnce(Board) -> T) {
+    let faulty = Faulty::new(store.clone());
+    let (reached, never) = (Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
+    let (told, mut appends) = (reached.clone(), 0);
+    faulty.play(move |call| {
+        appends += usize::from(call == Call::Append);
+        if appends < 2 {
+            return Act::Pass;
+        }
+        told.notify_one();
+        Act::Wait(never.clone())
+    });
+    tokio::select! {
+        _ = make(Board::new(faulty, settings(clock))) => panic!("it did not stand still"),
+        () = reached.notified() => {}
+    }
+}
+
+#[tokio::test]
+async fn a_fork_that_breaks_off_is_gone_soon_or_finished_when_it_is_begun_again() {
+    let clock = clock();
+    let (board, store, session) = long(&clock).await;
+    let head = session.state().await.unwrap().head.seq;
+    for again in [true, false] {
+        break_off(&store, &clock, async |board| {
+            let session = board.session(&id("s")).await.unwrap();
+            board.fork(&session, None, Some(id("t"))).await
+        })
+        .await;
+        let there = store.row(&id("t")).await.unwrap().unwrap();
+        assert!(Seq::ZERO < there.head.seq && there.head.seq < head);
+        assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "session_exists");
+        if again {
+            say(&session, "later").await;
+            let fork = board.fork_again(&session, head, &id("t")).await.unwrap();
+            assert_eq!(journal(&store, &id("t")).await, journal(&store, &id("s")).await[..head.0 as usize]);
+            let expires = async |name| store.row(&id(name)).await.unwrap().unwrap().expires_at;
+            assert_eq!(expires("t").await, expires("s").await);
+            say(&fork, "elsewhere").await;
+            // Now it is whole, and goes its own way.
+            let fork = board.fork_again(&session, head, &id("t")).await.unwrap();
+            assert_eq!(assert_sound(&fork).await.len() as u64, head.0 + 1);
+            board.delete(&id("t")).await.unwrap();
+        } else {
+            clock.advance_seconds(61);
+            assert_eq!(store.row(&id("t")).await.unwrap(), None);
+            board.fork_again(&session, head, &id("t")).await.unwrap();
+            assert_eq!(journal(&store, &id("t")).await, journal(&store, &id("s")).await[..head.0 as usize]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_breaks_off_is_finished_when_it_is_begun_again() {
+    let clock = clock();
+    let (_, from, session) = long(&clock).await;
+    let mut export = session.export().await.unwrap();
+    let mut lines = String::new();
+    while let Some(some) = export.next().await.unwrap() {
+        lines.push_str(&some);
+    }
+    let store = memory(&clock);
+    let file = || Cursor::new(lines.clone());
+    break_off(&store, &clock, async |board| board.import(file(), None).await).await;
+    let board = Board::new(store.clone(), settings(&clock));
+    assert_eq!(code(board.import(file(), None).await), "session_exists");
+    assert!(journal(&store, &id("s")).await.len() < 9000);
+    let there = board.import_again(file(), None).await.unwrap();
+    assert_eq!(journal(&store, &id("s")).await, journal(&from, &id("s")).await);
+    say(&there, "elsewhere").await;
+    let there = board.import_again(file(), None).await.unwrap();
+    assert_eq!(assert_sound(&there).await.len(), journal(&from, &id("s")).await.len() + 1);
+}
+
+#[tokio::test]
+async fn what_is_begun_again_leaves_the_session_of_somebody_else_alone() {
+    let clock = clock();
+    let (board, store, session) = long(&clock).await;
+    let head = session.state().await.unwrap().head.seq;
+    board.fork(&session, Some(Seq(9)), Some(id("shorter"))).await.unwrap();
+    board.create(new("other")).await.unwrap();
+    let brief = NewBoardSession {
+        settings: Some(SessionSettings {
+            ttl_seconds: Ttl::Seconds(NonZeroU64::new(60).unwrap()),
+            ..Default::default()
+        }),
+        ..new("brief")
+    };
+    board.create(brief).await.unwrap();
+    for name in ["shorter", "other", "brief"] {
+        let before = journal(&store, &id(name)).await;
+        assert_eq!(code(board.fork_again(&session, head, &id(name)).await), "session_exists", "{name}");
+        assert_eq!(journal(&store, &id(name)).await, before, "{name}");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use callboard_core::{
+    entry::{Actor, Hash},
+    request::Request,
+};
+use callboard_engine::Once;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
@@ -43,6 +48,26 @@ async fn the_same_request_is_done_once_and_answered_the_same() {
     let reused = Answer::of(keyed(&server, "PUT", &put, "key-1", &json!({"content": "y"}))).await;
     reused.problem(422, "idempotency_key_reused");
     assert_eq!(server.get("/v1/sessions").await.body["sessions"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_fork_that_was_cut_short_is_made_as_it_was_meant() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let path = format!("{team}/fork");
+    let head = server.get(&team).await.head();
+    let fingerprint = Hash::of(format!("POST {path}\n{{}}").as_bytes());
+    let request = Request { key: "k".parse().unwrap(), fingerprint };
+    let meant = json!({"meant": {"id": "t", "at": head}});
+    // It was made and not answered, and both have gone on: the server died in between.
+    assert!(matches!(server.board.begin(Actor::User, &request, None, meant).await.unwrap(), Once::Begun(_)));
+    let message = json!({"messages": [{"role": "user", "content": "later"}]});
+    server.send("POST", &path, json!({"id": "t", "at": head})).await.is(201);
+    server.send("POST", "/v1/sessions/t/threads/main/messages", message.clone()).await.is(200);
+    server.send("POST", &format!("{team}/threads/main/messages"), message).await.is(200);
+    let made = Answer::of(keyed(&server, "POST", &path, "k", &json!({}))).await.is(201);
+    assert_eq!((made.text("id"), made.head()), ("t", head + 1));
+    assert_eq!(server.get("/v1/sessions").await.body["sessions"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
 //! `POST /v1/sessions/{session}/fork`
 
 use callboard_core::id::{Seq, SessionId};
-use callboard_engine::Error;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -33,22 +32,31 @@ pub(crate) async fn fork(on: On<ForkSession>, asked: Asked<Fork>) -> Result<Answ
     if at.is_some() && on.rank != Rank::User {
         return Err(on.forbidden("fork at an earlier entry"));
     }
-    let id = id.unwrap_or_else(|| on.app.board.new_id());
+    let at = match at {
+        Some(at) => at,
+        None => on.session.state().await?.head.seq,
+    };
+    let meant = Meant { id: id.unwrap_or_else(|| on.app.board.new_id()), at };
     let make = async |task| {
         on.expect(&terms).await?;
-        make(&on, at, task).await
+        make(&on, task).await
     };
-    let made = on.app.once(on.actor.clone(), &terms, None, id, make).await?;
+    let made = on.app.once(on.actor.clone(), &terms, None, meant, make).await?;
     Ok(Answer::created(made))
 }
 
-async fn make(on: &On<ForkSession>, at: Option<Seq>, task: Task<SessionId>) -> Result<Value, Problem> {
-    let board = &on.app.board;
-    let fork = match board.fork(&on.session, at, Some(task.meant.clone())).await {
-        Err(Error::Refused(refusal)) if task.again && refusal.code() == "session_exists" => {
-            board.session(&task.meant).await?
-        }
-        fork => fork?,
+/// What is made for a request, also where it comes again.
+#[derive(Serialize, Deserialize)]
+struct Meant {
+    id: SessionId,
+    at: Seq,
+}
+
+async fn make(on: &On<ForkSession>, task: Task<Meant>) -> Result<Value, Problem> {
+    let (board, Meant { id, at }) = (&on.app.board, task.meant);
+    let fork = match task.again {
+        true => board.fork_again(&on.session, at, &id).await?,
+        false => board.fork(&on.session, Some(at), Some(id)).await?,
     };
     made(&fork).await
 }

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
 };
 use callboard_core::{entry::Actor, id::SessionId};
-use callboard_engine::{Board, Error};
+use callboard_engine::Board;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -60,13 +60,8 @@ pub(crate) async fn import(
 }
 
 async fn make(board: &Board, file: File, id: Option<SessionId>, task: Task<()>) -> Result<Value, Problem> {
-    let session = match board.import(BufReader::new(file), id).await {
-        Err(Error::Refused(callboard_core::error::Error::Conflict { code: "session_exists", .. })) if task.again => {
-            // The same request imported it before, and could not say so.
-            return Err(crate::once::exists());
-        }
-        session => session?,
-    };
+    let file = BufReader::new(file);
+    let session = if task.again { board.import_again(file, id).await? } else { board.import(file, id).await? };
     made(&session).await
 }
 
