@@ -25,7 +25,7 @@ pub enum Answer {
     Run(RunId),
     /// The epoch under which a run was taken over.
     Claimed(u64),
-    /// How a run stands after what its driver brought. By the time it is looked at again it may have gone on.
+    /// How a run stands after its turn was answered, or it was held. Whoever looks again later may find that it has gone on.
     Stands(Status),
     /// The token that was made.
     Token(Arc<str>),

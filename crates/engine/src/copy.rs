@@ -64,8 +64,8 @@ impl Copy<'_> {
         loop {
             tries += 1;
             match self.copy_as_of(row, &mut new, progress).await {
-                Err(Stop::Failed(Error::Store { source })) if is_conflict(&source) && tries < TRIES => {}
-                Err(Stop::Failed(Error::Store { source })) if is_conflict(&source) => {
+                Err(Stop::Failed(error)) if error.is_conflict() && tries < TRIES => {}
+                Err(Stop::Failed(error)) if error.is_conflict() => {
                     return Err(Stop::Wrong("others are changing it where it is to go: let them end first".to_owned()));
                 }
                 Err(Stop::Wrong(_)) if has_gone(self.from, self.id, row).await? => return Err(Stop::Gone),
@@ -191,8 +191,4 @@ impl Copy<'_> {
 
 fn gone_on(first: Seq, last: Seq) -> String {
     format!("it has gone on where it is to go: entries {first} to {last} are there alone; choose another store")
-}
-
-fn is_conflict(error: &callboard_store::Error) -> bool {
-    matches!(error, callboard_store::Error::Conflict { .. })
 }

@@ -38,7 +38,7 @@ impl Board {
             let salt = self.settings().random.next();
             let new = NewSession { id: id.clone(), agents: agents.clone(), settings: settings.clone(), salt };
             match self.create_as(new).await {
-                Err(error) if is_conflict(&error) => in_use = Some(id),
+                Err(error) if error.is_conflict() => in_use = Some(id),
                 made => return made,
             }
         }
@@ -80,12 +80,7 @@ impl Board {
     }
 }
 
-/// Whether somebody else was there before: where a session is made, that there is one of its name.
-pub(crate) fn is_conflict(error: &Error) -> bool {
-    matches!(error, Error::Store { source } if matches!(**source, callboard_store::Error::Conflict { .. }))
-}
-
-/// The code of that.
+/// The code of the refusal that [`exists`] makes.
 pub(crate) const EXISTS: &str = "session_exists";
 
 /// That none of the ids that were tried, of which this was the last, is free.

@@ -82,6 +82,11 @@ impl Error {
             Self::Closed => "closed",
         }
     }
+
+    /// Whether somebody else was faster: where a session is made, that there is one of its name.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Store { source } if matches!(**source, callboard_store::Error::Conflict { .. }))
+    }
 }
 
 impl From<callboard_store::Error> for Error {

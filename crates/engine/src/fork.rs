@@ -29,7 +29,7 @@ impl Board {
         let mut in_use = None;
         for id in self.ids(id) {
             match self.fork_to(session, &state, &id, false).await {
-                Err(Error::Refused(refusal)) if refusal.code() == EXISTS => in_use = Some(id),
+                Err(error) if error.code() == EXISTS => in_use = Some(id),
                 made => return made,
             }
         }
@@ -45,6 +45,13 @@ impl Board {
 
     async fn fork_to(&self, session: &Session, state: &State, id: &SessionId, again: bool) -> Result<Session, Error> {
         let mut making = Making::begin(self, id, state, again).await?;
+        let copied = self.copy(session, state, &mut making).await;
+        making.settle(copied).await?;
+        self.session(id).await
+    }
+
+    /// Copies what is not there yet of the journal of `session` as far as `state`.
+    async fn copy(&self, session: &Session, state: &State, making: &mut Making<'_>) -> Result<(), Error> {
         while !making.is_whole() {
             let entries = session.page(making.head.seq, state.head.seq, AT_ONCE).await?;
             if entries.is_empty() {
@@ -54,7 +61,7 @@ impl Board {
             let values = self.values(session, &entries).await?;
             making.append(entries, values).await?;
         }
-        self.session(id).await
+        Ok(())
     }
 
     async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {

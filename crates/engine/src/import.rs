@@ -48,18 +48,30 @@ impl Board {
     {
         let (checked, export) = blocking(move || Ok((check(&mut export)?, export))).await?;
         let id = id.unwrap_or(checked.id);
-        let mut making = Making::begin(self, &id, &checked.state, again).await?;
-        if making.is_whole() {
-            return self.session(&id).await;
-        }
-        let (batches, mut read) = mpsc::channel(2);
-        let reading = tokio::task::spawn_blocking(move || read_batches(export, &batches));
-        while let Some(Batch { entries, values }) = read.recv().await {
-            making.append(entries, values).await.map_err(elsewhere)?;
-        }
-        reading.await.map_err(|_| Error::Closed)??;
+        self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
         self.session(&id).await
     }
+
+    async fn make<R>(&self, id: &SessionId, state: &State, export: R, again: bool) -> Result<(), Error>
+    where
+        R: BufRead + Send + 'static,
+    {
+        let mut making = Making::begin(self, id, state, again).await?;
+        if making.is_whole() {
+            return Ok(());
+        }
+        let appended = append_all(&mut making, export).await;
+        making.settle(appended).await
+    }
+}
+
+async fn append_all(making: &mut Making<'_>, export: impl BufRead + Send + 'static) -> Result<(), Error> {
+    let (batches, mut read) = mpsc::channel(2);
+    let reading = tokio::task::spawn_blocking(move || read_batches(export, &batches));
+    while let Some(Batch { entries, values }) = read.recv().await {
+        making.append(entries, values).await?;
+    }
+    reading.await.map_err(|_| Error::Closed)?
 }
 
 /// Where to go with an import whose id is in use.

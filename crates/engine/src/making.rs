@@ -15,7 +15,7 @@ use callboard_store::{Append, Row, Work};
 use crate::{
     Board, Error,
     append::append_surely,
-    create::{exists, is_conflict},
+    create::exists,
     expiry,
     journal::{follows, read},
 };
@@ -70,8 +70,7 @@ impl<'a> Making<'a> {
         self.head == self.state.head
     }
 
-    /// Appends those of the next entries that are not there yet, with the long texts that they speak of. Where that fails,
-    /// nothing is left of it.
+    /// Appends those of the next entries that are not there yet, with the long texts that they speak of.
     pub(crate) async fn append(&mut self, entries: Vec<Entry>, values: Vec<(Hash, Arc<str>)>) -> Result<(), Error> {
         let entries: Vec<_> = entries.into_iter().filter(|entry| entry.header.seq > self.head.seq).collect();
         let (Some(first), Some(last)) = (entries.first(), entries.last().map(Entry::head)) else { return Ok(()) };
@@ -84,18 +83,21 @@ impl<'a> Making<'a> {
                 Ok(())
             }
             // The same is being made elsewhere.
-            Err(error) if is_conflict(&error) && (self.again || self.has_grown) => {
+            Err(error) if error.is_conflict() && (self.again || self.has_grown) => {
                 Err(Error::Busy { session: self.id.clone() })
             }
-            Err(error) if is_conflict(&error) => Err(self.is_in_use()),
-            Err(error) => {
-                if self.has_grown {
-                    // Nobody knows of it yet. What is left where this fails, too, expires soon.
-                    let _ = self.board.store().delete(self.id).await;
-                }
-                Err(error)
-            }
+            Err(error) if error.is_conflict() => Err(self.is_in_use()),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Ends it: where it failed, what was appended here is deleted, unless somebody else goes on with it.
+    pub(crate) async fn settle(self, made: Result<(), Error>) -> Result<(), Error> {
+        if self.has_grown && made.as_ref().is_err_and(|error| !matches!(error, Error::Busy { .. })) {
+            // Nobody knows of it yet. What is left where this fails, too, expires soon.
+            let _ = self.board.store().delete(self.id).await;
+        }
+        made
     }
 
     async fn append_new(&self, entries: Vec<Entry>, values: Vec<(Hash, Arc<str>)>, last: Head) -> Result<(), Error> {

@@ -62,7 +62,7 @@ fn given(mut answer: Value) -> Result<Value, Problem> {
 }
 
 /// That an id is in use.
-pub(crate) fn exists() -> Problem {
+fn exists() -> Problem {
     Problem::new(StatusCode::CONFLICT, EXISTS, "there is a session with this id")
         .hint("take another id, or leave it out to get a new one")
 }

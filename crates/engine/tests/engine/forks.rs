@@ -74,10 +74,7 @@ async fn a_fork_under_an_id_in_use_or_at_an_entry_that_is_not_there_is_refused()
 async fn a_fork_that_fails_leaves_nothing_behind() {
     let clock = clock();
     let faulty = Faulty::new(memory(&clock));
-    let board = Board::new(faulty.clone(), settings(&clock));
-    let session = board.create(new("s")).await.unwrap();
-    // More than is copied at once.
-    run(&session, add("main", (0..9000).map(|n| text(&n.to_string())).collect())).await;
+    let (board, session) = long(&(faulty.clone() as _), &clock).await;
     let mut appends = 0;
     faulty.play(move |call| {
         appends += usize::from(call == Call::Append);
@@ -85,18 +82,26 @@ async fn a_fork_that_fails_leaves_nothing_behind() {
     });
     assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "store_full");
     assert_eq!(code(board.session(&id("t")).await), "not_found");
+    // Nor where its second half cannot be read.
+    let mut appended = false;
+    faulty.play(move |call| {
+        appended |= call == Call::Append;
+        if call == Call::Read && appended { Act::FailBefore } else { Act::Pass }
+    });
+    assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "store_failed");
+    faulty.mend();
+    assert_eq!(code(board.session(&id("t")).await), "not_found");
     faulty.next(Call::Append, 1, Act::FailAfter);
     assert_eq!(code(board.fork(&session, None, Some(id("t"))).await), "ok");
     assert_eq!(board.session(&id("t")).await.unwrap().state().await.unwrap().head, session.state().await.unwrap().head);
 }
 
-/// A board, its store, and a session that is copied in two appends.
-async fn long(clock: &ManualClock) -> (Board, Arc<dyn Store>, Session) {
-    let store = memory(clock);
+/// A board, and a session that is copied in several appends.
+async fn long(store: &Arc<dyn Store>, clock: &ManualClock) -> (Board, Session) {
     let board = Board::new(store.clone(), settings(clock));
     let session = board.create(new("s")).await.unwrap();
     run(&session, add("main", (0..9000).map(|n| text(&n.to_string())).collect())).await;
-    (board, store, session)
+    (board, session)
 }
 
 /// Begins to make something on a store that stands still at the second append.
@@ -121,7 +126,8 @@ async fn break_off<T>(store: &Arc<dyn Store>, clock: &ManualClock, make: impl As
 #[tokio::test]
 async fn a_fork_that_breaks_off_is_gone_soon_or_finished_when_it_is_begun_again() {
     let clock = clock();
-    let (board, store, session) = long(&clock).await;
+    let store = memory(&clock);
+    let (board, session) = long(&store, &clock).await;
     let head = session.state().await.unwrap().head.seq;
     for again in [true, false] {
         break_off(&store, &clock, async |board| {
@@ -155,7 +161,8 @@ async fn a_fork_that_breaks_off_is_gone_soon_or_finished_when_it_is_begun_again(
 #[tokio::test]
 async fn an_import_that_breaks_off_is_finished_when_it_is_begun_again() {
     let clock = clock();
-    let (_, from, session) = long(&clock).await;
+    let from = memory(&clock);
+    let (_, session) = long(&from, &clock).await;
     let mut export = session.export().await.unwrap();
     let mut lines = String::new();
     while let Some(some) = export.next().await.unwrap() {
@@ -177,7 +184,8 @@ async fn an_import_that_breaks_off_is_finished_when_it_is_begun_again() {
 #[tokio::test]
 async fn what_is_begun_again_leaves_the_session_of_somebody_else_alone() {
     let clock = clock();
-    let (board, store, session) = long(&clock).await;
+    let store = memory(&clock);
+    let (board, session) = long(&store, &clock).await;
     let head = session.state().await.unwrap().head.seq;
     board.fork(&session, Some(Seq(9)), Some(id("shorter"))).await.unwrap();
     board.create(new("other")).await.unwrap();

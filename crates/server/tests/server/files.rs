@@ -2,12 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use callboard_core::{
-    entry::{Actor, Hash},
-    id::SessionId,
-    request::Request,
-    time::Timestamp,
-};
+use callboard_core::{entry::Actor, id::SessionId, time::Timestamp};
 use callboard_engine::Once;
 use callboard_files::{Category, NewFile, Parts, Project, Template};
 use callboard_server::{ProjectFolder, Settings};
@@ -16,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{
     fixtures::{Answer, Server, memory, settings},
-    keyed::keyed,
+    keyed::{keyed, request},
     streams::{events, next},
 };
 
@@ -269,8 +264,7 @@ async fn a_request_that_was_cut_short_is_done_by_the_next_of_its_kind() {
 
 /// Notes that a request was begun.
 async fn begun(server: &Server, method: &str, path: &str, key: &str, body: &Value) {
-    let fingerprint = Hash::of(format!("{method} {path}\n{body}").as_bytes());
-    let request = Request { key: key.parse().unwrap(), fingerprint };
+    let request = request(method, path, key, body);
     let session = "s".parse().unwrap();
     let begun = server.board.begin(Actor::User, &request, Some(&session), json!({"meant": null})).await.unwrap();
     assert!(matches!(begun, Once::Begun(claim) if claim.is_fresh));

@@ -16,6 +16,12 @@ pub(crate) fn keyed(server: &Server, method: &str, path: &str, key: &str, body: 
     server.call(method, path).header("Idempotency-Key", key).json(body)
 }
 
+/// What the journal has of such a request.
+pub(crate) fn request(method: &str, path: &str, key: &str, body: &Value) -> Request {
+    let fingerprint = Hash::of(format!("{method} {path}\n{body}").as_bytes());
+    Request { key: key.parse().unwrap(), fingerprint }
+}
+
 #[tokio::test]
 async fn the_same_request_is_done_once_and_answered_the_same() {
     let server = Server::start().await;
@@ -56,8 +62,7 @@ async fn a_fork_that_was_cut_short_is_made_as_it_was_meant() {
     let team = server.team("s").await;
     let path = format!("{team}/fork");
     let head = server.get(&team).await.head();
-    let fingerprint = Hash::of(format!("POST {path}\n{{}}").as_bytes());
-    let request = Request { key: "k".parse().unwrap(), fingerprint };
+    let request = request("POST", &path, "k", &json!({}));
     let meant = json!({"meant": {"id": "t", "at": head}});
     // It was made and not answered, and both have gone on: the server died in between.
     assert!(matches!(server.board.begin(Actor::User, &request, None, meant).await.unwrap(), Once::Begun(_)));
