@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    deciding::Receipt,
+    decision::Receipt,
     directive::Directed,
     id::{RunId, Seq},
     run::Status,

@@ -122,7 +122,7 @@ impl<'de> Deserialize<'de> for Audience {
 /// Who has a thing in sight now, and from which entry on: the memory that keeps what was once hidden from an agent
 /// out of what it reads about the past.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sight {
+pub struct VisibilitySpan {
     /// Who may see the thing now.
     pub audience: Audience,
     /// The entry that made the thing; what a thing of the same name was before has gone with it.
@@ -133,7 +133,7 @@ pub struct Sight {
     others_lost: Seq,
 }
 
-impl Sight {
+impl VisibilitySpan {
     /// The sight of a thing that the entry `seq` makes.
     pub fn new(audience: Audience, seq: Seq) -> Self {
         Self { audience, since: seq, lost: BTreeMap::new(), others_lost: seq }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn an_agent_from_which_a_thing_was_hidden_for_a_while_does_not_see_what_came_before() {
         let [a, c] = ["a", "c"].map(|name| name.parse::<AgentName>().unwrap());
-        let mut sight = Sight::new(Audience::All, Seq(5));
+        let mut sight = VisibilitySpan::new(Audience::All, Seq(5));
         assert!(sight.reaches(&c, Seq(5)));
         sight.change(names("a"), Seq(7));
         assert!(sight.reaches(&a, Seq(5)) && !sight.reaches(&c, Seq(9)));
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_an_agent_saw_since_it_was_shown_again_stays_when_others_lose_sight() {
         let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<AgentName>().unwrap());
-        let mut sight = Sight::new(Audience::All, Seq(1));
+        let mut sight = VisibilitySpan::new(Audience::All, Seq(1));
         sight.change(names("a"), Seq(2));
         sight.change(Audience::All, Seq(3));
         sight.change(names("a b"), Seq(5));

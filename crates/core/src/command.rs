@@ -2,7 +2,7 @@
 
 pub use crate::{
     answer::Answer,
-    deciding::{Asked, Known, Receipt, Undecided},
+    decision::{Asked, Known, Receipt, Undecided},
 };
 
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::{
+    access_token::{self, NewAccessToken},
     audience::Audience,
     context_set::{self, PutSet},
     conversation::{self, NewMessage},
-    deciding::Deciding,
+    decision::DecisionBuilder,
     directive,
     entry::{Actor, Entry},
     error::Error,
     file::{self, ContextFile},
     form,
     id::{RunId, SetName, ThreadId},
-    request::{self, Request, facts::Answered},
+    idempotency::{self, Request, facts::Answered},
     run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
     session::{self, NewSession, SessionPatch},
     state::State,
     step::{self, StepsChange},
     text::Values,
-    token::{self, NewToken},
 };
 
 /// A change that somebody asks for. It is checked against the state and answered, item by item where it has items.
@@ -76,7 +76,7 @@ pub enum Command {
     /// Note which context files there are: all of them.
     ObserveFiles(Vec<ContextFile>),
     /// Make a token.
-    CreateToken(NewToken),
+    CreateToken(NewAccessToken),
     /// Revoke a token.
     RevokeToken(Arc<str>),
     /// Several of these, all or none.
@@ -120,13 +120,13 @@ pub struct Decision {
 /// Says which entries `command` leads to, if any, and how it is answered. Changes nothing.
 pub fn decide(state: &State, command: &Command, asked: Asked<'_>) -> Result<Decision, Undecided> {
     let by = asked.by.clone();
-    let mut deciding = Deciding { state: state.clone(), by, asked, entries: Vec::new(), values: Values::new() };
-    let answer = deciding.decide(command)?;
-    let Deciding { state, entries, values, .. } = deciding;
+    let mut decision = DecisionBuilder { state: state.clone(), by, asked, entries: Vec::new(), values: Values::new() };
+    let answer = decision.decide(command)?;
+    let DecisionBuilder { state, entries, values, .. } = decision;
     Ok(Decision { entries, values, answer, state })
 }
 
-impl Deciding<'_> {
+impl DecisionBuilder<'_> {
     fn decide(&mut self, command: &Command) -> Result<Answer, Undecided> {
         if !matches!(command, Command::CreateSession(_)) && self.state.session.id.is_none() {
             return Err(Error::not_found("session", "here").into());
@@ -168,8 +168,8 @@ impl Deciding<'_> {
             Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
             Command::Steps(change) => step::decide::change(self, change).map(done)?,
             Command::ObserveFiles(seen) => file::decide::observe(self, seen).map(done)?,
-            Command::CreateToken(new) => Answer::Token(token::decide::create(self, new)?),
-            Command::RevokeToken(id) => token::decide::revoke(self, id).map(done)?,
+            Command::CreateToken(new) => Answer::Token(access_token::decide::create(self, new)?),
+            Command::RevokeToken(id) => access_token::decide::revoke(self, id).map(done)?,
             Command::All(commands) => {
                 commands.iter().try_for_each(|command| self.decide(command).map(drop))?;
                 Answer::Done
@@ -188,7 +188,7 @@ impl Deciding<'_> {
         let by = self.asked.by.clone();
         if let Some(seq) = self.asked.known.keys.get(request.claim(&by).as_str()) {
             let there = self.entry(*seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
-            return Ok(request::facts::again(request, &there)?);
+            return Ok(idempotency::facts::again(request, &there)?);
         }
         let answer = self.decide(command)?;
         let Request { key, fingerprint } = request.clone();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Team,
-    audience::{Audience, Sight},
+    audience::{Audience, VisibilitySpan},
     count::Tokens,
     form::Form,
     id::{AgentName, Seq, SetName},
@@ -57,7 +57,7 @@ pub struct Held {
     /// The set.
     pub set: Arc<ContextSet>,
     /// Who has it in sight.
-    pub sight: Sight,
+    pub sight: VisibilitySpan,
     /// When it was last changed.
     pub updated_at: Timestamp,
     /// The entry that last changed it.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    audience::{Audience, Sight},
+    audience::{Audience, VisibilitySpan},
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
@@ -154,7 +154,7 @@ impl NewMessage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Who has it in sight.
-    pub sight: Sight,
+    pub sight: VisibilitySpan,
     /// How much was said before whom: as much of it as a viewer saw is the thread's size to that viewer.
     said: Vec<SaidBefore>,
     /// Whether somebody gave a message an id of the form that is derived from entries.
@@ -195,7 +195,7 @@ struct SaidBefore {
 
 impl Thread {
     fn new(audience: Audience, seq: Seq) -> Self {
-        let sight = Sight::new(audience, seq);
+        let sight = VisibilitySpan::new(audience, seq);
         Self { sight, said: Vec::new(), has_given_derived_ids: false, criteria: None }
     }
 

@@ -2,13 +2,13 @@
 //! its noun.
 
 use crate::{
-    agent, context_set, conversation, directive,
+    access_token, agent, context_set, conversation, directive,
     entry::{Entry, Header},
     error::Error,
     fact::{Fact, Seen, read},
-    file, request, run, session,
+    file, idempotency, run, session,
     state::State,
-    step, token,
+    step,
     view::{Projected, View},
 };
 
@@ -65,11 +65,11 @@ facts! {
     step::facts::UsageReported,
     file::facts::Added,
     file::facts::Removed,
-    token::facts::Created,
-    token::facts::Revoked,
-    request::facts::Answered,
-    request::record::Begun,
-    request::record::Settled,
+    access_token::facts::Created,
+    access_token::facts::Revoked,
+    idempotency::facts::Answered,
+    idempotency::record::Begun,
+    idempotency::record::Settled,
 }
 
 fn unknown(entry: &Entry) -> Error {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     agent::Team,
-    audience::{Audience, Sight},
+    audience::{Audience, VisibilitySpan},
     entry::{Draft, Entry, Header, upcast},
     error::Error,
     state::State,
@@ -95,7 +95,7 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
 
 /// The audience of an entry after which `now` sees a thing: those, and those who are to learn that they no longer do.
 /// What was for all has been seen by those who are in the team, not by those who will be.
-pub(crate) fn passing(before: Option<&Sight>, now: Audience, team: &Team) -> Audience {
+pub(crate) fn passing(before: Option<&VisibilitySpan>, now: Audience, team: &Team) -> Audience {
     match before {
         Some(sight) if now != Audience::All => sight.audience.among(team.names()).or(&now),
         _ => now,

@@ -56,7 +56,7 @@
 //!
 //! This crate does no input or output: no async, clock, randomness or environment. It can neither fail half-way nor
 //! differ between runs. An engine around it keeps the journal, tells the time, looks up what a decision
-//! [needs](command::Undecided::Need), and reads older entries and long texts when a prompt
+//! [needs](command::Undecided::MissingEntry), and reads older entries and long texts when a prompt
 //! [lacks](prompt::Lacking) them.
 
 // What a journal is made of.
@@ -69,20 +69,21 @@ pub mod time;
 // How it grows: a command is decided against the state, and gives facts.
 pub mod answer;
 pub mod command;
-mod deciding;
+mod decision;
 pub mod error;
 pub mod event;
 pub mod fact;
 pub mod state;
 
+pub mod idempotency;
 mod json;
 pub mod number;
-pub mod request;
 mod rights;
 
 // What it is about.
 pub mod session;
 
+pub mod access_token;
 pub mod agent;
 pub mod context_set;
 pub mod conversation;
@@ -91,7 +92,6 @@ pub mod file;
 pub mod form;
 pub mod run;
 pub mod step;
-pub mod token;
 
 // Who sees what of it, and what an agent is shown.
 pub mod view;

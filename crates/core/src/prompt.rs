@@ -6,22 +6,22 @@
 mod anthropic;
 mod assemble;
 pub mod escape;
-mod eyes;
 mod files;
 mod fill;
 mod history;
+mod history_cache;
+mod history_key;
 mod openai;
 mod pieces;
 pub mod profile;
 mod sets;
 mod share;
 mod shorten;
-mod speech;
 mod steps;
 mod task;
 mod team;
 mod text;
-mod told;
+mod utterance;
 mod voice;
 mod written;
 
@@ -32,7 +32,7 @@ use self::{
     fill::{Filled, fill},
     profile::Profile,
 };
-pub use self::{pieces::Pieces, told::Told};
+pub use self::{history_cache::HistoryCache, pieces::Pieces};
 use crate::{
     agent::{Agent, Tool},
     count::{Counting, TokenCounter, Tokens},
@@ -267,19 +267,19 @@ pub fn prompt(
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Prompt, Lacking> {
-    let mut told = Told::new(view, request, count)?;
-    told.read(view, tail, values)?;
-    prompt_of(view, request, &mut told, values, count).map(|(prompt, _)| prompt)
+    let mut history = HistoryCache::new(view, request, count)?;
+    history.read(view, tail, values)?;
+    prompt_of(view, request, &mut history, values, count).map(|(prompt, _)| prompt)
 }
 
 /// Builds the prompt of the agent that looks from what it was told, and says of which pieces it is made.
 ///
-/// `told` [is that](Told::is_of) of the request, and was read up to the entry that `view` is as of. It remembers what
+/// `told` [is that](HistoryCache::is_of) of the request, and was read up to the entry that `view` is as of. It remembers what
 /// was written of it: with it or without, the prompt is the same.
 pub fn prompt_of(
     view: &View<'_>,
     request: &Request<'_>,
-    told: &mut Told,
+    history: &mut HistoryCache,
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<(Prompt, Pieces), Lacking> {
@@ -287,7 +287,8 @@ pub fn prompt_of(
     let fixed = match request.layout {
         Layout::Team => team::fixed(view, agent),
     };
-    let Filled { parts, body, tools, pieces, tokens, shows } = fill(view, agent, request, &fixed, told, values, count)?;
+    let Filled { parts, body, tools, pieces, tokens, shows } =
+        fill(view, agent, request, &fixed, history, values, count)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files, run::Runs,
-    session::Session, step::Progress, time::Timestamp, token::Tokens,
+    access_token::AccessTokens, agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files,
+    run::Runs, session::Session, step::Progress, time::Timestamp,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -35,5 +35,5 @@ pub struct State {
     pub files: Files,
     /// Its tokens.
     #[serde(default)]
-    pub tokens: Tokens,
+    pub tokens: AccessTokens,
 }

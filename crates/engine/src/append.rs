@@ -169,7 +169,7 @@ impl Writer {
                 Ok(Ok(Receipt { answer, head: batch.state.head.seq }))
             }
             Err(Undecided::Refused(error)) => Ok(Err(error.into())),
-            Err(Undecided::Need(seq)) => Err(seq),
+            Err(Undecided::MissingEntry(seq)) => Err(seq),
         }
     }
 

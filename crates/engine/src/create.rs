@@ -65,7 +65,7 @@ impl Board {
         let decided = command::decide(&State::default(), &Command::CreateSession(new), asked);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),
-            Undecided::Need(_) => Error::Busy { session: id.clone() },
+            Undecided::MissingEntry(_) => Error::Busy { session: id.clone() },
         })?;
         let append = Append {
             session: id.clone(),

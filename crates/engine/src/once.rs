@@ -5,7 +5,7 @@ use callboard_core::{
     error::Error as Refusal,
     fact::{self, Fact},
     id::{Seq, SessionId},
-    request::{
+    idempotency::{
         Request,
         record::{self, Begun, Settled},
     },

@@ -10,7 +10,7 @@ use std::{
 use callboard_core::{
     count::Tokens,
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, Layout, Pieces, Told},
+    prompt::{Format, HistoryCache, Layout, Pieces},
     text::Values,
 };
 
@@ -65,7 +65,7 @@ pub(crate) struct Lane {
 #[derive(Clone)]
 pub(crate) struct Remembered {
     /// What the reader was told, up to the entry `through`.
-    pub(crate) told: Told,
+    pub(crate) history: HistoryCache,
     pub(crate) through: Seq,
     /// The long texts of context sets.
     pub(crate) values: Values,
@@ -226,6 +226,6 @@ impl Kept {
 
 impl Remembered {
     fn bytes(&self) -> usize {
-        self.told.bytes() + self.past.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
+        self.history.bytes() + self.past.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
     }
 }

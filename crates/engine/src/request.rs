@@ -5,7 +5,7 @@ use callboard_core::{
     entry::Actor,
     error::Error as Refusal,
     id::Seq,
-    request::{self, Request},
+    idempotency::{self, Request},
     view::View,
     viewer::Viewer,
 };
@@ -41,7 +41,7 @@ impl Session {
     async fn answered(&self, by: &Actor, request: &Request) -> Result<Option<Receipt>, Error> {
         let Some(seq) = self.live.store.find(self.id(), &request.claim(by)).await? else { return Ok(None) };
         let there = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
-        let answer = request::facts::again(request, &there)?;
+        let answer = idempotency::facts::again(request, &there)?;
         Ok(Some(unwrapped(Receipt { answer, head: seq })))
     }
 }

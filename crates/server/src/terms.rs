@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use callboard_core::{
     entry::Hash,
     id::Seq,
-    request::{Request, RequestKey},
+    idempotency::{IdempotencyKey, Request},
 };
 
 use crate::problem::Problem;
@@ -34,7 +34,7 @@ fn fingerprint(parts: &Parts, body: &[u8]) -> Hash {
     Hash::of(&[head.as_bytes(), body].concat())
 }
 
-fn key(headers: &HeaderMap) -> Result<Option<RequestKey>, Problem> {
+fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
     let malformed =
         || Problem::malformed("bad_idempotency_key", "Idempotency-Key is 1 to 200 visible ASCII characters");
     let Some(value) = one(headers, "idempotency-key").map_err(|()| malformed())? else { return Ok(None) };

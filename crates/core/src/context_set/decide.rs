@@ -4,7 +4,7 @@ use crate::{
     audience::Audience,
     context_set::facts::{Deleted, Updated},
     context_set::{ContextSet, Held, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
-    deciding::Deciding,
+    decision::DecisionBuilder,
     error::Error,
     id::SetName,
     rights,
@@ -14,24 +14,24 @@ use crate::{
 };
 
 /// Creates or changes a set, for whoever may: a worker only one that it sees, and only its content.
-pub(crate) fn put(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<SetOutcome, Error> {
-    rights::write_sets(deciding)?;
-    if rights::is_worker(deciding) {
+pub(crate) fn put(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<SetOutcome, Error> {
+    rights::write_sets(decision)?;
+    if rights::is_worker(decision) {
         if put.visible_to.is_some() {
-            rights::in_charge(deciding, "change who sees a context set")?;
+            rights::in_charge(decision, "change who sees a context set")?;
         }
-        check_seen(deciding, &put.name)?;
+        check_seen(decision, &put.name)?;
     }
     if put.enabled.is_some() {
-        rights::user(deciding, "switch a context set on or off")?;
+        rights::user(decision, "switch a context set on or off")?;
     }
-    let outcome = write(deciding, put)?;
+    let outcome = write(decision, put)?;
     Ok(SetOutcome { name: put.name.to_string(), outcome, reason: None })
 }
 
 /// Writes a set that whoever asks may write.
-pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome, Error> {
-    let State { team, sets, session, .. } = &deciding.state;
+pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<Outcome, Error> {
+    let State { team, sets, session, .. } = &decision.state;
     let known = sets.get(&put.name).map(|held| held.set.clone());
     let is_steps = put.name.as_str() == PROCESS_STEPS && team.manager().is_some();
     let visible_to = match (&put.visible_to, &known) {
@@ -51,22 +51,22 @@ pub(crate) fn write(deciding: &mut Deciding<'_>, put: &PutSet) -> Result<Outcome
     }
     let set = ContextSet {
         name: put.name.clone(),
-        content: Text::keep(&put.content, "the content", &mut deciding.values)?,
+        content: Text::keep(&put.content, "the content", &mut decision.values)?,
         visible_to,
         enabled: put.enabled.or(known.as_ref().map(|set| set.enabled)).unwrap_or(true),
         form: known.as_ref().and_then(|set| set.form.clone()),
-        tokens: deciding.asked.count.count(&put.content),
+        tokens: decision.asked.count.count(&put.content),
     };
     if known.as_deref() == Some(&set) {
         return Ok(Outcome::Unchanged);
     }
-    deciding.record(Updated(set));
+    decision.record(Updated(set));
     Ok(if known.is_some() { Outcome::Updated } else { Outcome::Created })
 }
 
 /// Hands what is the manager's alone over to the manager there is now: Process Steps, and forms that wait for the user.
-pub(crate) fn hand_over(deciding: &mut Deciding<'_>) {
-    let State { team, sets, .. } = &deciding.state;
+pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>) {
+    let State { team, sets, .. } = &decision.state;
     let managers = team.managers();
     let is_steps = |set: &ContextSet| set.name.as_str() == PROCESS_STEPS && set.visible_to != Audience::None;
     let astray = sets.iter().filter(|held| {
@@ -78,24 +78,24 @@ pub(crate) fn hand_over(deciding: &mut Deciding<'_>) {
         ContextSet { visible_to, ..ContextSet::clone(&held.set) }
     };
     let sets: Vec<_> = astray.map(handed_over).collect();
-    sets.into_iter().for_each(|set| deciding.record(Updated(set)));
+    sets.into_iter().for_each(|set| decision.record(Updated(set)));
 }
 
 /// Deletes a set, for whoever may and sees it.
-pub(crate) fn delete(deciding: &mut Deciding<'_>, name: &SetName) -> Result<(), Error> {
-    rights::write_sets(deciding)?;
-    check_seen(deciding, name)?;
-    remove(deciding, name);
+pub(crate) fn delete(decision: &mut DecisionBuilder<'_>, name: &SetName) -> Result<(), Error> {
+    rights::write_sets(decision)?;
+    check_seen(decision, name)?;
+    remove(decision, name);
     Ok(())
 }
 
 /// Deletes a set that is there.
-pub(crate) fn remove(deciding: &mut Deciding<'_>, name: &SetName) {
-    deciding.record(Deleted { name: name.clone() });
+pub(crate) fn remove(decision: &mut DecisionBuilder<'_>, name: &SetName) {
+    decision.record(Deleted { name: name.clone() });
 }
 
 /// Refuses a name that names nothing which whoever asks may see anything of.
-fn check_seen(deciding: &Deciding<'_>, name: &SetName) -> Result<(), Error> {
-    let viewer = deciding.by.clone().into();
-    View::new(&deciding.state, &viewer, deciding.asked.count)?.set(name).map(|_| ())
+fn check_seen(decision: &DecisionBuilder<'_>, name: &SetName) -> Result<(), Error> {
+    let viewer = decision.by.clone().into();
+    View::new(&decision.state, &viewer, decision.asked.count)?.set(name).map(|_| ())
 }

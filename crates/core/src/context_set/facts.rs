@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audience::{Audience, Sight},
+    audience::{Audience, VisibilitySpan},
     context_set::{ContextSet, Held, SetView},
     entry::Header,
     error::Error,
@@ -66,7 +66,7 @@ impl Fact for Updated {
         let mut sight = state.sets.get(&self.0.name).map(|held| held.sight.clone());
         match &mut sight {
             Some(sight) => sight.change(audience, header.seq),
-            None => sight = Some(Sight::new(audience, header.seq)),
+            None => sight = Some(VisibilitySpan::new(audience, header.seq)),
         }
         if self.0.form.as_ref().is_some_and(|form| form.answered) {
             state.runs.hear_form(&self.0.name);

@@ -6,7 +6,7 @@ use crate::{
     audience::Audience,
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::{Content, Message, NewContent, NewMessage, Role},
-    deciding::{Deciding, Receipt, Undecided},
+    decision::{DecisionBuilder, Receipt, Undecided},
     entry::Entry,
     error::{Error, Fault},
     fact::{self, Fact},
@@ -17,62 +17,66 @@ use crate::{
 };
 
 /// Says who sees a thread; makes it where there is none.
-pub(crate) fn put_thread(deciding: &mut Deciding<'_>, name: &ThreadId, visible_to: &Audience) -> Result<(), Error> {
-    rights::in_charge(deciding, "say who sees a thread")?;
-    deciding.state.team.check_audience(visible_to, "/visible_to")?;
-    if let Some(agent) = deciding.agent()
-        && !audience_of(&deciding.state, name).contains(agent)
+pub(crate) fn put_thread(
+    decision: &mut DecisionBuilder<'_>,
+    name: &ThreadId,
+    visible_to: &Audience,
+) -> Result<(), Error> {
+    rights::in_charge(decision, "say who sees a thread")?;
+    decision.state.team.check_audience(visible_to, "/visible_to")?;
+    if let Some(agent) = decision.agent()
+        && !audience_of(&decision.state, name).contains(agent)
     {
         return Err(Error::not_found("thread", name));
     }
-    let known = deciding.state.threads.get(name);
+    let known = decision.state.threads.get(name);
     if known.is_none_or(|thread| thread.sight.audience != *visible_to) {
-        deciding.record(ThreadUpdated { name: name.clone(), visible_to: visible_to.clone() });
+        decision.record(ThreadUpdated { name: name.clone(), visible_to: visible_to.clone() });
     }
     Ok(())
 }
 
 /// Hands the threads in which the manager speaks in runs over to another: it sees them from now on.
-pub(crate) fn hand_over(deciding: &mut Deciding<'_>, old: &AgentName, new: &AgentName) {
+pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>, old: &AgentName, new: &AgentName) {
     let is_runs = |name: &ThreadId| *name == ThreadId::main() || name.as_str().starts_with("agent:");
     let passed = |audience: &Audience, thread: &ThreadId| {
         let stays = |name: &&AgentName| *name != old || *thread == ThreadId::of_agent(old);
         Audience::of(audience.names().filter(stays).cloned().chain([new.clone()]))
     };
-    let threads = deciding.state.threads.iter().filter(|(name, _)| is_runs(name));
+    let threads = decision.state.threads.iter().filter(|(name, _)| is_runs(name));
     let seen = threads.filter(|(_, thread)| thread.sight.audience.names().any(|name| name == old));
     let changes: Vec<_> = seen.map(|(name, thread)| (name.clone(), passed(&thread.sight.audience, name))).collect();
     for (name, visible_to) in changes {
-        deciding.record(ThreadUpdated { name, visible_to });
+        decision.record(ThreadUpdated { name, visible_to });
     }
 }
 
 /// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
 pub(crate) fn add(
-    deciding: &mut Deciding<'_>,
+    decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,
     messages: &[NewMessage],
 ) -> Result<Vec<Receipt>, Undecided> {
-    if let Some(agent) = deciding.agent() {
-        let predefined = thread.as_str() == "main" || own_thread_of(&deciding.state.team, thread).is_some();
-        let there = predefined || deciding.state.threads.get(thread).is_some();
-        if !there || !audience_of(&deciding.state, thread).contains(agent) {
+    if let Some(agent) = decision.agent() {
+        let predefined = thread.as_str() == "main" || own_thread_of(&decision.state.team, thread).is_some();
+        let there = predefined || decision.state.threads.get(thread).is_some();
+        if !there || !audience_of(&decision.state, thread).contains(agent) {
             return Err(Error::not_found("thread", thread).into());
         }
     }
-    say(deciding, thread, messages)
+    say(decision, thread, messages)
 }
 
 /// The same for what a run says, wherever it says it: who takes part in a run may have lost sight of the thread.
 pub(crate) fn say(
-    deciding: &mut Deciding<'_>,
+    decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,
     messages: &[NewMessage],
 ) -> Result<Vec<Receipt>, Undecided> {
     let invalid = messages.iter().enumerate().flat_map(|(at, message)| faults(at, message)).collect();
     let elsewhere = messages.iter().enumerate().filter_map(|(at, message)| elsewhere(at, thread, message)).collect();
     Error::of(invalid, elsewhere)?;
-    messages.iter().enumerate().map(|(at, new)| add_one(deciding, thread, new, at)).collect()
+    messages.iter().enumerate().map(|(at, new)| add_one(decision, thread, new, at)).collect()
 }
 
 /// That a message names another thread than the one to which it is added.
@@ -111,34 +115,44 @@ fn faults(at: usize, message: &NewMessage) -> Vec<Fault> {
     faults
 }
 
-fn add_one(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, at: usize) -> Result<Receipt, Undecided> {
-    let seq = deciding.next_seq();
-    let message = build(deciding, thread, new, MessageId::of_seq(seq))?;
+fn add_one(
+    decision: &mut DecisionBuilder<'_>,
+    thread: &ThreadId,
+    new: &NewMessage,
+    at: usize,
+) -> Result<Receipt, Undecided> {
+    let seq = decision.next_seq();
+    let message = build(decision, thread, new, MessageId::of_seq(seq))?;
     if new.message_id.is_some()
-        && let Some(there) = existing(deciding, &message)?
+        && let Some(there) = existing(decision, &message)?
     {
         let receipt = Receipt { message_id: message.message_id.clone(), seq: there.header.seq };
         if is_same(&message, new, &there)? {
             return Ok(receipt);
         }
-        let viewer = deciding.by.clone().into();
-        let seen = View::new(&deciding.state, &viewer, deciding.asked.count)?.sees_in(thread, &there.header);
+        let viewer = decision.by.clone().into();
+        let seen = View::new(&decision.state, &viewer, decision.asked.count)?.sees_in(thread, &there.header);
         return Err(conflict(&receipt, at, seen).into());
     }
-    let message = if new.message_id.is_none() { unclaimed(deciding, message) } else { message };
+    let message = if new.message_id.is_none() { unclaimed(decision, message) } else { message };
     let message_id = message.message_id.clone();
-    deciding.record(MessageAdded(message));
+    decision.record(MessageAdded(message));
     Ok(Receipt { message_id, seq })
 }
 
-fn build(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, id: MessageId) -> Result<Message, Error> {
+fn build(
+    decision: &mut DecisionBuilder<'_>,
+    thread: &ThreadId,
+    new: &NewMessage,
+    id: MessageId,
+) -> Result<Message, Error> {
     let parts = new.content.as_ref().map_or(&[][..], NewContent::parts);
     let size_bytes = json::size_bytes(&(new.metadata.as_ref(), &new.tool_calls, parts));
     if size_bytes > MAX_BYTES {
         return Err(Error::TooLarge { what: "the message".to_owned(), size_bytes, max_bytes: MAX_BYTES });
     }
     let content = match &new.content {
-        Some(NewContent::Text(text)) => Content::Text(Text::keep(text, "the message", &mut deciding.values)?),
+        Some(NewContent::Text(text)) => Content::Text(Text::keep(text, "the message", &mut decision.values)?),
         Some(NewContent::Parts(parts)) => Content::Parts(parts.clone()),
         None => Content::Text("".into()),
     };
@@ -146,32 +160,32 @@ fn build(deciding: &mut Deciding<'_>, thread: &ThreadId, new: &NewMessage, id: M
         message_id: new.message_id.clone().unwrap_or(id),
         thread_id: thread.clone(),
         role: new.role,
-        agent: deciding.agent().cloned(),
+        agent: decision.agent().cloned(),
         content,
-        timestamp: new.timestamp.unwrap_or(deciding.asked.at),
+        timestamp: new.timestamp.unwrap_or(decision.asked.at),
         metadata: new.metadata.clone(),
         tool_calls: new.tool_calls.clone(),
         tool_call_id: new.tool_call_id.clone(),
         expected_output: new.expected_output.clone(),
-        tokens: new.counted().iter().map(|text| deciding.asked.count.count(text)).sum(),
+        tokens: new.counted().iter().map(|text| decision.asked.count.count(text)).sum(),
     })
 }
 
 /// The entry that has the id of `message` in its thread, if there is one.
-fn existing(deciding: &Deciding<'_>, message: &Message) -> Result<Option<Entry>, Undecided> {
+fn existing(decision: &DecisionBuilder<'_>, message: &Message) -> Result<Option<Entry>, Undecided> {
     let key = message_key(&message.thread_id, &message.message_id);
-    if let Some(entry) = deciding.claimed_here(&key) {
+    if let Some(entry) = decision.claimed_here(&key) {
         return Ok(Some(entry.clone()));
     }
-    if let Some(seq) = deciding.asked.known.keys.get(key.as_str()) {
-        return deciding.entry(*seq);
+    if let Some(seq) = decision.asked.known.keys.get(key.as_str()) {
+        return decision.entry(*seq);
     }
-    let Some(seq) = message.message_id.as_seq().filter(|seq| *seq < deciding.next_seq()) else { return Ok(None) };
+    let Some(seq) = message.message_id.as_seq().filter(|seq| *seq < decision.next_seq()) else { return Ok(None) };
     let has_it = |entry: &Entry| {
         let same = |MessageAdded(there)| there.thread_id == message.thread_id && there.message_id == message.message_id;
         entry.header.kind.as_ref() == MessageAdded::TYPE && fact::read(entry).is_ok_and(same)
     };
-    Ok(deciding.entry(seq)?.filter(has_it))
+    Ok(decision.entry(seq)?.filter(has_it))
 }
 
 fn is_same(message: &Message, new: &NewMessage, there: &Entry) -> Result<bool, Error> {
@@ -194,10 +208,10 @@ fn conflict(there: &Receipt, at: usize, seen: bool) -> Error {
 }
 
 /// The message with an id that nobody has taken.
-fn unclaimed(deciding: &Deciding<'_>, message: Message) -> Message {
+fn unclaimed(decision: &DecisionBuilder<'_>, message: Message) -> Message {
     let taken = |id: &MessageId| {
         let key = message_key(&message.thread_id, id);
-        deciding.asked.known.keys.contains_key(key.as_str()) || deciding.claimed_here(&key).is_some()
+        decision.asked.known.keys.contains_key(key.as_str()) || decision.claimed_here(&key).is_some()
     };
     let first = message.message_id.clone();
     if !taken(&first) {

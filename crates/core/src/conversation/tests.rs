@@ -20,7 +20,7 @@ fn post(thread: &str, messages: &Value) -> Command {
 fn told(answer: Result<Answer, Error>) -> String {
     match answer {
         Ok(Answer::Messages(receipts)) => {
-            let one = |receipt: &crate::deciding::Receipt| format!("{}@{}", receipt.message_id, receipt.seq);
+            let one = |receipt: &crate::decision::Receipt| format!("{}@{}", receipt.message_id, receipt.seq);
             receipts.iter().map(one).collect::<Vec<_>>().join(" ")
         }
         Ok(answer) => format!("{answer:?}"),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     context_set::facts::Updated,
     context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
-    deciding::Deciding,
+    decision::DecisionBuilder,
     directive::facts::Received,
     directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
     error::Error,
@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// Applies a directive that came from outside of a run.
-pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Directed, Error> {
-    rights::in_charge(deciding, "give directives")?;
-    let reading = read::read(input, &deciding.state.team);
+pub(crate) fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
+    rights::in_charge(decision, "give directives")?;
+    let reading = read::read(input, &decision.state.team);
     // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
     let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
     let others: Vec<_> = others.collect();
@@ -34,13 +34,13 @@ pub(crate) fn direct(deciding: &mut Deciding<'_>, input: &Value) -> Result<Direc
     if let Some(form) = &directive.form {
         Form::asking(form.fields.clone()).check_fields("/form")?;
     }
-    let outcomes = update_sets(deciding, &directive.sets);
-    let form = ask_user(deciding, &directive)?;
+    let outcomes = update_sets(decision, &directive.sets);
+    let form = ask_user(decision, &directive)?;
     let message = match &directive.message {
-        Some(message) => Some(Text::keep(message, "the message", &mut deciding.values)?),
+        Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
         None => None,
     };
-    deciding.record(Received {
+    decision.record(Received {
         run: None,
         outcomes: outcomes.clone(),
         message_to: directive.message_to,
@@ -61,13 +61,16 @@ fn names_agent(input: &Value) -> bool {
 }
 
 /// Applies updates of sets in order. One that is rejected stops no other.
-pub(crate) fn update_sets(deciding: &mut Deciding<'_>, updates: &[Result<SetUpdate, SetOutcome>]) -> Vec<SetOutcome> {
+pub(crate) fn update_sets(
+    decision: &mut DecisionBuilder<'_>,
+    updates: &[Result<SetUpdate, SetOutcome>],
+) -> Vec<SetOutcome> {
     let outcome_of = |update: &Result<SetUpdate, SetOutcome>| {
         let update = match update {
             Ok(update) => update,
             Err(outcome) => return outcome.clone(),
         };
-        match update_set(deciding, update) {
+        match update_set(decision, update) {
             Ok(outcome) => {
                 let reason = "there is a set of this name: update it".to_owned();
                 SetOutcome::new(&update.name, outcome, Some(reason).filter(|_| outcome == Outcome::Conflict))
@@ -78,28 +81,31 @@ pub(crate) fn update_sets(deciding: &mut Deciding<'_>, updates: &[Result<SetUpda
     updates.iter().map(outcome_of).collect()
 }
 
-fn update_set(deciding: &mut Deciding<'_>, update: &SetUpdate) -> Result<Outcome, Error> {
+fn update_set(decision: &mut DecisionBuilder<'_>, update: &SetUpdate) -> Result<Outcome, Error> {
     let name: SetName = update.name.parse()?;
     if let Some(audience) = &update.visible_to_agents {
-        deciding.state.team.check_audience(audience, "/visibleToAgents")?;
+        decision.state.team.check_audience(audience, "/visibleToAgents")?;
     }
-    let there = deciding.state.sets.get(&name).is_some();
+    let there = decision.state.sets.get(&name).is_some();
     if there && update.new_or_update == Some(NewOrUpdate::New) {
         return Ok(Outcome::Conflict);
     }
     let empty = update.context.trim().is_empty();
     if empty && there {
-        context_set::decide::remove(deciding, &name);
+        context_set::decide::remove(decision, &name);
         return Ok(Outcome::Deleted);
     }
     let content = if empty { "".into() } else { update.context.clone() };
     let put = PutSet { name, content, visible_to: update.visible_to_agents.clone(), enabled: None };
-    let outcome = context_set::decide::write(deciding, &put)?;
+    let outcome = context_set::decide::write(decision, &put)?;
     Ok(if empty { Outcome::CreatedEmpty } else { outcome })
 }
 
 /// Puts a form before the user where a directive asks for information: the one it brings, or one text field.
-pub(crate) fn ask_user(deciding: &mut Deciding<'_>, directive: &Directive) -> Result<Option<(SetName, Form)>, Error> {
+pub(crate) fn ask_user(
+    decision: &mut DecisionBuilder<'_>,
+    directive: &Directive,
+) -> Result<Option<(SetName, Form)>, Error> {
     if !directive.is_info_request {
         return Ok(None);
     }
@@ -112,23 +118,23 @@ pub(crate) fn ask_user(deciding: &mut Deciding<'_>, directive: &Directive) -> Re
         }
         None => (None, Form::one_answer("Answer")),
     };
-    let name = free_name(deciding, name.as_deref().unwrap_or("Information Request"))?;
+    let name = free_name(decision, name.as_deref().unwrap_or("Information Request"))?;
     let set = ContextSet {
         name: name.clone(),
-        content: Text::keep(&request, "the request", &mut deciding.values)?,
+        content: Text::keep(&request, "the request", &mut decision.values)?,
         // Whoever asks reads the answer, also where new sets are for nobody.
-        visible_to: deciding.state.session.settings.default_visibility.0.or(&deciding.state.team.managers()),
+        visible_to: decision.state.session.settings.default_visibility.0.or(&decision.state.team.managers()),
         enabled: true,
         form: Some(form.clone()),
-        tokens: deciding.asked.count.count(&request),
+        tokens: decision.asked.count.count(&request),
     };
-    deciding.record(Updated(set));
+    decision.record(Updated(set));
     Ok(Some((name, form)))
 }
 
 /// A name that no set has: the wanted one, or that with a number behind it.
-fn free_name(deciding: &Deciding<'_>, wanted: &str) -> Result<SetName, Error> {
-    let is_free = |name: &SetName| name.as_str() != PROCESS_STEPS && deciding.state.sets.get(name).is_none();
+fn free_name(decision: &DecisionBuilder<'_>, wanted: &str) -> Result<SetName, Error> {
+    let is_free = |name: &SetName| name.as_str() != PROCESS_STEPS && decision.state.sets.get(name).is_none();
     let first: SetName = wanted.parse()?;
     if is_free(&first) {
         return Ok(first);

@@ -6,22 +6,22 @@ use super::{
     ContextFile,
     facts::{Added, Removed},
 };
-use crate::{deciding::Deciding, error::Error, rights};
+use crate::{decision::DecisionBuilder, error::Error, rights};
 
 /// Notes what is in the folder of the session: what is there now and was not, and what is gone. Where nothing has
 /// changed nothing is noted.
-pub(crate) fn observe(deciding: &mut Deciding<'_>, seen: &[ContextFile]) -> Result<(), Error> {
-    rights::system(deciding, "note which files there are")?;
+pub(crate) fn observe(decision: &mut DecisionBuilder<'_>, seen: &[ContextFile]) -> Result<(), Error> {
+    rights::system(decision, "note which files there are")?;
     let seen: BTreeMap<&Arc<str>, &ContextFile> = seen.iter().map(|file| (&file.path, file)).collect();
-    let known: Vec<Arc<ContextFile>> = deciding.state.files.iter().map(|held| held.file.clone()).collect();
+    let known: Vec<Arc<ContextFile>> = decision.state.files.iter().map(|held| held.file.clone()).collect();
     for file in known {
         if seen.get(&file.path).is_none_or(|now| **now != *file) {
-            deciding.record(Removed { path: file.path.clone(), recipient: file.recipient.clone() });
+            decision.record(Removed { path: file.path.clone(), recipient: file.recipient.clone() });
         }
     }
     for file in seen.into_values() {
-        if deciding.state.files.get(&file.path).is_none() {
-            deciding.record(Added(file.clone()));
+        if decision.state.files.get(&file.path).is_none() {
+            decision.record(Added(file.clone()));
         }
     }
     Ok(())

@@ -5,15 +5,19 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::{
-    context_set::ContextSet, context_set::facts::Updated, deciding::Deciding, error::Error, form::Form, id::SetName,
-    rights, text::Text,
+    context_set::ContextSet, context_set::facts::Updated, decision::DecisionBuilder, error::Error, form::Form,
+    id::SetName, rights, text::Text,
 };
 
 /// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
 /// run that waits for it goes on.
-pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
-    rights::user(deciding, "answer a form")?;
-    let Some(held) = deciding.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
+pub(crate) fn submit(
+    decision: &mut DecisionBuilder<'_>,
+    name: &SetName,
+    answers: &Map<String, Value>,
+) -> Result<(), Error> {
+    rights::user(decision, "answer a form")?;
+    let Some(held) = decision.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
     let set = held.set.clone();
     let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
     if form.answered {
@@ -30,11 +34,11 @@ pub(crate) fn submit(deciding: &mut Deciding<'_>, name: &SetName, answers: &Map<
     };
     let content: Arc<str> = form.readable(&request, answers).into();
     let answered = ContextSet {
-        content: Text::keep(&content, "the answers", &mut deciding.values)?,
+        content: Text::keep(&content, "the answers", &mut decision.values)?,
         form: Some(Form { answered: true, answers: answers.clone(), ..form.clone() }),
-        tokens: deciding.asked.count.count(&content),
+        tokens: decision.asked.count.count(&content),
         ..ContextSet::clone(&set)
     };
-    deciding.record(Updated(answered));
+    decision.record(Updated(answered));
     Ok(())
 }

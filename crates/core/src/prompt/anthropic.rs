@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     Body,
-    speech::Speech,
+    utterance::Utterance,
     voice::{NO_RESULT, Voice, loose_result, words},
 };
 use crate::{
@@ -50,10 +50,10 @@ const CLOSING: &str = "[it is your turn]";
 const MARKS: usize = 4;
 
 /// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.
-pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
+pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
     let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
     else {
-        return group.iter().filter_map(|speech| one(speech, reader)).collect();
+        return group.iter().filter_map(|utterance| one(utterance, reader)).collect();
     };
     let mut results: Vec<_> = others.iter().collect();
     let mut said: Vec<_> = one(calling, reader).iter_mut().flat_map(blocks_of).collect();
@@ -241,8 +241,8 @@ fn input(call: &ToolCall) -> Value {
 
 /// One thing that was said, as a message of one block. There is no role for the system, so it has its name before the
 /// text, which no agent can have.
-fn one(speech: &Speech, reader: &Agent) -> Option<Value> {
-    let (voice, words) = words(speech, reader);
+fn one(utterance: &Utterance, reader: &Agent) -> Option<Value> {
+    let (voice, words) = words(utterance, reader);
     let is_blank = words.trim().is_empty();
     let (role, words) = match voice {
         Voice::Tool => ("user", loose_result(&words)),

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    Body, Format, anthropic, openai,
+    Body, Format, anthropic,
+    history_cache::Piece,
+    openai,
     pieces::Pieces,
-    told::Piece,
     written::{Form, Frame, Written},
 };
 use crate::count::Tokens;

@@ -4,6 +4,7 @@ use super::{
     Body, Format, Lacking, PartReport, Request,
     assemble::Assembly,
     history::{Excerpt, History},
+    history_cache::HistoryCache,
     pieces::Pieces,
     profile::Elastic,
     sets::Sets,
@@ -11,7 +12,6 @@ use super::{
     steps,
     task::Task,
     team::Fixed,
-    told::Told,
     written::{Frame, Writer, Written},
 };
 use crate::{
@@ -44,22 +44,22 @@ pub(super) fn fill(
     agent: &Agent,
     request: &Request<'_>,
     fixed: &[Fixed],
-    told: &mut Told,
+    history: &mut HistoryCache,
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Filled, Lacking> {
     let offered: Vec<_> = offer::open(view.state, &agent.tools).cloned().collect();
     let writer = Writer { agent, offered: &offered, format: request.format, count };
     let sets = Sets::gather(view, values, count).map_err(Lacking::Values)?;
-    let task = told.task(request)?;
-    told.write(&writer, task, request.budget);
-    let told = &*told;
+    let task = history.task(request)?;
+    history.write(&writer, task, request.budget);
+    let history = &*history;
     let parts = Parts {
         always: always(&writer, fixed),
         sets,
         steps: steps::active(view).map(|step| writer.section(&step)),
-        history: History::new(view, request.thread, told, task, writer),
-        task: Task::new(told.pieces().get(task..).unwrap_or_default(), request.task, writer),
+        history: History::new(view, request.thread, history, task, writer),
+        task: Task::new(history.pieces().get(task..).unwrap_or_default(), request.task, writer),
         writer,
     };
     let filled = parts.fill(request, fixed)?;
@@ -143,7 +143,8 @@ impl Parts<'_> {
             // The task has more pieces than can be shortened to what it got.
             return Err(exceeded(request.budget, parts.into_iter().map(|part| (part.name, part.tokens))));
         }
-        let said = said.iter().chain(self.task.shown()).flat_map(|piece| piece.group.iter().map(|speech| speech.seq));
+        let said =
+            said.iter().chain(self.task.shown()).flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq));
         let shows = ranges(said.chain(sets.shows).filter(|seq| *seq > Seq::ZERO).collect());
         let (body, pieces) = body.finish();
         Ok(Filled { parts, body, tools: Vec::new(), pieces, tokens, shows })

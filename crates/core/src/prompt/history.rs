@@ -2,8 +2,8 @@
 
 use super::{
     Lacking,
-    speech::{Kind, Speech},
-    told::{Piece, Told},
+    history_cache::{HistoryCache, Piece},
+    utterance::{Kind, Utterance},
     written::Writer,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 
 /// What was said before the task, written and counted as far back as a prompt could show it.
 pub(super) struct History<'a> {
-    told: &'a Told,
+    history: &'a HistoryCache,
     /// The piece with which the task begins.
     task: usize,
     writer: Writer<'a>,
@@ -38,13 +38,19 @@ pub(super) struct Excerpt {
 
 impl<'a> History<'a> {
     /// What was said before the piece `task`, as far as it was written.
-    pub(super) fn new(view: &View<'_>, thread: &ThreadId, told: &'a Told, task: usize, writer: Writer<'a>) -> Self {
-        let before = told.pieces().get(..task).unwrap_or_default();
+    pub(super) fn new(
+        view: &View<'_>,
+        thread: &ThreadId,
+        history: &'a HistoryCache,
+        task: usize,
+        writer: Writer<'a>,
+    ) -> Self {
+        let before = history.pieces().get(..task).unwrap_or_default();
         let sizes = before.iter().rev().map_while(Piece::tokens).collect();
         let threads = Source::of(view, thread).threads;
         let threads = threads.iter().filter_map(|name| view.thread(name).ok());
         let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
-        Self { told, task, writer, sizes, all, head: view.state.head.seq }
+        Self { history, task, writer, sizes, all, head: view.state.head.seq }
     }
 
     /// The newest that fits in `allowed`; where nothing does, it says at least that it was left out. Where not all of it
@@ -58,10 +64,10 @@ impl<'a> History<'a> {
             used <= allowed
         };
         let fitting = self.sizes.iter().take_while(fits).count();
-        if fitting == groups && self.told.is_complete() {
+        if fitting == groups && self.history.is_complete() {
             return Ok(Excerpt { cut: 0, left_out: None, tokens: self.sizes.iter().copied().sum() });
         }
-        if groups - fitting <= self.told.unsettled() && !self.told.is_complete() {
+        if groups - fitting <= self.history.unsettled() && !self.history.is_complete() {
             return Err(Lacking::Older);
         }
         let mut cut = self.stable_cut(groups - fitting, allowed);
@@ -87,11 +93,11 @@ impl<'a> History<'a> {
 
     /// What is shown of it.
     pub(super) fn shown(&self, excerpt: &Excerpt) -> &'a [Piece] {
-        self.told.pieces().get(excerpt.cut..self.task).unwrap_or_default()
+        self.history.pieces().get(excerpt.cut..self.task).unwrap_or_default()
     }
 
     fn cut_at(&self, cut: usize) -> Excerpt {
-        let before = self.told.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
+        let before = self.history.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
         let shown = self.sizes.iter().take(self.task - cut).copied().sum::<Tokens>();
         Excerpt { cut, left_out: Some(before), tokens: shown + self.writer.size(&[left_out(before)]) }
     }
@@ -102,8 +108,8 @@ impl<'a> History<'a> {
         let step = i128::from(1_u64 << step.ilog2());
         let mut start = i128::from(self.all);
         let mut starts = Vec::new();
-        for (at, piece) in self.told.pieces().iter().enumerate().skip(least).rev() {
-            start -= piece.group.iter().map(|speech| i128::from(speech.size.0)).sum::<i128>();
+        for (at, piece) in self.history.pieces().iter().enumerate().skip(least).rev() {
+            start -= piece.group.iter().map(|utterance| i128::from(utterance.size.0)).sum::<i128>();
             starts.push((at, start));
         }
         let boundary = (start + step - 1).div_euclid(step) * step;
@@ -113,8 +119,8 @@ impl<'a> History<'a> {
 }
 
 /// Says that older entries are left out.
-fn left_out(before: Seq) -> Speech {
-    Speech::note(Kind::LeftOut(format!(
+fn left_out(before: Seq) -> Utterance {
+    Utterance::note(Kind::LeftOut(format!(
         "[what was said before entry {before} is left out here; fetch it as older messages of the thread]"
     )))
 }

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    speech::Speech,
+    utterance::Utterance,
     voice::{NO_RESULT, Voice, loose_result, words},
 };
 use crate::{
@@ -60,13 +60,13 @@ pub(super) fn tool(tool: &Tool) -> Value {
 }
 
 /// Writes things that were said together: a call with its results, or one thing alone.
-pub(super) fn messages(group: &[Speech], reader: &Agent) -> Vec<Value> {
-    let mut messages: Vec<_> = group.iter().map(|speech| one(speech, reader)).collect();
-    let own = group.first().filter(|speech| speech.mine);
-    let missing = own.map(Speech::calls).unwrap_or_default().iter();
-    let missing = missing.filter(|call| group.iter().all(|speech| speech.result_of() != Some(call.id.as_str())));
+pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
+    let mut messages: Vec<_> = group.iter().map(|utterance| one(utterance, reader)).collect();
+    let own = group.first().filter(|utterance| utterance.mine);
+    let missing = own.map(Utterance::calls).unwrap_or_default().iter();
+    let missing = missing.filter(|call| group.iter().all(|utterance| utterance.result_of() != Some(call.id.as_str())));
     messages.extend(missing.map(|call| result(&call.id, NO_RESULT)));
-    if own.is_none_or(|speech| speech.calls().is_empty()) {
+    if own.is_none_or(|utterance| utterance.calls().is_empty()) {
         messages.iter_mut().for_each(loosen);
     }
     messages
@@ -84,13 +84,13 @@ fn result(call: &str, content: &str) -> Value {
     json!({"role": "tool", "tool_call_id": call, "content": content})
 }
 
-fn one(speech: &Speech, reader: &Agent) -> Value {
-    let (voice, words) = words(speech, reader);
+fn one(utterance: &Utterance, reader: &Agent) -> Value {
+    let (voice, words) = words(utterance, reader);
     match voice {
         Voice::System => message("system", &words),
         Voice::User => message("user", &words),
-        Voice::Own => own(words, speech.calls()),
-        Voice::Tool => result(speech.result_of().unwrap_or_default(), &words),
+        Voice::Own => own(words, utterance.calls()),
+        Voice::Tool => result(utterance.result_of().unwrap_or_default(), &words),
     }
 }
 

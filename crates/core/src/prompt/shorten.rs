@@ -1,6 +1,6 @@
 //! Shortening: what does not fit loses its middle, and says so there.
 
-use super::{speech::Speech, told::Group, written::Writer};
+use super::{history_cache::Group, utterance::Utterance, written::Writer};
 use crate::{count::Tokens, text::both_ends};
 
 /// The size down to which things of given (least, whole) sizes are shortened, so that together they fit in `allowed`:
@@ -46,14 +46,14 @@ pub(super) fn shorten_group(writer: &Writer<'_>, group: &mut Group, allowed: Tok
             return;
         }
         let mut candidate = group.clone();
-        let Some((text, note)) = group.get_mut(at).and_then(Speech::long_text).map(|(text, place)| {
+        let Some((text, note)) = group.get_mut(at).and_then(Utterance::long_text).map(|(text, place)| {
             let tokens = writer.count.count(text);
             (text.clone(), format!("[shortened here: it has {tokens} tokens; {place}]"))
         }) else {
             continue;
         };
         let mut size = |short: &str| {
-            if let Some((text, _)) = candidate.get_mut(at).and_then(Speech::long_text) {
+            if let Some((text, _)) = candidate.get_mut(at).and_then(Utterance::long_text) {
                 *text = short.into();
             }
             writer.size(&candidate)

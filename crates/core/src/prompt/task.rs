@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{
     Format,
+    history_cache::Piece,
     shorten::{shorten_group, water_level},
-    speech::{From, Kind, Speech},
-    told::Piece,
+    utterance::{From, Kind, Utterance},
     written::Writer,
 };
 use crate::count::Tokens;
@@ -24,10 +24,10 @@ pub(super) struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// The task of a request: the one that is given, else what was told last, which is written.
-    pub(super) fn new(told: &[Piece], given: Option<&str>, writer: Writer<'a>) -> Self {
+    pub(super) fn new(history: &[Piece], given: Option<&str>, writer: Writer<'a>) -> Self {
         let pieces = match given {
             Some(text) => vec![Piece::of(vec![spoken(text, writer.format)], &writer)],
-            None => told.to_vec(),
+            None => history.to_vec(),
         };
         Self { pieces, writer, shortened: false }
     }
@@ -82,12 +82,12 @@ impl<'a> Task<'a> {
     fn beginning_and(&self, newest: usize, all: &[Piece]) -> Vec<Piece> {
         let behind = all.get(all.len() - newest..).unwrap_or_default();
         let between = all.get(1..all.len() - newest).unwrap_or_default();
-        let seqs = between.iter().flat_map(|piece| piece.group.iter()).map(|speech| speech.seq);
+        let seqs = between.iter().flat_map(|piece| piece.group.iter()).map(|utterance| utterance.seq);
         let note = seqs.clone().min().zip(seqs.max()).map(|(first, last)| {
             let words = format!(
                 "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
             );
-            Piece::of(vec![Speech::note(Kind::LeftOut(words))], &self.writer)
+            Piece::of(vec![Utterance::note(Kind::LeftOut(words))], &self.writer)
         });
         all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
     }
@@ -97,7 +97,7 @@ fn sizes(pieces: &[Piece]) -> Vec<Tokens> {
     pieces.iter().map(|piece| piece.tokens().unwrap_or_default()).collect()
 }
 
-fn spoken(text: &str, format: Format) -> Speech {
+fn spoken(text: &str, format: Format) -> Utterance {
     // Chat templates want the last word to be the user's.
     let from = match format {
         Format::Text => From::System,
@@ -105,5 +105,5 @@ fn spoken(text: &str, format: Format) -> Speech {
     };
     let place = "raise the budget to see it whole".to_owned();
     let text = Arc::from(text);
-    Speech::note(Kind::Said { from, to: None, text, calls: Vec::new(), expected: None, place })
+    Utterance::note(Kind::Said { from, to: None, text, calls: Vec::new(), expected: None, place })
 }

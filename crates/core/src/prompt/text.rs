@@ -2,13 +2,13 @@
 
 use super::{
     escape::{attribute, escape},
-    speech::{From, Kind, Speech},
+    utterance::{From, Kind, Utterance},
 };
 use crate::agent::Agent;
 
 /// Writes one thing that was said.
-pub(super) fn piece(speech: &Speech, reader: &Agent) -> String {
-    match &speech.kind {
+pub(super) fn piece(utterance: &Utterance, reader: &Agent) -> String {
+    match &utterance.kind {
         Kind::Said { from, to, text, calls, expected, .. } => {
             let from = match from {
                 From::User => "user",
@@ -17,7 +17,7 @@ pub(super) fn piece(speech: &Speech, reader: &Agent) -> String {
                 From::Agent(None) => "assistant",
             };
             let to = to.as_ref().map(|to| format!(" to=\"{}\"", attribute(to.as_str()))).unwrap_or_default();
-            let you = if speech.mine && from == reader.name.as_str() { " (you)" } else { "" };
+            let you = if utterance.mine && from == reader.name.as_str() { " (you)" } else { "" };
             let mut written = format!("<CHAT_MESSAGE from=\"{}{you}\"{to}>\n{}", attribute(from), body(text));
             if let Some(expected) = expected {
                 written += &format!("<EXPECTED_OUTPUT>\n{}</EXPECTED_OUTPUT>\n", body(expected));

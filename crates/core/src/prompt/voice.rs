@@ -2,8 +2,8 @@
 
 use super::{
     escape::escape,
-    speech::{From, Kind, Speech},
     text::verdict,
+    utterance::{From, Kind, Utterance},
 };
 use crate::agent::Agent;
 
@@ -21,8 +21,8 @@ pub(super) enum Voice {
 }
 
 /// What a speech says to `reader`. Calls of other agents stand in the text; the reader's own do not.
-pub(super) fn words(speech: &Speech, reader: &Agent) -> (Voice, String) {
-    match &speech.kind {
+pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Voice, String) {
+    match &utterance.kind {
         Kind::Said { from, to, text, calls, expected, .. } => {
             let expected = expected.as_deref().map(|expected| format!("\n\nExpected output: {}", escape(expected)));
             let text = escape(text) + &expected.unwrap_or_default();

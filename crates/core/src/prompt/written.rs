@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Format, anthropic, openai, speech::Speech, text};
+use super::{Format, anthropic, openai, text, utterance::Utterance};
 use crate::{
     agent::{Agent, Tool},
     count::{TokenCounter, Tokens},
@@ -42,10 +42,10 @@ pub(super) struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes a group.
-    pub(super) fn write(&self, group: &[Speech]) -> Written {
+    pub(super) fn write(&self, group: &[Utterance]) -> Written {
         match self.format {
             Format::Text => {
-                let pieces: Vec<_> = group.iter().map(|speech| text::piece(speech, self.agent)).collect();
+                let pieces: Vec<_> = group.iter().map(|utterance| text::piece(utterance, self.agent)).collect();
                 let tokens = pieces.iter().map(|piece| self.count.count(piece)).sum();
                 let text = pieces.concat();
                 Written { tokens, hash: Hash::of(text.as_bytes()), form: Form::Text(text.into()) }
@@ -86,7 +86,7 @@ impl Writer<'_> {
     }
 
     /// The size of a group.
-    pub(super) fn size(&self, group: &[Speech]) -> Tokens {
+    pub(super) fn size(&self, group: &[Utterance]) -> Tokens {
         self.write(group).tokens
     }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{
     conversation::facts::MessageChecked,
     conversation::{self, NewMessage, Role, ToolCall},
-    deciding::{Deciding, Undecided},
+    decision::{DecisionBuilder, Undecided},
     directive::facts::Received,
     directive::{self, Directive, FormRequest, Reading, Recipient},
     entry::Actor,
@@ -22,47 +22,47 @@ use crate::{
 };
 
 /// Takes in that a model gave no answer: the run is held, and can be resumed.
-pub(crate) fn fail(deciding: &mut Deciding<'_>, failure: &TurnFailure) -> Result<(), Error> {
-    rights::system(deciding, "bring a failure")?;
-    let (agent, _) = pending(deciding, &failure.run, failure.epoch, failure.turn)?;
-    failed(deciding, failure, agent);
+pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) -> Result<(), Error> {
+    rights::system(decision, "bring a failure")?;
+    let (agent, _) = pending(decision, &failure.run, failure.epoch, failure.turn)?;
+    failed(decision, failure, agent);
     Ok(())
 }
 
-fn failed(deciding: &mut Deciding<'_>, failure: &TurnFailure, agent: AgentName) {
+fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: AgentName) {
     let TurnFailure { run, turn, error, .. } = failure.clone();
-    let held = deciding.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
+    let held = decision.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
     let reason = format!("{agent} got no answer: {error}");
-    deciding.record(TurnFailed { run: run.clone(), turn, agent, error });
+    decision.record(TurnFailed { run: run.clone(), turn, agent, error });
     if !held {
-        deciding.record(Paused { run, reason });
+        decision.record(Paused { run, reason });
     }
 }
 
 /// Takes in what a model answered. Whatever it is, the run can go on.
-pub(crate) fn answer(deciding: &mut Deciding<'_>, reply: &TurnReply) -> Result<(), Undecided> {
-    rights::system(deciding, "bring an answer")?;
-    let (agent, due) = pending(deciding, &reply.run, reply.epoch, reply.turn)?;
+pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<(), Undecided> {
+    rights::system(decision, "bring an answer")?;
+    let (agent, due) = pending(decision, &reply.run, reply.epoch, reply.turn)?;
     if reply.text.trim().is_empty() && reply.tool_calls.is_empty() {
         let TurnReply { run, epoch, turn, .. } = reply.clone();
-        failed(deciding, &TurnFailure { run, epoch, turn, error: "the model said nothing".to_owned() }, agent);
+        failed(decision, &TurnFailure { run, epoch, turn, error: "the model said nothing".to_owned() }, agent);
         return Ok(());
     }
-    let driver = std::mem::replace(&mut deciding.by, Actor::Agent(agent.clone()));
+    let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
     let outcome = match &due {
-        Due::Directive | Due::Answered { .. } | Due::Repair { .. } => direct(deciding, reply, &due)?,
-        Due::Form { request } => fill_form(deciding, reply, request)?,
-        Due::Work { agent } => work(deciding, reply, agent)?,
-        Due::Check { .. } => check(deciding, reply, &due)?,
+        Due::Directive | Due::Answered { .. } | Due::Repair { .. } => direct(decision, reply, &due)?,
+        Due::Form { request } => fill_form(decision, reply, request)?,
+        Due::Work { agent } => work(decision, reply, agent)?,
+        Due::Check { .. } => check(decision, reply, &due)?,
         Due::User { .. } | Due::Tools { .. } => return Err(not_pending(&reply.run, reply.turn).into()),
     };
     let said = match outcome.is_message {
         true => None,
-        false => Some(Text::keep(&reply.text, "the answer", &mut deciding.values)?),
+        false => Some(Text::keep(&reply.text, "the answer", &mut decision.values)?),
     };
     let TurnReply { run, turn, usage, cut_off, .. } = reply.clone();
-    deciding.by = driver;
-    deciding.record(TurnAnswered {
+    decision.by = driver;
+    decision.record(TurnAnswered {
         run: run.clone(),
         turn,
         agent,
@@ -73,15 +73,15 @@ pub(crate) fn answer(deciding: &mut Deciding<'_>, reply: &TurnReply) -> Result<(
         idle: outcome.idle,
     });
     if outcome.completed {
-        deciding.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
+        decision.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
     }
     Ok(())
 }
 
 /// Whose turn it is that waits for an answer, and what it was asked for.
-fn pending(deciding: &Deciding<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Error> {
-    let run = driven(deciding, run, epoch)?;
-    let agent = next::agent(&deciding.state, &run.due)?;
+fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Error> {
+    let run = driven(decision, run, epoch)?;
+    let agent = next::agent(&decision.state, &run.due)?;
     match (&run.pending, agent) {
         (Some(pending), Some(agent)) if pending.turn == turn => Ok((agent, run.due.clone())),
         _ => Err(not_pending(&run.id, turn)),
@@ -112,8 +112,8 @@ impl Outcome {
 }
 
 /// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
-fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
-    let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &deciding.state.team);
+fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
+    let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &decision.state.team);
     faults.extend(directive::read::contradictions(&directive));
     if reply.cut_off {
         faults.push(fault("the answer was cut off at the length it may have: say it in fewer words"));
@@ -128,12 +128,12 @@ fn direct(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<O
     // What is wrong with single updates shows in their outcomes.
     faults.retain(|fault| !fault.pointer.starts_with(directive::UPDATES));
     let run = Some(reply.run.clone());
-    let outcomes = directive::decide::update_sets(deciding, &directive.sets);
-    let (outcome, message_to, form) = route(deciding, &directive, &mut faults)?;
+    let outcomes = directive::decide::update_sets(decision, &directive.sets);
+    let (outcome, message_to, form) = route(decision, &directive, &mut faults)?;
     let nothing_updated = outcomes.iter().all(|set| !set.outcome.is_change());
     let idle = outcome.due == Due::Directive && !outcome.completed && nothing_updated;
     let workflow_complete = outcome.completed;
-    deciding.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
+    decision.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
     Ok(Outcome { idle, ..outcome })
 }
 
@@ -151,13 +151,13 @@ fn fault(problem: &str) -> Fault {
 /// Sends the directive's message where it is to go and says what is due then. What cannot all be meant was sent back
 /// before: here a message to an agent comes before a completion or a question to the user.
 fn route(
-    deciding: &mut Deciding<'_>,
+    decision: &mut DecisionBuilder<'_>,
     directive: &Directive,
     faults: &mut Vec<Fault>,
 ) -> Result<(Outcome, Option<Recipient>, Option<SetName>), Undecided> {
     let message = directive.message.clone();
     let worker = match &directive.message_to {
-        Some(Recipient::Agent(name)) => deciding.state.team.workers().find(|agent| agent.name == *name),
+        Some(Recipient::Agent(name)) => decision.state.team.workers().find(|agent| agent.name == *name),
         _ => None,
     };
     if let (Some(worker), Some(message)) = (worker.map(|agent| agent.name.clone()), &message) {
@@ -165,12 +165,12 @@ fn route(
             expected_output: directive.expected_output.clone(),
             ..NewMessage::text(Role::Ai, message.clone())
         };
-        conversation::decide::say(deciding, &ThreadId::of_agent(&worker), &[asks])?;
+        conversation::decide::say(decision, &ThreadId::of_agent(&worker), &[asks])?;
         let to = Recipient::Agent(worker.clone());
         return Ok((Outcome::due(Due::Work { agent: worker }), Some(to), None));
     }
     let misaddressed = matches!(directive.message_to, Some(Recipient::Agent(_)));
-    let said = if misaddressed { None } else { say_to_user(deciding, message.clone())? };
+    let said = if misaddressed { None } else { say_to_user(decision, message.clone())? };
     if directive.is_info_request && !misaddressed {
         let request = message.unwrap_or_else(|| "The manager asks for information.".into());
         let note = "[shortened here: it was said whole in main]";
@@ -178,7 +178,7 @@ fn route(
             let request = shortened(&request, SAID_BYTES, note);
             return Ok((Outcome::due(Due::Form { request }), said, None));
         }
-        return match directive::decide::ask_user(deciding, directive) {
+        return match directive::decide::ask_user(decision, directive) {
             Ok(form) => {
                 let form = form.map(|(name, _)| name);
                 Ok((Outcome::due(Due::User { form: form.clone() }), said, form))
@@ -197,26 +197,26 @@ fn route(
     Ok((Outcome::due(due), said, None))
 }
 
-fn say_to_user(deciding: &mut Deciding<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
+fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
     let Some(message) = message else { return Ok(None) };
-    conversation::decide::say(deciding, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
+    conversation::decide::say(decision, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
     Ok(Some(Recipient::USER))
 }
 
 /// Puts the form before the user that the manager described, or one text field where it cannot be made out.
-fn fill_form(deciding: &mut Deciding<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
+fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
     let plain = Directive { is_info_request: true, message: Some(request.clone()), ..Directive::default() };
-    let asked = match directive::decide::ask_user(deciding, &Directive { form, ..plain.clone() }) {
+    let asked = match directive::decide::ask_user(decision, &Directive { form, ..plain.clone() }) {
         Ok(asked) => asked,
-        Err(_) => directive::decide::ask_user(deciding, &plain)?,
+        Err(_) => directive::decide::ask_user(decision, &plain)?,
     };
     Ok(Outcome::due(Due::User { form: asked.map(|(name, _)| name) }))
 }
 
 /// Takes in what a worker said: its answer goes to its thread, and then to the manager, by way of a check where the
 /// message that it answers says what is expected. Tools that it calls come first.
-fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
+fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
     let text: Arc<str> = match reply.cut_off {
         true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
@@ -224,14 +224,14 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
     };
     let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
     let said = NewMessage { tool_calls: calls.clone(), ..NewMessage::text(Role::Ai, text) };
-    let receipts = conversation::decide::say(deciding, &thread, &[said])?;
+    let receipts = conversation::decide::say(decision, &thread, &[said])?;
     let spoken = |due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
-        let due = call_tools(deciding, &thread, agent, calls)?;
+        let due = call_tools(decision, &thread, agent, calls)?;
         let idle = matches!(due, Due::Work { .. });
         return Ok(Outcome { idle, ..spoken(due) });
     }
-    let criteria = deciding.state.threads.criteria(&thread);
+    let criteria = decision.state.threads.criteria(&thread);
     let (Some((criteria_of, criteria)), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
         return Ok(spoken(Due::Directive));
     };
@@ -242,17 +242,17 @@ fn work(deciding: &mut Deciding<'_>, reply: &TurnReply, agent: &AgentName) -> Re
 /// Notes the calls of tools that the steps allow, each as a use of its tool; the others get their refusal as result, and
 /// the worker is asked again where no result has to be waited for.
 fn call_tools(
-    deciding: &mut Deciding<'_>,
+    decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,
     agent: &AgentName,
     calls: Vec<ToolCall>,
 ) -> Result<Due, Undecided> {
-    if deciding.state.session.settings.steps.is_empty() {
+    if decision.state.session.settings.steps.is_empty() {
         return Ok(Due::Tools { agent: agent.clone(), calls });
     }
     let (mut allowed, mut refused) = (Vec::new(), Vec::new());
     for call in calls {
-        match step::decide::call(deciding, &call.name.as_str().into()) {
+        match step::decide::call(decision, &call.name.as_str().into()) {
             Ok(()) => allowed.push(call),
             Err(reason) => refused.push(NewMessage {
                 tool_call_id: Some(call.id),
@@ -260,13 +260,13 @@ fn call_tools(
             }),
         }
     }
-    conversation::decide::say(deciding, thread, &refused)?;
+    conversation::decide::say(decision, thread, &refused)?;
     let agent = agent.clone();
     Ok(if allowed.is_empty() { Due::Work { agent } } else { Due::Tools { agent, calls: allowed } })
 }
 
 /// Takes in the verdict on an answer. It stands beside the answer, which stays as it is.
-fn check(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
+fn check(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, due: &Due) -> Result<Outcome, Undecided> {
     #[derive(Deserialize)]
     struct Verdict {
         valid: bool,
@@ -281,7 +281,7 @@ fn check(deciding: &mut Deciding<'_>, reply: &TurnReply, due: &Due) -> Result<Ou
         };
         let (thread_id, criteria_of) = (thread.clone(), criteria_of.clone());
         let message_id = message_id.clone();
-        deciding.record(MessageChecked { thread_id, message_id, criteria_of, valid, reason: reason.into() });
+        decision.record(MessageChecked { thread_id, message_id, criteria_of, valid, reason: reason.into() });
     }
     Ok(Outcome::due(Due::Directive))
 }

@@ -6,7 +6,7 @@ use crate::{
     audience::Audience,
     conversation::facts::ThreadUpdated,
     conversation::{self, NewMessage, Role},
-    deciding::{Deciding, Receipt, Undecided},
+    decision::{DecisionBuilder, Receipt, Undecided},
     error::{Error, Fault},
     id::{RunId, ThreadId},
     rights,
@@ -15,15 +15,15 @@ use crate::{
 };
 
 /// Starts a run: its input becomes the user's message in `main`.
-pub(crate) fn start(deciding: &mut Deciding<'_>, new: &NewRun) -> Result<RunId, Undecided> {
-    rights::in_charge(deciding, "start a run")?;
-    if deciding.state.team.manager().is_none() {
+pub(crate) fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
+    rights::in_charge(decision, "start a run")?;
+    if decision.state.team.manager().is_none() {
         return Err(next::no_manager().into());
     }
     if new.input.trim().is_empty() {
         return Err(Error::invalid("/input", "say what the team is to do").into());
     }
-    if let Some(run) = deciding.state.runs.unfinished() {
+    if let Some(run) = decision.state.runs.unfinished() {
         return Err(Error::Conflict {
             code: "run_unfinished",
             what: format!("the run {} has not ended", run.id),
@@ -32,15 +32,15 @@ pub(crate) fn start(deciding: &mut Deciding<'_>, new: &NewRun) -> Result<RunId, 
         .into());
     }
     let main = ThreadId::main();
-    if let Some(thread) = deciding.state.threads.get(&main) {
-        check_covers(&thread.sight.audience, &deciding.state.team.managers())?;
+    if let Some(thread) = decision.state.threads.get(&main) {
+        check_covers(&thread.sight.audience, &decision.state.team.managers())?;
     } else {
-        deciding.record(ThreadUpdated { name: main.clone(), visible_to: deciding.state.team.managers() });
+        decision.record(ThreadUpdated { name: main.clone(), visible_to: decision.state.team.managers() });
     }
-    let run = RunId::of_seq(deciding.next_seq());
-    let limits = new.limits.clone().unwrap_or_else(|| deciding.state.session.settings.limits.clone());
-    deciding.record(Started { run: run.clone(), kind: new.kind, limits });
-    conversation::decide::say(deciding, &main, &[NewMessage::text(Role::User, new.input.clone())])?;
+    let run = RunId::of_seq(decision.next_seq());
+    let limits = new.limits.clone().unwrap_or_else(|| decision.state.session.settings.limits.clone());
+    decision.record(Started { run: run.clone(), kind: new.kind, limits });
+    conversation::decide::say(decision, &main, &[NewMessage::text(Role::User, new.input.clone())])?;
     Ok(run)
 }
 
@@ -57,18 +57,18 @@ fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
 }
 
 /// Takes a run over and says under which epoch.
-pub(crate) fn claim(deciding: &mut Deciding<'_>, run: &RunId, node: &Arc<str>) -> Result<u64, Error> {
-    rights::system(deciding, "take a run over")?;
-    let epoch = unended(deciding, run)?.epoch.saturating_add(1);
-    deciding.record(Claimed { run: run.clone(), node: node.clone(), epoch });
+pub(crate) fn claim(decision: &mut DecisionBuilder<'_>, run: &RunId, node: &Arc<str>) -> Result<u64, Error> {
+    rights::system(decision, "take a run over")?;
+    let epoch = unended(decision, run)?.epoch.saturating_add(1);
+    decision.record(Claimed { run: run.clone(), node: node.clone(), epoch });
     Ok(epoch)
 }
 
 /// Notes that the agent whose turn is due is about to be asked.
-pub(crate) fn request(deciding: &mut Deciding<'_>, request: &TurnRequest) -> Result<(), Error> {
-    rights::system(deciding, "request a turn")?;
-    let run = driven(deciding, &request.run, request.epoch)?.clone();
-    let agent = next::agent(&deciding.state, &run.due)?;
+pub(crate) fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Error> {
+    rights::system(decision, "request a turn")?;
+    let run = driven(decision, &request.run, request.epoch)?.clone();
+    let agent = next::agent(&decision.state, &run.due)?;
     let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
         return Err(Error::Conflict {
             code: "turn_not_due",
@@ -78,44 +78,44 @@ pub(crate) fn request(deciding: &mut Deciding<'_>, request: &TurnRequest) -> Res
     };
     let TurnRequest { model, prompt, .. } = request.clone();
     let turn = run.turns.saturating_add(1);
-    deciding.record(TurnRequested { run: run.id, turn, agent, due: run.due, model, prompt });
+    decision.record(TurnRequested { run: run.id, turn, agent, due: run.due, model, prompt });
     Ok(())
 }
 
 /// Holds a run.
-pub(crate) fn pause(deciding: &mut Deciding<'_>, run: &RunId, reason: &str) -> Result<(), Error> {
-    rights::in_charge(deciding, "pause a run")?;
-    if unended(deciding, run)?.halt.is_none() {
-        deciding.record(Paused { run: run.clone(), reason: reason.to_owned() });
+pub(crate) fn pause(decision: &mut DecisionBuilder<'_>, run: &RunId, reason: &str) -> Result<(), Error> {
+    rights::in_charge(decision, "pause a run")?;
+    if unended(decision, run)?.halt.is_none() {
+        decision.record(Paused { run: run.clone(), reason: reason.to_owned() });
     }
     Ok(())
 }
 
 /// Lets a held run go on.
-pub(crate) fn resume(deciding: &mut Deciding<'_>, run: &RunId) -> Result<(), Error> {
-    rights::in_charge(deciding, "resume a run")?;
-    if unended(deciding, run)?.halt.is_some() {
-        deciding.record(Resumed { run: run.clone() });
+pub(crate) fn resume(decision: &mut DecisionBuilder<'_>, run: &RunId) -> Result<(), Error> {
+    rights::in_charge(decision, "resume a run")?;
+    if unended(decision, run)?.halt.is_some() {
+        decision.record(Resumed { run: run.clone() });
     }
     Ok(())
 }
 
 /// Ends a run before it is done.
-pub(crate) fn cancel(deciding: &mut Deciding<'_>, run: &RunId) -> Result<(), Error> {
-    rights::in_charge(deciding, "cancel a run")?;
-    unended(deciding, run)?;
-    deciding.record(Ended { run: run.clone(), halt: Halt { status: Status::Cancelled, reason: None } });
+pub(crate) fn cancel(decision: &mut DecisionBuilder<'_>, run: &RunId) -> Result<(), Error> {
+    rights::in_charge(decision, "cancel a run")?;
+    unended(decision, run)?;
+    decision.record(Ended { run: run.clone(), halt: Halt { status: Status::Cancelled, reason: None } });
     Ok(())
 }
 
 /// Brings the results of tool calls that a run waits for.
 pub(crate) fn tool_results(
-    deciding: &mut Deciding<'_>,
+    decision: &mut DecisionBuilder<'_>,
     run: &RunId,
     results: &[(String, String)],
 ) -> Result<Vec<Receipt>, Undecided> {
-    rights::in_charge(deciding, "bring the results of tools")?;
-    let due = unended(deciding, run)?.due.clone();
+    rights::in_charge(decision, "bring the results of tools")?;
+    let due = unended(decision, run)?.due.clone();
     let Due::Tools { agent, calls } = due else {
         return Err(Error::Conflict {
             code: "no_tool_awaited",
@@ -138,12 +138,12 @@ pub(crate) fn tool_results(
         ..NewMessage::text(Role::Tool, text.as_str())
     };
     let messages: Vec<_> = results.iter().map(message).collect();
-    conversation::decide::say(deciding, &ThreadId::of_agent(&agent), &messages)
+    conversation::decide::say(decision, &ThreadId::of_agent(&agent), &messages)
 }
 
 /// The run, if it has not ended.
-fn unended<'a>(deciding: &'a Deciding<'_>, run: &RunId) -> Result<&'a Run, Error> {
-    let run = deciding.state.runs.get(run)?;
+fn unended<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId) -> Result<&'a Run, Error> {
+    let run = decision.state.runs.get(run)?;
     if !run.has_ended() {
         return Ok(run);
     }
@@ -151,8 +151,8 @@ fn unended<'a>(deciding: &'a Deciding<'_>, run: &RunId) -> Result<&'a Run, Error
 }
 
 /// The run, if it has not ended and nobody else has taken it over since `epoch`.
-pub(super) fn driven<'a>(deciding: &'a Deciding<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Error> {
-    let run = unended(deciding, run)?;
+pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Error> {
+    let run = unended(decision, run)?;
     if run.epoch == epoch {
         return Ok(run);
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     agent::{self, Agent, Team},
-    deciding::Deciding,
+    decision::DecisionBuilder,
     error::Error,
     id::{AgentName, is_control},
     rights,
@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// Makes a session where there is none.
-pub(crate) fn create(deciding: &mut Deciding<'_>, new: &NewSession) -> Result<(), Error> {
-    if let Some(id) = &deciding.state.session.id {
+pub(crate) fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Error> {
+    if let Some(id) = &decision.state.session.id {
         return Err(Error::Conflict {
             code: "session_exists",
             what: format!("there is a session {id}"),
@@ -22,17 +22,17 @@ pub(crate) fn create(deciding: &mut Deciding<'_>, new: &NewSession) -> Result<()
     let settings = checked(new.settings.clone())?;
     Team::check(&new.agents)?;
     check_names(&settings, &new.agents)?;
-    deciding.record(Created { id: new.id.clone(), salt: new.salt, settings });
+    decision.record(Created { id: new.id.clone(), salt: new.salt, settings });
     for agent in &new.agents {
-        deciding.record(agent::facts::Added { agent: agent.clone() });
+        decision.record(agent::facts::Added { agent: agent.clone() });
     }
     Ok(())
 }
 
 /// Changes settings and agents.
-pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Result<(), Error> {
-    rights::in_charge(deciding, "change the session")?;
-    let before = deciding.state.session.settings.clone();
+pub(crate) fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<(), Error> {
+    rights::in_charge(decision, "change the session")?;
+    let before = decision.state.session.settings.clone();
     let patch = patch.clone();
     let settings = checked(Settings {
         title: patch.title.or_else(|| before.title.clone()),
@@ -47,11 +47,11 @@ pub(crate) fn update(deciding: &mut Deciding<'_>, patch: &SessionPatch) -> Resul
     if let Some(agents) = &patch.agents {
         Team::check(agents)?;
     }
-    let agents = patch.agents.unwrap_or_else(|| deciding.state.team.agents().cloned().collect());
+    let agents = patch.agents.unwrap_or_else(|| decision.state.team.agents().cloned().collect());
     check_names(&settings, &agents)?;
-    agent::decide::replace_team(deciding, agents);
+    agent::decide::replace_team(decision, agents);
     if settings != before {
-        deciding.record(Updated { settings });
+        decision.record(Updated { settings });
     }
     Ok(())
 }

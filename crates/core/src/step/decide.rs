@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     agent::{TOOL_NAME, is_tool_name},
-    deciding::Deciding,
+    decision::DecisionBuilder,
     error::Error,
     id::StepName,
     rights,
@@ -42,37 +42,37 @@ pub struct Place {
 }
 
 /// Makes a change on the way through the steps.
-pub(crate) fn change(deciding: &mut Deciding<'_>, change: &StepsChange) -> Result<(), Error> {
-    rights::in_charge(deciding, "change the orchestration state")?;
-    if deciding.state.session.settings.steps.is_empty() {
+pub(crate) fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<(), Error> {
+    rights::in_charge(decision, "change the orchestration state")?;
+    if decision.state.session.settings.steps.is_empty() {
         return Err(Error::NoSteps);
     }
     match change {
-        StepsChange::UseTool(tool) => use_tool(deciding, tool),
+        StepsChange::UseTool(tool) => use_tool(decision, tool),
         StepsChange::Advance => {
-            advance(deciding);
+            advance(decision);
             Ok(())
         }
         StepsChange::Reset => {
-            if *deciding.state.steps != Progress::default() {
-                deciding.record(StepsReset {});
+            if *decision.state.steps != Progress::default() {
+                decision.record(StepsReset {});
             }
             Ok(())
         }
         StepsChange::Report(usage) => {
-            deciding.record(UsageReported { usage: *usage });
+            decision.record(UsageReported { usage: *usage });
             Ok(())
         }
-        StepsChange::Set(place) => set(deciding, place),
+        StepsChange::Set(place) => set(decision, place),
     }
 }
 
 /// Takes in that a tool was used. One that is not the due one is refused.
-pub(crate) fn use_tool(deciding: &mut Deciding<'_>, tool: &Arc<str>) -> Result<(), Error> {
+pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> Result<(), Error> {
     if !is_tool_name(tool) {
         return Err(Error::invalid("/tool", format!("{tool:?} is no name of a tool: {TOOL_NAME}")));
     }
-    let (steps, before) = (&deciding.state.session.settings.steps, &deciding.state.steps);
+    let (steps, before) = (&decision.state.session.settings.steps, &decision.state.steps);
     let due = before.due(steps);
     if let Some(due) = due.filter(|due| *due != tool) {
         return Err(Error::Conflict {
@@ -84,23 +84,23 @@ pub(crate) fn use_tool(deciding: &mut Deciding<'_>, tool: &Arc<str>) -> Result<(
     let mut after = Progress::clone(before);
     after.log(tool.clone());
     let step = moved(steps, &after, usize::from(due.is_some()));
-    deciding.record(ToolUsed { tool: tool.clone(), step });
+    decision.record(ToolUsed { tool: tool.clone(), step });
     Ok(())
 }
 
 /// Takes in that a model called a tool, or says why it may not.
-pub(crate) fn call(deciding: &mut Deciding<'_>, tool: &Arc<str>) -> Result<(), String> {
-    match refusal(&deciding.state.session.settings.steps, &deciding.state.steps, tool) {
+pub(crate) fn call(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> Result<(), String> {
+    match refusal(&decision.state.session.settings.steps, &decision.state.steps, tool) {
         Some(reason) => Err(reason),
-        None => use_tool(deciding, tool).map_err(|error| error.to_string()),
+        None => use_tool(decision, tool).map_err(|error| error.to_string()),
     }
 }
 
-fn advance(deciding: &mut Deciding<'_>) {
-    let (steps, progress) = (&deciding.state.session.settings.steps, &deciding.state.steps);
+fn advance(decision: &mut DecisionBuilder<'_>) {
+    let (steps, progress) = (&decision.state.session.settings.steps, &decision.state.steps);
     if progress.due(steps).is_some() {
         let step = moved(steps, progress, 1);
-        deciding.record(SequenceAdvanced { step });
+        decision.record(SequenceAdvanced { step });
     }
 }
 
@@ -121,8 +121,8 @@ fn moved(steps: &Steps, progress: &Progress, by: usize) -> Move {
     }
 }
 
-fn set(deciding: &mut Deciding<'_>, place: &Place) -> Result<(), Error> {
-    let (steps, progress) = (&deciding.state.session.settings.steps, &deciding.state.steps);
+fn set(decision: &mut DecisionBuilder<'_>, place: &Place) -> Result<(), Error> {
+    let (steps, progress) = (&decision.state.session.settings.steps, &decision.state.steps);
     let step = match &place.active_step {
         Some(name) => name.clone(),
         None => progress.entered.clone(),
@@ -141,7 +141,7 @@ fn set(deciding: &mut Deciding<'_>, place: &Place) -> Result<(), Error> {
         None if place.active_step.is_some() => 0,
         None => return Ok(()),
     };
-    deciding.record(StepEntered { step, sequence_index: index });
+    decision.record(StepEntered { step, sequence_index: index });
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::{
     entry::{Actor, Entry, Header},
     error::Error,
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, Lacking, Layout, Prompt, Request, Told, prompt, prompt_of},
+    prompt::{Format, HistoryCache, Lacking, Layout, Prompt, Request, prompt, prompt_of},
     session::{NewSession, SessionPatch, Settings},
     state::State,
     tail::{Source, Tail},
@@ -100,7 +100,7 @@ impl Board {
             let asked = Asked { by, at: self.now, nonce: None, count: self.count, known: &known };
             match decide(&self.state, command, asked) {
                 Err(Undecided::Refused(error)) => return Err(error),
-                Err(Undecided::Need(seq)) => {
+                Err(Undecided::MissingEntry(seq)) => {
                     assert!(known.entries.insert(seq, self.entry(seq)).is_none(), "{seq} was known already");
                 }
                 Ok(decision) => match self.taken(&decision) {
@@ -190,25 +190,25 @@ impl Board {
     /// Where it asks for what there is not.
     pub fn prompt_from(
         &self,
-        kept: &mut Option<(Told, Seq)>,
+        kept: &mut Option<(HistoryCache, Seq)>,
         agent: &str,
         request: &Request<'_>,
     ) -> Result<Prompt, Error> {
         let view = self.view(agent)?;
         let source = Source::of(&view, request.thread);
         let mut tail = Tail::default();
-        let mut told = match kept.take().filter(|(told, _)| told.is_of(&view, request, self.count)) {
-            Some((mut told, through)) => {
+        let mut history = match kept.take().filter(|(history, _)| history.is_of(&view, request, self.count)) {
+            Some((mut history, through)) => {
                 let is_newer = |entry: &&Entry| entry.header.seq > through && source.has(&entry.header);
                 tail.extend(self.entries.iter().filter(is_newer))?;
-                told.read_on(&view, &tail, &self.values).unwrap();
-                told
+                history.read_on(&view, &tail, &self.values).unwrap();
+                history
             }
-            None => Told::new(&view, request, self.count)?,
+            None => HistoryCache::new(&view, request, self.count)?,
         };
         let mut page = 1;
         let built = loop {
-            match prompt_of(&view, request, &mut told, &self.values, self.count) {
+            match prompt_of(&view, request, &mut history, &self.values, self.count) {
                 Ok((prompt, _)) => break Ok(prompt),
                 Err(Lacking::Refused(error)) => break Err(error),
                 Err(lacking) => assert_eq!(lacking, Lacking::Older),
@@ -216,11 +216,11 @@ impl Board {
             let all: Vec<_> = self.entries.iter().rev().filter(|entry| source.has(&entry.header)).cloned().collect();
             tail = Tail { complete: all.len() <= page, ..Tail::default() };
             tail.extend_back(all.get(..page.min(all.len())).unwrap_or_default())?;
-            told.read(&view, &tail, &self.values).unwrap();
+            history.read(&view, &tail, &self.values).unwrap();
             page *= 4;
         };
-        told.forget_old();
-        *kept = Some((told, self.state.head.seq));
+        history.forget_old();
+        *kept = Some((history, self.state.head.seq));
         built
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use callboard_core::id::Seq;
 use callboard_core::{
     count::Tokens,
-    prompt::{Format, Layout, Request, Told as Kept, profile::Profile},
+    prompt::{Format, HistoryCache as Kept, Layout, Request, profile::Profile},
     testing::{Pieces, Words},
 };
 use proptest::{collection::vec, prelude::*};

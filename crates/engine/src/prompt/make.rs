@@ -7,7 +7,7 @@ use callboard_core::{
     entry::Entry,
     error::Error as Refusal,
     id::Seq,
-    prompt::{Lacking, Pieces, Prompt, Told, prompt_of},
+    prompt::{HistoryCache, Lacking, Pieces, Prompt, prompt_of},
     tail::{Source, Tail},
     text::Values,
 };
@@ -35,7 +35,7 @@ const LONG_TOKENS: Tokens = Tokens(1 << 18);
 #[derive(Default)]
 struct Making {
     /// What the reader was told.
-    told: Option<Told>,
+    history: Option<HistoryCache>,
     /// What was said since then, and how long it is.
     newer: Option<Tail>,
     newer_bytes: usize,
@@ -83,7 +83,7 @@ impl Session {
         if let Some(remembered) = self.live.prompts.recall(&wanted.asked.lane()) {
             (making.values, making.past) = (remembered.values.clone(), remembered.past.clone());
             if self.read_newer(wanted, &remembered, &mut making).await? {
-                making.told = Some(remembered.told.clone());
+                making.history = Some(remembered.history.clone());
                 return Ok(making);
             }
         }
@@ -94,7 +94,7 @@ impl Session {
     /// Reads what was said since something was remembered, and says whether that is of use.
     async fn read_newer(&self, wanted: &Wanted, known: &Remembered, making: &mut Making) -> Result<bool, Error> {
         let head = wanted.state.head.seq;
-        if known.through > head || !known.told.is_of(&wanted.view()?, &wanted.request(), wanted.count) {
+        if known.through > head || !known.history.is_of(&wanted.view()?, &wanted.request(), wanted.count) {
             return Ok(false);
         }
         let (mut newer, source) = (Tail::default(), wanted.source()?);
@@ -170,30 +170,30 @@ impl Making {
 
     fn build(&mut self, wanted: &Wanted) -> Result<(Prompt, Pieces), Lacking> {
         let (view, request) = (wanted.view()?, wanted.request());
-        let told = match &mut self.told {
-            Some(told) => told,
-            none => none.insert(Told::new(&view, &request, wanted.count)?),
+        let history = match &mut self.history {
+            Some(history) => history,
+            none => none.insert(HistoryCache::new(&view, &request, wanted.count)?),
         };
         if let Some(newer) = &self.newer {
-            told.read_on(&view, newer, &self.values)?;
+            history.read_on(&view, newer, &self.values)?;
             self.newer = None;
         }
         if self.has_older {
-            told.read(&view, &self.tail, &self.values)?;
+            history.read(&view, &self.tail, &self.values)?;
             self.has_older = false;
         }
-        prompt_of(&view, &request, told, &self.values, wanted.count)
+        prompt_of(&view, &request, history, &self.values, wanted.count)
     }
 
     fn finish(mut self, wanted: &Wanted, pieces: &Arc<Pieces>) -> Result<Remembered, Error> {
-        let mut told = self.told.take().ok_or(Error::Closed)?;
-        told.forget_old();
+        let mut history = self.history.take().ok_or(Error::Closed)?;
+        history.forget_old();
         let through = wanted.state.head.seq;
         let sets: BTreeSet<_> = wanted.state.sets.iter().filter_map(|held| held.set.content.stored()).collect();
         self.values.retain(|hash, _| sets.contains(hash));
         if !wanted.has_own_profile {
             self.past.note(through, wanted.asked.clone(), pieces.clone());
         }
-        Ok(Remembered { told, through, values: self.values, past: self.past })
+        Ok(Remembered { history, through, values: self.values, past: self.past })
     }
 }

@@ -7,9 +7,9 @@ pub(super) mod revoke;
 use std::sync::Arc;
 
 use callboard_core::{
+    access_token::{AccessToken, Holder, Role},
     id::AgentName,
     time::Timestamp,
-    token::{Holder, Role, Token},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,7 +45,7 @@ pub(crate) enum RoleShape {
 }
 
 impl TokenBody {
-    fn of(token: &Token) -> Self {
+    fn of(token: &AccessToken) -> Self {
         let (agent, role) = match &token.holder {
             Holder::Agent(agent) => (Some(agent.clone()), None),
             Holder::Role(role) => (None, Some(*role)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Actor, Hash},
-    request::Request,
+    idempotency::Request,
 };
 use callboard_engine::Once;
 use reqwest::RequestBuilder;

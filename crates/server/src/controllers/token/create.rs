@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use callboard_core::{
+    access_token::{Holder, NewAccessToken, Role},
     command::{Answer as Executed, Command},
     entry::Hash,
     id::AgentName,
-    token::{Holder, NewToken, Role},
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -58,7 +58,7 @@ pub(crate) async fn create(on: On<KeepTokens>, asked: Asked<NewTokenBody>) -> Re
     };
     let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
     let token = on.app.secret.token(on.session.id(), Hash(random));
-    let new = NewToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
+    let new = NewAccessToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
     let receipt = on.execute(asked.terms, Command::CreateToken(new)).await?;
     let Executed::Token(id) = receipt.answer else { return Err(Problem::closing()) };
     let state = on.session.state_at(receipt.head).await?;

@@ -54,11 +54,11 @@ pub enum Undecided {
     Refused(#[from] Error),
     /// An entry has to be looked up first: decide again with it in [`Known`].
     #[error("entry {0} has to be looked up first")]
-    Need(Seq),
+    MissingEntry(Seq),
 }
 
 /// A decision in the making: the state as it will be, and what makes it so.
-pub(crate) struct Deciding<'a> {
+pub(crate) struct DecisionBuilder<'a> {
     pub(crate) state: State,
     /// Who causes what is recorded now: who asks, or the agent whose answer is taken in.
     pub(crate) by: Actor,
@@ -67,7 +67,7 @@ pub(crate) struct Deciding<'a> {
     pub(crate) entries: Vec<Entry>,
 }
 
-impl Deciding<'_> {
+impl DecisionBuilder<'_> {
     /// Takes a fact in: it becomes the next entry.
     pub(crate) fn record<F: Fact>(&mut self, fact: F) {
         let draft = fact::draft(&fact, &self.state);
@@ -102,6 +102,6 @@ impl Deciding<'_> {
         if let Some(entry) = self.entries.iter().find(|entry| entry.header.seq == seq) {
             return Ok(Some(entry.clone()));
         }
-        self.asked.known.entries.get(&seq).cloned().ok_or(Undecided::Need(seq))
+        self.asked.known.entries.get(&seq).cloned().ok_or(Undecided::MissingEntry(seq))
     }
 }

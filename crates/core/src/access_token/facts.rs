@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Holder, Token};
+use super::{AccessToken, Holder};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
@@ -42,7 +42,7 @@ impl Fact for Created {
 
     fn apply(self, state: &mut State, header: &Header) {
         let Self { id, holder, sha256, nonce } = self;
-        let token = Token { id, holder, sha256, nonce, created_at: header.at };
+        let token = AccessToken { id, holder, sha256, nonce, created_at: header.at };
         state.tokens.0.insert_mut(header.seq, Arc::new(token));
     }
 

@@ -14,7 +14,7 @@ use crate::{
 
 /// One thing that was said, as the reader of a prompt is told of it.
 #[derive(Clone, Debug)]
-pub(super) struct Speech {
+pub(super) struct Utterance {
     /// The entry that holds it.
     pub(super) seq: Seq,
     /// Its size, as its entry has it.
@@ -56,7 +56,7 @@ pub(super) enum From {
     System,
 }
 
-impl Speech {
+impl Utterance {
     /// What an item says to `reader` in `thread`; nothing where a directive led to nothing that is worth a word. A text
     /// that is not at hand has to be read first.
     pub(super) fn of(
@@ -118,7 +118,13 @@ impl Speech {
     }
 }
 
-fn said(seq: Seq, message: &Message, reader: &AgentName, thread: &ThreadId, values: &Values) -> Result<Speech, Hash> {
+fn said(
+    seq: Seq,
+    message: &Message,
+    reader: &AgentName,
+    thread: &ThreadId,
+    values: &Values,
+) -> Result<Utterance, Hash> {
     let text = message.content.in_text(values)?;
     let place = format!("fetch message {} of thread {}", message.message_id, message.thread_id);
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
@@ -144,7 +150,7 @@ fn said(seq: Seq, message: &Message, reader: &AgentName, thread: &ThreadId, valu
             place,
         }
     };
-    Ok(Speech { seq, size: message.tokens, mine, kind })
+    Ok(Utterance { seq, size: message.tokens, mine, kind })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

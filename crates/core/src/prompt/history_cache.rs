@@ -7,8 +7,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     Lacking, Request,
-    eyes::Eyes,
-    speech::{Kind, Speech},
+    history_key::HistoryKey,
+    utterance::{Kind, Utterance},
     written::{Writer, Written},
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What is said together: a call with its results, or one thing alone.
-pub(super) type Group = Vec<Speech>;
+pub(super) type Group = Vec<Utterance>;
 
 /// How many things may be said between a call and its result, at the most. What comes later stands alone, so that nobody
 /// has to read on for a call that there never was.
@@ -29,8 +29,8 @@ const REACH: usize = 64;
 
 /// What one reader was told in one thread, as far back as it was read, and as far as it was written for a prompt.
 #[derive(Clone)]
-pub struct Told {
-    eyes: Eyes,
+pub struct HistoryCache {
+    key: HistoryKey,
     pieces: Vec<Piece>,
     /// How many things were said.
     said: usize,
@@ -53,25 +53,25 @@ pub(super) struct Piece {
     written: Option<Written>,
 }
 
-impl Told {
+impl HistoryCache {
     /// What the reader of a prompt was told before anything was read. Refused where it does not see the thread.
     pub fn new(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
-        let eyes = Eyes::of(view, request, count)?;
-        Ok(Self { eyes, pieces: Vec::new(), said: 0, unsettled: 0, complete: false, wanted: 0, bytes: 0 })
+        let key = HistoryKey::of(view, request, count)?;
+        Ok(Self { key, pieces: Vec::new(), said: 0, unsettled: 0, complete: false, wanted: 0, bytes: 0 })
     }
 
     /// Whether it is what the reader of this prompt was told, written as the prompt is: the same reader, who sees what
     /// it saw then.
     pub fn is_of(&self, view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> bool {
-        Eyes::of(view, request, count).is_ok_and(|eyes| eyes == self.eyes)
+        HistoryKey::of(view, request, count).is_ok_and(|key| key == self.key)
     }
 
     /// Reads a tail in the place of what was read before. What it says again is not written again.
     pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
-        let speeches = self.speeches(view, tail, values)?;
+        let utterances = self.utterances(view, tail, values)?;
         let before = std::mem::take(&mut self.pieces);
         (self.said, self.unsettled, self.complete) = (0, 0, tail.complete);
-        speeches.into_iter().for_each(|speech| self.add(speech));
+        utterances.into_iter().for_each(|utterance| self.add(utterance));
         let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
         for piece in &mut self.pieces {
             if let Some(same) = before.remove(&piece.seq()).filter(|before| before.says_what(piece)) {
@@ -84,8 +84,8 @@ impl Told {
 
     /// Reads on: `newer` holds the entries of the conversation that came after those that were read.
     pub fn read_on(&mut self, view: &View<'_>, newer: &Tail, values: &Values) -> Result<(), Lacking> {
-        let speeches = self.speeches(view, newer, values)?;
-        speeches.into_iter().for_each(|speech| self.add(speech));
+        let utterances = self.utterances(view, newer, values)?;
+        utterances.into_iter().for_each(|utterance| self.add(utterance));
         Ok(())
     }
 
@@ -107,26 +107,26 @@ impl Told {
         self.bytes = self.pieces.iter().map(Piece::bytes).sum();
     }
 
-    fn speeches(&self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<Vec<Speech>, Lacking> {
-        let (mut speeches, mut lacking) = (Vec::new(), Vec::new());
+    fn utterances(&self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<Vec<Utterance>, Lacking> {
+        let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
         for item in tail.items.iter().filter(|item| item.is_seen(view)) {
-            match Speech::of(item, &self.eyes.reader, &self.eyes.thread, values) {
-                Ok(speech) => speeches.extend(speech),
+            match Utterance::of(item, &self.key.reader, &self.key.thread, values) {
+                Ok(utterance) => utterances.extend(utterance),
                 Err(hash) => lacking.push(hash),
             }
         }
-        if lacking.is_empty() { Ok(speeches) } else { Err(Lacking::Values(lacking)) }
+        if lacking.is_empty() { Ok(utterances) } else { Err(Lacking::Values(lacking)) }
     }
 
     /// A result joins its call, also where other things were said between them; what else is said stands alone.
-    fn add(&mut self, speech: Speech) {
+    fn add(&mut self, utterance: Utterance) {
         let place = self.said;
         self.said += 1;
-        if let Some(id) = speech.result_of() {
+        if let Some(id) = utterance.result_of() {
             let near = self.pieces.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
             if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
                 self.bytes = self.bytes.saturating_sub(calling.bytes());
-                Arc::make_mut(&mut calling.group).push(speech);
+                Arc::make_mut(&mut calling.group).push(utterance);
                 calling.written = None;
                 self.bytes += calling.bytes();
                 return;
@@ -135,7 +135,7 @@ impl Told {
                 self.unsettled = self.pieces.len() + 1;
             }
         }
-        let piece = Piece { group: Arc::new(vec![speech]), place, written: None };
+        let piece = Piece { group: Arc::new(vec![utterance]), place, written: None };
         self.bytes += piece.bytes();
         self.pieces.push(piece);
     }
@@ -207,7 +207,7 @@ impl Piece {
 
     /// The entry that begins it.
     pub(super) fn seq(&self) -> Option<Seq> {
-        self.group.first().map(|speech| speech.seq)
+        self.group.first().map(|utterance| utterance.seq)
     }
 
     /// Whether it is what somebody else said.
@@ -216,18 +216,18 @@ impl Piece {
     }
 
     fn says_what(&self, other: &Self) -> bool {
-        let seqs = |piece: &Self| piece.group.iter().map(|speech| speech.seq).collect::<Vec<_>>();
+        let seqs = |piece: &Self| piece.group.iter().map(|utterance| utterance.seq).collect::<Vec<_>>();
         seqs(self) == seqs(other)
     }
 
     fn bytes(&self) -> usize {
-        let of_group: usize = self.group.iter().map(Speech::bytes).sum();
+        let of_group: usize = self.group.iter().map(Utterance::bytes).sum();
         size_of::<Self>() + of_group + self.written.as_ref().map_or(0, Written::bytes)
     }
 }
 
 /// Whether a group makes a call of this id that has no result yet.
 fn waits_for(group: &Group, id: &str) -> bool {
-    let calls = group.first().map(Speech::calls).unwrap_or_default().iter().filter(|call| call.id == id);
-    calls.count() > group.iter().filter(|speech| speech.result_of() == Some(id)).count()
+    let calls = group.first().map(Utterance::calls).unwrap_or_default().iter().filter(|call| call.id == id);
+    calls.count() > group.iter().filter(|utterance| utterance.result_of() == Some(id)).count()
 }

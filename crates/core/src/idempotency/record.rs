@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Request, RequestKey, reused};
+use super::{IdempotencyKey, Request, reused};
 use crate::{
     audience::Audience,
     entry::{Actor, Draft, Hash, Header},
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Begun {
     by: Actor,
-    key: RequestKey,
+    key: IdempotencyKey,
     fingerprint: Hash,
     /// What whoever takes the request up has to know to do it once, such as the id of a new session.
     pub intent: Value,

@@ -2,7 +2,7 @@
 
 use super::{Format, Request, reader};
 use crate::{
-    audience::Sight,
+    audience::VisibilitySpan,
     count::TokenCounter,
     error::Error,
     id::{AgentName, ThreadId},
@@ -13,17 +13,17 @@ use crate::{
 /// All that decides what a reader is told of entries, and how it is written. Where one of these changes, what was told
 /// before is not what is told now.
 #[derive(Clone, PartialEq)]
-pub(super) struct Eyes {
+pub(super) struct HistoryKey {
     pub(super) reader: AgentName,
     pub(super) thread: ThreadId,
     is_in_charge: bool,
     /// The threads that are read, and who has them in sight since when.
-    threads: Vec<(ThreadId, Option<Sight>)>,
+    threads: Vec<(ThreadId, Option<VisibilitySpan>)>,
     format: Format,
     vocabulary: String,
 }
 
-impl Eyes {
+impl HistoryKey {
     /// The eyes of the agent that looks, if it may speak in the thread of the request.
     pub(super) fn of(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
         let reader = reader(view, request.thread)?.name.clone();

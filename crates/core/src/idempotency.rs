@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Its key, unique among the requests of whoever asks.
-    pub key: RequestKey,
+    pub key: IdempotencyKey,
     /// The hash of all that it asks for: another one under the same key is another request.
     pub fingerprint: Hash,
 }
@@ -35,9 +35,9 @@ impl Request {
 /// The key of a request: 1 to 200 characters that can be seen, and blanks between them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct RequestKey(Arc<str>);
+pub struct IdempotencyKey(Arc<str>);
 
-impl FromStr for RequestKey {
+impl FromStr for IdempotencyKey {
     type Err = BadName;
 
     fn from_str(text: &str) -> Result<Self, BadName> {
@@ -50,7 +50,7 @@ impl FromStr for RequestKey {
     }
 }
 
-impl TryFrom<String> for RequestKey {
+impl TryFrom<String> for IdempotencyKey {
     type Error = BadName;
 
     fn try_from(text: String) -> Result<Self, BadName> {
@@ -58,13 +58,13 @@ impl TryFrom<String> for RequestKey {
     }
 }
 
-impl From<RequestKey> for String {
-    fn from(key: RequestKey) -> Self {
+impl From<IdempotencyKey> for String {
+    fn from(key: IdempotencyKey) -> Self {
         key.0.as_ref().to_owned()
     }
 }
 
-impl fmt::Display for RequestKey {
+impl fmt::Display for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Request, RequestKey, reused};
+use super::{IdempotencyKey, Request, reused};
 use crate::{
     answer::Answer,
     audience::Audience,
@@ -19,7 +19,7 @@ pub struct Answered {
     /// Who asked.
     pub by: Actor,
     /// The key.
-    pub key: RequestKey,
+    pub key: IdempotencyKey,
     /// See [`Request::fingerprint`].
     pub fingerprint: Hash,
     /// The answer.

@@ -1,4 +1,4 @@
-//! Tokens: what lets programs in as one of the team. Only a token's hash is in the journal.
+//! AccessTokens: what lets programs in as one of the team. Only a token's hash is in the journal.
 
 pub(crate) mod decide;
 pub(crate) mod facts;
@@ -38,7 +38,7 @@ pub enum Role {
 
 /// A token, as the state holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Token {
+pub struct AccessToken {
     /// Its id, by which it is revoked.
     pub id: Arc<str>,
     /// Whom it stands for.
@@ -54,16 +54,16 @@ pub struct Token {
 /// The tokens of a session that have not been revoked, in the order in which they were made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Tokens(RedBlackTreeMapSync<Seq, Arc<Token>>);
+pub struct AccessTokens(RedBlackTreeMapSync<Seq, Arc<AccessToken>>);
 
-impl Tokens {
+impl AccessTokens {
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Token> {
+    pub fn iter(&self) -> impl Iterator<Item = &AccessToken> {
         self.0.values().map(|token| &**token)
     }
 
     /// The one with this id.
-    pub fn get(&self, id: &str) -> Result<&Token, Error> {
+    pub fn get(&self, id: &str) -> Result<&AccessToken, Error> {
         self.iter().find(|token| *token.id == *id).ok_or_else(|| Error::not_found("token", id))
     }
 
@@ -81,11 +81,11 @@ impl Tokens {
 
 /// A token that is to be made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewToken {
-    /// See [`Token::holder`].
+pub struct NewAccessToken {
+    /// See [`AccessToken::holder`].
     pub holder: Holder,
-    /// See [`Token::sha256`].
+    /// See [`AccessToken::sha256`].
     pub sha256: Hash,
-    /// See [`Token::nonce`].
+    /// See [`AccessToken::nonce`].
     pub nonce: Hash,
 }
