@@ -1,18 +1,22 @@
 //! The board: all sessions of a store, loaded on demand and dropped when idle.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use callboard_core::{error::Error as Refusal, id::SessionId, time::Timestamp};
-use callboard_store::{Row, Store};
+use callboard_store::{Lease, Row, Store};
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
-    Error, Session, SessionInfo, Settings,
-    job::Job,
-    live::Live,
-    open::{Kept, Open},
-    snapshot::{self, Loaded},
-    upkeep,
+    error::Error,
+    live::{
+        background,
+        job::Job,
+        open::{Kept, Open},
+        session::Live,
+    },
+    session::{Session, SessionInfo},
+    settings::Settings,
+    upkeep::snapshot::{self, Loaded},
 };
 
 /// All sessions of a store. Its clones are the same board. It goes on until the last of them, and of the sessions and
@@ -29,7 +33,7 @@ impl Board {
     /// The board over `store`. It is called inside of a tokio runtime, on which its tasks run.
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let inner = Arc::new(Open::new(store, settings));
-        upkeep::start(&inner, &mut inner.tasks());
+        background::start(&inner, &mut inner.tasks());
         Self { inner }
     }
 
@@ -156,7 +160,22 @@ impl Board {
 
     /// Removes what has expired and names it.
     pub async fn sweep(&self) -> Result<Vec<SessionId>, Error> {
-        Ok(upkeep::sweep(&*self.inner.store).await?)
+        Ok(background::sweep(&*self.inner.store).await?)
+    }
+
+    /// Renews the leases that are held as [`Settings::lease`](Settings::lease) says, takes up to `most` of those
+    /// that have run out, and names the sessions of all that are held then: in each a run goes on that is to be driven
+    /// here.
+    pub async fn lease(&self, most: usize) -> Result<Vec<SessionId>, Error> {
+        let lease = &self.settings().lease;
+        if lease.lasts.is_zero() { Ok(Vec::new()) } else { Ok(self.store().lease(lease, most).await?) }
+    }
+
+    /// Lets go of all leases that are held here, so that others may drive those runs at once.
+    pub async fn let_go(&self) -> Result<(), Error> {
+        let lease = Lease { lasts: Duration::ZERO, ..self.settings().lease.clone() };
+        self.store().lease(&lease, 0).await?;
+        Ok(())
     }
 
     /// Ends the board: background tasks stop, what was asked of sessions before is answered, and snapshots that are

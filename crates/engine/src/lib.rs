@@ -26,68 +26,47 @@
 //! }
 //! ```
 
-mod error;
-mod problem;
-mod settings;
-
 mod board;
-mod create;
-mod export;
-mod fork;
-mod import;
-mod making;
-mod once;
-mod open;
-mod upkeep;
-
-mod job;
+mod error;
+mod idempotency;
 mod journal;
 mod live;
-mod publication;
-mod recent;
-mod remembered;
-mod sizes;
-mod writer;
-
-mod append;
-mod expiry;
-mod lease;
-mod snapshot;
-mod survey;
-mod texts;
-
-mod check;
-mod copy;
-mod filter;
-mod history;
-mod info;
-mod pages;
-mod prompt;
-mod request;
+mod problem;
+mod prompt_memory;
+mod read;
 mod session;
-mod subscribe;
-mod why;
+mod settings;
+mod sizes;
+mod texts;
+mod transfer;
+mod upkeep;
 
 pub use board::Board;
-pub use check::check;
-pub use copy::{check_copy, copy};
-pub use create::NewBoardSession;
 pub use error::Error;
-pub use export::Export;
-pub use filter::Filter;
-pub use history::{MessagePage, MessageQuery, MessageView};
-pub use info::{PromptInfo, RunInfo, SetInfo, ThreadInfo};
-pub use job::{Ephemeral, Receipt};
-pub use lease::LEASE;
-pub use once::{Claim, Once};
-pub use pages::Place;
+pub use idempotency::record::{Claim, Once};
+pub use live::job::{Ephemeral, Receipt};
 pub use problem::Problem;
-pub use prompt::{DEFAULT_WINDOW, PromptQuery, counter_of};
-pub use remembered::PromptMemory;
+pub use prompt_memory::PromptMemory;
+pub use read::{
+    filter::Filter,
+    history::{MessagePage, MessageQuery, MessageView},
+    info::{PromptInfo, RunInfo, SetInfo, ThreadInfo},
+    pages::Place,
+    prompt::{DEFAULT_WINDOW, PromptQuery, counter_of},
+    subscribe::Subscription,
+};
 pub use session::{Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
-pub use subscribe::Subscription;
-pub use survey::{Progress, Survey};
+pub use transfer::{
+    create::NewBoardSession,
+    export::Export,
+    store_copy::{check_copy, copy},
+};
+pub use upkeep::{
+    check::check,
+    lease::LEASE,
+    survey::{Progress, Survey},
+};
 
 pub use callboard_core as core;
 pub use callboard_store as store;

@@ -3,7 +3,7 @@
 use callboard_core::error::{Error as Refusal, Fault};
 use serde::Serialize;
 
-use crate::Error;
+use crate::error::Error;
 
 /// An error as programs read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -19,11 +19,13 @@ use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::{
-    Ephemeral, Error, Receipt,
-    job::{Execute, Job},
+    error::Error,
     journal::read,
-    live::Live,
-    open::Open,
+    live::{
+        job::{Ephemeral, Execute, Job, Receipt},
+        open::Open,
+        session::Live,
+    },
     sizes::sizes,
 };
 
@@ -94,7 +96,7 @@ impl Session {
         if seq == Seq::ZERO || seq > now.head.seq {
             return Err(Refusal::NoEntry { seq, head: now.head.seq }.into());
         }
-        let loaded = crate::snapshot::load(&*self.live.store, self.id(), seq).await?;
+        let loaded = crate::upkeep::snapshot::load(&*self.live.store, self.id(), seq).await?;
         self.live.confirm(&now).await?;
         Ok(Arc::new(loaded.ok_or_else(|| self.live.gone())?.state))
     }

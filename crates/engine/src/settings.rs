@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use callboard_core::session::Ttl;
 use callboard_store::{Clock, Lease, SystemClock};
 
-use crate::{PromptMemory, lease::LEASE};
+use crate::{prompt_memory::PromptMemory, upkeep::lease::LEASE};
 
 /// What a board is told when it is opened.
 #[derive(Clone, Debug)]

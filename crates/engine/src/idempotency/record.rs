@@ -14,7 +14,7 @@ use callboard_core::{
 use callboard_store::{Append, Work};
 use serde_json::Value;
 
-use crate::{Board, Error, append::append_surely, expiry, journal::read};
+use crate::{board::Board, error::Error, journal::read, live::append::append_surely, upkeep::expiry};
 
 /// For how long such a request is remembered, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;

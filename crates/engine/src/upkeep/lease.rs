@@ -6,34 +6,11 @@
 
 use std::time::Duration;
 
-use callboard_core::{
-    id::{RunId, SessionId},
-    run::Status,
-    state::State,
-};
+use callboard_core::{id::RunId, run::Status, state::State};
 use callboard_store::{Lease, Work};
-
-use crate::{Board, Error};
 
 /// For how long a lease lasts by itself. It is renewed five times as often, so that a bad moment loses none.
 pub const LEASE: Duration = Duration::from_secs(7);
-
-impl Board {
-    /// Renews the leases that are held as [`Settings::lease`](crate::Settings::lease) says, takes up to `most` of those
-    /// that have run out, and names the sessions of all that are held then: in each a run goes on that is to be driven
-    /// here.
-    pub async fn lease(&self, most: usize) -> Result<Vec<SessionId>, Error> {
-        let lease = &self.settings().lease;
-        if lease.lasts.is_zero() { Ok(Vec::new()) } else { Ok(self.store().lease(lease, most).await?) }
-    }
-
-    /// Lets go of all leases that are held here, so that others may drive those runs at once.
-    pub async fn let_go(&self) -> Result<(), Error> {
-        let lease = Lease { lasts: Duration::ZERO, ..self.settings().lease.clone() };
-        self.store().lease(&lease, 0).await?;
-        Ok(())
-    }
-}
 
 /// What becomes of the work in a session: whoever begins a run, lets it go on or takes it over has the lease.
 pub(crate) fn work(before: &State, after: &State, lease: &Lease) -> Work {

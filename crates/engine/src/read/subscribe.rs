@@ -13,8 +13,10 @@ use callboard_core::{
 use tokio::sync::watch;
 
 use crate::{
-    Error, Filter, Session,
-    job::{End, Published},
+    error::Error,
+    live::job::{End, Published},
+    read::filter::Filter,
+    session::Session,
     sizes::sizes,
 };
 

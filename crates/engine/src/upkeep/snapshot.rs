@@ -11,7 +11,7 @@ use callboard_core::{
 use callboard_store::Store;
 
 use crate::{
-    Error,
+    error::Error,
     journal::{PAGE, follows, read},
 };
 

@@ -10,12 +10,14 @@ use callboard_core::{
 use callboard_store::{Row, Store};
 
 use crate::{
-    Error,
-    expiry::lives_until,
+    error::Error,
     journal::{PAGE, follows, read},
-    snapshot,
-    survey::{Progress, Stop, Survey, survey},
     texts::needed,
+    upkeep::{
+        expiry::lives_until,
+        snapshot,
+        survey::{Progress, Stop, Survey, survey},
+    },
 };
 
 /// How much later than its journal lets it live a session may expire: clocks differ.

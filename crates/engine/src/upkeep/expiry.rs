@@ -11,7 +11,7 @@ use std::{
 use callboard_core::{run::Status, session::Ttl, state::State, time::Timestamp};
 use callboard_store::{Clock, Store};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The longest time for which uses are not noted.
 const MAX_INTERVAL_MILLIS: u64 = 30_000;

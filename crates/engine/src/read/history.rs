@@ -20,7 +20,7 @@ use callboard_store::{Order, Query, TimeQuery};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Error, Filter, Session, journal::PAGE, sizes::sizes};
+use crate::{error::Error, journal::PAGE, read::filter::Filter, session::Session, sizes::sizes};
 
 /// Which messages of a thread are wanted.
 #[derive(Clone, Debug, Default, PartialEq)]

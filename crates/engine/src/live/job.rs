@@ -10,7 +10,7 @@ use callboard_core::{
 };
 use tokio::sync::oneshot;
 
-use crate::Error;
+use crate::error::Error;
 
 /// What an executed command is answered with.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,12 +13,14 @@ use callboard_store::{Append, Store, Work};
 use tokio::time::Instant;
 
 use crate::{
-    Error, Receipt, expiry,
-    job::Execute,
+    error::Error,
     journal::{PAGE, read},
-    lease,
+    live::{
+        job::{Execute, Receipt},
+        writer::Writer,
+    },
     sizes::sizes,
-    writer::Writer,
+    upkeep::{expiry, lease},
 };
 
 /// How often a batch is decided again after somebody else was faster.

@@ -10,7 +10,7 @@ use callboard_core::{
     viewer::Viewer,
 };
 
-use crate::{Error, Receipt, Session, sizes::sizes};
+use crate::{error::Error, live::job::Receipt, session::Session, sizes::sizes};
 
 impl Session {
     /// Executes a command for a request that carries a key, unless the same request was executed before: then its

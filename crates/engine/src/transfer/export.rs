@@ -1,7 +1,7 @@
 //! Exports: a whole session as lines of JSON.
 //!
 //! The first line says what it is, then come the entries, each after the long texts that it speaks of, and the last
-//! line says where the journal ends. The tags of the entries chain, so that an [`import`](crate::import) notices a line
+//! line says where the journal ends. The tags of the entries chain, so that an [`import`](crate::Board::import) notices a line
 //! that was cut, edited, left out or moved.
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -12,7 +12,7 @@ use callboard_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Session, texts::stored};
+use crate::{error::Error, session::Session, texts::stored};
 
 /// The version of the form of exports.
 pub(crate) const VERSION: u32 = 1;

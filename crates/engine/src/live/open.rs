@@ -9,7 +9,7 @@ use callboard_core::id::SessionId;
 use callboard_store::Store;
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
-use crate::{Settings, live::Live};
+use crate::{live::session::Live, settings::Settings};
 
 /// The sessions of a store that are in memory, and what keeps them so.
 pub(crate) struct Open {

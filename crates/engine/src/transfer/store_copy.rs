@@ -12,14 +12,16 @@ use callboard_core::{
 use callboard_store::{Append, Order, Query, Row, Store, Work};
 
 use crate::{
-    Error,
-    append::append_surely,
-    check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
+    error::Error,
     journal::{PAGE, read},
-    lease::work_of_nobody,
-    snapshot,
-    survey::{Progress, Stop, Survey, survey},
+    live::append::append_surely,
     texts::stored,
+    upkeep::{
+        check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
+        lease::work_of_nobody,
+        snapshot,
+        survey::{Progress, Stop, Survey, survey},
+    },
 };
 
 /// How many bytes are appended at once, unless one entry has more.

@@ -1,4 +1,4 @@
-//! Imports: a session made from the lines of an [`export`](crate::export) again.
+//! Imports: a session made from the lines of an [`export`](crate::Export) again.
 
 use std::{
     collections::BTreeSet,
@@ -15,12 +15,16 @@ use callboard_core::{
 use tokio::sync::mpsc;
 
 use crate::{
-    Board, Error, Session,
-    create::EXISTS,
-    export::{AT_ONCE, Line, VERSION},
+    board::Board,
+    error::Error,
     journal::follows,
-    making::Making,
+    session::Session,
     texts::stored,
+    transfer::{
+        create::EXISTS,
+        export::{AT_ONCE, Line, VERSION},
+        session_copy::Making,
+    },
 };
 
 impl Board {

@@ -20,7 +20,7 @@ use callboard_core::{
 };
 use serde::Serialize;
 
-use crate::{Error, Session};
+use crate::{error::Error, session::Session};
 
 /// A context set as a viewer sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -9,10 +9,14 @@ use callboard_core::{
 };
 
 use crate::{
-    Board, Error, Session,
-    create::{EXISTS, exists},
-    making::Making,
+    board::Board,
+    error::Error,
+    session::Session,
     texts::stored,
+    transfer::{
+        create::{EXISTS, exists},
+        session_copy::Making,
+    },
 };
 
 /// How many entries are appended at once.

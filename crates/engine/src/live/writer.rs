@@ -9,11 +9,13 @@ use callboard_core::{
 use tokio::sync::oneshot;
 
 use crate::{
-    Error, expiry,
-    job::{End, Execute, Job},
+    error::Error,
     journal::{PAGE, follows, read},
-    live::Live,
-    snapshot,
+    live::{
+        job::{End, Execute, Job},
+        session::Live,
+    },
+    upkeep::{expiry, snapshot},
 };
 
 /// How many commands are decided together at most.

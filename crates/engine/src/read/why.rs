@@ -11,7 +11,7 @@ use callboard_core::{
 };
 use serde_json::Value;
 
-use crate::{Error, Session, journal::PAGE, sizes::sizes};
+use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes};
 
 impl Session {
     /// Says where `text` came from, who was shown it and what became of it, as far as `viewer` may know.

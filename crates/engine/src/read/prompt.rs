@@ -17,8 +17,9 @@ use callboard_core::{
 use callboard_tokens::context_window;
 
 use crate::{
-    Error, Session,
-    remembered::Asked,
+    error::Error,
+    prompt_memory::Asked,
+    session::Session,
     sizes::{counter_for, sizes},
 };
 

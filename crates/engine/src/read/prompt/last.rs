@@ -13,8 +13,9 @@ use callboard_core::{
 
 use super::{PromptQuery, Wanted};
 use crate::{
-    Error, Session,
-    remembered::{Asked, Past},
+    error::Error,
+    prompt_memory::{Asked, Past},
+    session::Session,
 };
 
 impl Session {

@@ -9,9 +9,10 @@ use callboard_core::{
 use callboard_store::Order;
 
 use crate::{
-    Error, MessageQuery, MessageView, Session,
-    history::{given, seen, stored},
+    error::Error,
     journal::PAGE,
+    read::history::{MessageQuery, MessageView, given, seen, stored},
+    session::Session,
     sizes::sizes,
 };
 

@@ -15,8 +15,9 @@ use callboard_store::{Order, Query};
 
 use super::Wanted;
 use crate::{
-    Error, Session,
-    remembered::{Past, Remembered},
+    error::Error,
+    prompt_memory::{Past, Remembered},
+    session::Session,
 };
 
 /// How many entries are read at once at the most.

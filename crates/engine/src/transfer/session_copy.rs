@@ -13,11 +13,12 @@ use callboard_core::{
 use callboard_store::{Append, Row, Work};
 
 use crate::{
-    Board, Error,
-    append::append_surely,
-    create::exists,
-    expiry,
+    board::Board,
+    error::Error,
     journal::{follows, read},
+    live::append::append_surely,
+    transfer::create::exists,
+    upkeep::expiry,
 };
 
 /// How many seconds a session lives of which not all is there yet.

@@ -12,7 +12,7 @@ use callboard_core::{error::Error as Refusal, id::SessionId};
 use callboard_store::Store;
 use tokio::task::JoinSet;
 
-use crate::Error;
+use crate::error::Error;
 
 /// How many sessions are named at once.
 const PAGE: usize = 256;

@@ -11,7 +11,14 @@ use callboard_core::{
 };
 use callboard_store::{Append, Work};
 
-use crate::{Board, Error, Session, append::append_surely, expiry, sizes::sizes, snapshot::Loaded};
+use crate::{
+    board::Board,
+    error::Error,
+    live::append::append_surely,
+    session::Session,
+    sizes::sizes,
+    upkeep::{expiry, snapshot::Loaded},
+};
 
 /// What a new session is made of.
 #[derive(Clone, Debug, Default, PartialEq)]

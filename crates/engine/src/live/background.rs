@@ -1,0 +1,182 @@
+//! Upkeep: what a board does in the background, as long as it is there.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_store::Store;
+use tokio::{
+    sync::broadcast::{
+        self,
+        error::{RecvError, TryRecvError},
+    },
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior},
+};
+
+use crate::{
+    error::Error,
+    live::{
+        open::{Kept, Open},
+        session::Live,
+    },
+};
+
+/// How long a session that could not be read is left alone before it is tried again.
+const AGAIN_AFTER: Duration = Duration::from_millis(200);
+
+/// How long what the store tells is gathered behind what it told last, so that every append of a busy store wakes nobody.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
+
+/// How many sessions the store is asked to remove at once, so that a large sweep holds nobody up for long.
+const SWEPT_AT_ONCE: usize = 50;
+
+/// A clock that is found to have moved so much more or less than time has passed, in milliseconds, was set.
+const JUMP_MILLIS: u64 = 60_000;
+
+/// How long nothing is swept after a clock was set: time for a mistake to be noticed.
+const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
+
+/// Starts the tasks of a board.
+pub(crate) fn start(board: &Arc<Open>, tasks: &mut JoinSet<()>) {
+    tasks.spawn(drop_idle(Arc::downgrade(board), board.settings.idle));
+    tasks.spawn(follow(Arc::downgrade(board), board.store.watch()));
+    if let Some(every) = board.settings.sweep {
+        tasks.spawn(keep_swept(Arc::downgrade(board), every));
+    }
+}
+
+/// Drops sessions that nobody holds and nobody has asked for lately.
+async fn drop_idle(board: Weak<Open>, idle: Duration) {
+    let mut every = ticks(idle);
+    loop {
+        every.tick().await;
+        let Some(board) = board.upgrade() else { return };
+        let held = |kept: &Kept| Arc::strong_count(&kept.live) > 1 && kept.live.known().is_ok();
+        board.sessions().kept.retain(|_, kept| held(kept) || kept.used.elapsed() < idle);
+    }
+}
+
+/// Lets sessions that somebody waits for read what others wrote, as soon as the store tells of it. Who only asks now and
+/// then looks for it then.
+async fn follow(board: Weak<Open>, mut changes: broadcast::Receiver<SessionId>) {
+    let mut again = HashSet::new();
+    loop {
+        let Some(told) = next_told(&mut changes, !again.is_empty()).await else { return };
+        let Some(board) = board.upgrade() else { return };
+        let listening: Vec<Arc<Live>> = {
+            let sessions = board.sessions();
+            let is_told = |id: &SessionId| told.all || told.sessions.contains(id) || again.contains(id);
+            let listening = sessions.kept.iter().filter(|(id, kept)| is_told(id) && kept.live.has_listeners());
+            listening.map(|(_, kept)| kept.live.clone()).collect()
+        };
+        drop(board);
+        again.clear();
+        for live in listening {
+            match live.refresh().await {
+                Ok(_) | Err(Error::NoSession { .. } | Error::Closed) => {}
+                Err(error) => {
+                    tracing::warn!(session = %live.id, %error, "what changed could not be read; trying again");
+                    again.insert(live.id.clone());
+                }
+            }
+        }
+        tokio::time::sleep(GATHERED_FOR).await;
+    }
+}
+
+/// Which sessions a store told of.
+#[derive(Default)]
+struct Told {
+    sessions: HashSet<SessionId>,
+    /// Whether it may have been any other one too.
+    all: bool,
+}
+
+/// What the store tells of next, with what it told meanwhile; at once, or nearly so, where something is to be tried
+/// again anyway. None where it has closed.
+async fn next_told(changes: &mut broadcast::Receiver<SessionId>, again: bool) -> Option<Told> {
+    let mut told = Told::default();
+    let patience = if again { AGAIN_AFTER } else { Duration::MAX };
+    match tokio::time::timeout(patience, changes.recv()).await {
+        Ok(Ok(id)) => drop(told.sessions.insert(id)),
+        Ok(Err(RecvError::Lagged(_))) => told.all = true,
+        Ok(Err(RecvError::Closed)) => return None,
+        Err(_) => return Some(told),
+    }
+    loop {
+        match changes.try_recv() {
+            Ok(id) => drop(told.sessions.insert(id)),
+            Err(TryRecvError::Lagged(_)) => told.all = true,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(told),
+        }
+    }
+}
+
+/// Removes what has expired, now and then. A clock that was set may be wrong: nothing is removed for a while then.
+async fn keep_swept(board: Weak<Open>, every: Duration) {
+    let mut every = ticks(every);
+    let mut steady: Option<Steady> = None;
+    loop {
+        every.tick().await;
+        let Some(store) = board.upgrade().map(|board| board.store.clone()) else { return };
+        let Ok(now) = store.now().await else { continue };
+        if !steady.get_or_insert_with(|| Steady::new(now)).is_at(now) {
+            continue;
+        }
+        match sweep(&*store).await {
+            Ok(swept) if swept.is_empty() => {}
+            Ok(swept) => tracing::info!(sessions = swept.len(), "removed what had expired"),
+            Err(error) => tracing::warn!(%error, "what has expired could not be removed; trying again later"),
+        }
+    }
+}
+
+/// Whether the store's clock goes as time goes.
+struct Steady {
+    clock: Timestamp,
+    seen: Instant,
+    trusted_from: Instant,
+}
+
+impl Steady {
+    fn new(clock: Timestamp) -> Self {
+        let now = Instant::now();
+        Self { clock, seen: now, trusted_from: now }
+    }
+
+    /// Takes in what the clock shows now, and says whether it can be trusted.
+    fn is_at(&mut self, clock: Timestamp) -> bool {
+        let now = Instant::now();
+        let passed = i64::try_from((now - self.seen).as_millis()).unwrap_or(i64::MAX);
+        let shown = clock.as_millis().saturating_sub(self.clock.as_millis());
+        if shown.abs_diff(passed) > JUMP_MILLIS {
+            tracing::warn!(%clock, "the store's clock was set; nothing is removed for an hour");
+            self.trusted_from = now + AFTER_JUMP;
+        }
+        (self.clock, self.seen) = (clock, now);
+        now >= self.trusted_from
+    }
+}
+
+/// Removes what has expired and names it.
+pub(crate) async fn sweep(store: &dyn Store) -> Result<Vec<SessionId>, callboard_store::Error> {
+    let mut swept = Vec::new();
+    loop {
+        let some = store.sweep(SWEPT_AT_ONCE).await?;
+        let is_last = some.len() < SWEPT_AT_ONCE;
+        swept.extend(some);
+        if is_last {
+            return Ok(swept);
+        }
+    }
+}
+
+fn ticks(every: Duration) -> tokio::time::Interval {
+    let mut ticks = tokio::time::interval(every.max(Duration::from_millis(10)));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}

@@ -1,0 +1,150 @@
+//! How others reach a live session: they put a job into its queue, and whoever finds the queue idle does the jobs.
+
+use std::sync::{Arc, Weak};
+
+use callboard_core::{state::State, time::Timestamp};
+use callboard_store::Row;
+use futures::FutureExt as _;
+use tokio::sync::{oneshot, watch};
+
+use crate::{
+    error::Error,
+    live::{
+        job::{Job, Published},
+        session::{Live, Work},
+        writer::Writer,
+    },
+    upkeep::expiry,
+};
+
+impl Live {
+    /// Waits for its turn in the queue of the session.
+    pub(crate) async fn ask<T>(
+        self: &Arc<Self>,
+        job: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Job,
+    ) -> Result<T, Error> {
+        let (answer, answered) = oneshot::channel();
+        // The semaphore is never closed.
+        self.room.acquire().await.map_err(|_| Error::Closed)?.forget();
+        if let Some(writer) = self.put(job(answer)) {
+            let mut work = Box::pin(writer.run());
+            // What can be done without waiting is done here: to wake a task and be woken by it takes longer. What has to wait
+            // goes on in a task, whether or not whoever asked is still interested.
+            if (&mut work).now_or_never().is_none() {
+                tokio::spawn(work);
+            }
+        }
+        answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
+    }
+
+    /// Puts something into the queue. Where nobody does what waits there, whoever gets the writer has to.
+    fn put(self: &Arc<Self>, job: Job) -> Option<Writer> {
+        let mut work = self.work();
+        work.waiting.push_back(job);
+        let is_idle = !std::mem::replace(&mut work.is_under_way, true);
+        is_idle.then(|| Writer(self.clone()))
+    }
+
+    /// The state as it is in the store now, also where somebody else wrote it. It counts as a use of the session.
+    pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<State>, Error> {
+        let before = self.known()?;
+        let interval = expiry::interval(before.session.settings.ttl_seconds);
+        if self.activity.is_due(self.settings.clock.now(), interval) {
+            let now = self.store.now().await?;
+            match self.store.touch(&self.id, expiry::lives_until(&before, now)).await {
+                Ok(row) => {
+                    let state = self.caught_up(&before, row).await?;
+                    self.touch_anew(&before, &state, now).await;
+                    return Ok(state);
+                }
+                // What can be read can be read while nothing can be written.
+                Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
+            }
+        }
+        let row = self.store.row(&self.id).await?;
+        self.caught_up(&before, row).await
+    }
+
+    /// Notes a use at `now` once more, where what was not known `before` lets the session live for another time.
+    async fn touch_anew(&self, before: &State, state: &State, now: Timestamp) {
+        let until = expiry::lives_until(state, now);
+        if until != expiry::lives_until(before, now)
+            && let Err(error) = self.store.touch(&self.id, until).await
+        {
+            tracing::warn!(session = %self.id, %error, "a use of the session could not be noted");
+        }
+    }
+
+    /// The state as it is in the store now, for Callboard's own ends: it counts as no use.
+    pub(crate) async fn refresh(self: &Arc<Self>) -> Result<Arc<State>, Error> {
+        let before = self.known()?;
+        let row = self.store.row(&self.id).await?;
+        self.caught_up(&before, row).await
+    }
+
+    /// The state as of `row` or later, where `before` was published before the row was read.
+    async fn caught_up(self: &Arc<Self>, before: &State, row: Option<Row>) -> Result<Arc<State>, Error> {
+        let now = self.known()?;
+        let is_known = row.is_some_and(|Row { head, .. }| {
+            let between = before.head.seq < head.seq && head.seq < now.head.seq;
+            head == before.head || head == now.head || between
+        });
+        if is_known {
+            return Ok(now);
+        }
+        self.ask(Job::CatchUp).await?;
+        self.known()
+    }
+
+    /// The states that are published from now on. Whoever has them uses the session.
+    pub(crate) fn published(self: &Arc<Self>) -> watch::Receiver<Published> {
+        let published = self.published.listen();
+        let mut work = self.work();
+        if work.noting.is_none() {
+            self.note_uses(&mut work, 0);
+        }
+        drop(work);
+        published
+    }
+
+    /// Has the use by those who listen noted in another rhythm, now that the session lives for another time.
+    pub(crate) fn note_uses_anew(self: &Arc<Self>) {
+        let mut work = self.work();
+        if let Some(number) = work.noting {
+            self.note_uses(&mut work, number.wrapping_add(1));
+        }
+    }
+
+    fn note_uses(self: &Arc<Self>, work: &mut Work, number: u64) {
+        work.noting = Some(number);
+        let ttl = self.known().map(|state| state.session.settings.ttl_seconds).unwrap_or_default();
+        tokio::spawn(note_uses(Arc::downgrade(self), number, expiry::interval(ttl)));
+    }
+
+    /// Has the use by those who listen noted, where `number` is still to see to it.
+    fn note_use(self: &Arc<Self>, number: u64) -> bool {
+        let mut work = self.work();
+        if work.noting != Some(number) {
+            return false;
+        }
+        if !self.has_listeners() || self.known().is_err() {
+            work.noting = None;
+            return false;
+        }
+        drop(work);
+        if let Some(writer) = self.put(Job::NoteUse) {
+            tokio::spawn(writer.run());
+        }
+        true
+    }
+}
+
+/// Sees to it that the use by those who listen is noted now and then, as long as there are any.
+async fn note_uses(live: Weak<Live>, number: u64, interval: std::time::Duration) {
+    loop {
+        tokio::time::sleep(interval).await;
+        if !live.upgrade().is_some_and(|live| live.note_use(number)) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Live sessions: what is durable, published for all who read, and the queue of those who write.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use callboard_core::{
+    entry::{Entry, Head},
+    id::{Seq, SessionId},
+    state::State,
+    time::Timestamp,
+};
+use callboard_store::Store;
+use tokio::{
+    sync::{Notify, Semaphore, broadcast},
+    task::JoinHandle,
+};
+
+use crate::{
+    error::Error,
+    journal::{PAGE, follows, read},
+    live::{
+        job::{End, Ephemeral, Job, Published},
+        publication::Publication,
+        recent::Recent,
+    },
+    prompt_memory::SessionMemory,
+    settings::Settings,
+    upkeep::{expiry::Activity, snapshot::Loaded},
+};
+
+/// How many commands may wait for their turn in one session.
+const QUEUE: usize = 1024;
+
+/// How many events that are not kept wait for a listener that is slow.
+const EPHEMERAL: usize = 1024;
+
+/// A session in memory.
+pub(crate) struct Live {
+    pub(crate) id: SessionId,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) prompts: SessionMemory,
+    /// Tells the entries that are decided here from those of anybody else.
+    pub(crate) nonce: Option<u32>,
+    /// Told where a run begins or goes on here.
+    pub(crate) begun: Arc<Notify>,
+    /// There once somebody listens: it takes more room than all the rest.
+    ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) published: Publication<Published>,
+    pub(crate) recent: Recent,
+    pub(crate) activity: Activity,
+    /// Room in the queue.
+    pub(crate) room: Semaphore,
+    work: Mutex<Work>,
+}
+
+/// What is to be done in a session, and who does it. A session in which nothing happens has no task.
+pub(crate) struct Work {
+    pub(crate) waiting: VecDeque<Job>,
+    /// Whether there is a task that does it.
+    pub(crate) is_under_way: bool,
+    /// The task that sees to it that the use by those who listen is noted; each one has another number.
+    pub(crate) noting: Option<u64>,
+    /// The entry that the newest snapshot is of, as far as is known here.
+    pub(crate) snapshot: Seq,
+    /// The snapshot that is being written.
+    pub(crate) writing: Option<JoinHandle<()>>,
+}
+
+impl Live {
+    /// A session whose durable state was just read. Its last use was noted at `used`.
+    pub(crate) fn new(
+        id: SessionId,
+        store: Arc<dyn Store>,
+        settings: Arc<Settings>,
+        begun: Arc<Notify>,
+        loaded: Loaded,
+        used: Timestamp,
+    ) -> Arc<Self> {
+        let Loaded { state, snapshot } = loaded;
+        let (waiting, is_under_way, noting, writing) = Default::default();
+        Arc::new(Self {
+            id,
+            store,
+            prompts: settings.prompt_memory.of_session(),
+            nonce: settings.nonce(),
+            begun,
+            ephemeral: OnceLock::new(),
+            settings,
+            published: Publication::new(Ok(Arc::new(state))),
+            recent: Recent::default(),
+            activity: Activity::at(used),
+            room: Semaphore::new(QUEUE),
+            work: Mutex::new(Work { waiting, is_under_way, noting, snapshot, writing }),
+        })
+    }
+
+    pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes from the queue what can be done together; nothing where there is nothing left to do.
+    pub(crate) fn take(&self, most: usize) -> Vec<Job> {
+        let mut work = self.work();
+        let jobs: Vec<_> = {
+            let many = work.waiting.len().min(most);
+            work.waiting.drain(..many).collect()
+        };
+        work.is_under_way = !jobs.is_empty();
+        drop(work);
+        self.free(&jobs);
+        jobs
+    }
+
+    /// Frees the room that `jobs` had in the queue; what nobody asked for had none.
+    pub(crate) fn free(&self, jobs: &[Job]) {
+        self.room.add_permits(jobs.iter().filter(|job| !matches!(job, Job::NoteUse)).count());
+    }
+
+    /// The state that was published last.
+    pub(crate) fn known(&self) -> Result<Arc<State>, Error> {
+        self.published.get().map_err(|end| self.error(end))
+    }
+
+    /// Lets those who listen hear something that is not kept.
+    pub(crate) fn tell(&self, event: Ephemeral) {
+        if let Some(ephemeral) = self.ephemeral.get() {
+            // Nobody may be listening any more.
+            let _ = ephemeral.send(event);
+        }
+    }
+
+    /// Hears what is not kept.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
+        self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
+    }
+
+    /// Whether somebody waits for what happens.
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.published.has_listeners()
+    }
+
+    /// The entries after `after` up to `through`, at most a page: from memory where they are there. None where the
+    /// journal is not the one any more in which `after` is.
+    pub(crate) async fn entries(&self, after: Head, through: Seq) -> Result<Vec<Arc<Entry>>, Error> {
+        if let Some(entries) = self.recent.after(after.seq, through) {
+            return Ok(entries);
+        }
+        let entries = read(&*self.store, &self.id, after.seq, through, PAGE).await?;
+        let goes_on = entries.first().is_some_and(|first| follows(after, first));
+        Ok(if goes_on { entries.into_iter().map(Arc::new).collect() } else { Vec::new() })
+    }
+
+    /// All entries after `after` up to `through`, where they are in memory.
+    pub(crate) fn newer(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut last = after;
+        while last < through {
+            entries.extend(self.recent.after(last, through)?);
+            last = entries.last().map(|entry| entry.header.seq).filter(|seq| *seq > last)?;
+        }
+        Some(entries)
+    }
+
+    /// Makes sure that what was read after `state` was taken is of the same journal.
+    pub(crate) async fn confirm(&self, state: &State) -> Result<(), Error> {
+        let Head { seq, tag } = state.head;
+        let is_it = match self.store.row(&self.id).await? {
+            Some(row) if row.head == state.head => true,
+            Some(_) => {
+                let there = read(&*self.store, &self.id, seq.previous(), seq, 1).await?;
+                there.first().is_some_and(|entry| entry.tag == tag)
+            }
+            None => false,
+        };
+        if is_it { Ok(()) } else { Err(self.gone()) }
+    }
+
+    /// That there is no such session (any more).
+    pub(crate) fn gone(&self) -> Error {
+        self.error(End::Gone)
+    }
+
+    pub(crate) fn error(&self, end: End) -> Error {
+        match end {
+            End::Gone => Error::NoSession { session: self.id.clone() },
+            End::Closed => Error::Closed,
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! How sessions come and go: created, forked, imported, exported, and copied to another store.
+
+pub(crate) mod create;
+pub(crate) mod export;
+pub(crate) mod fork;
+pub(crate) mod import;
+pub(crate) mod session_copy;
+pub(crate) mod store_copy;
