@@ -11,29 +11,29 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
-use crate::{app::App, json::parse, problem::Problem, terms::Terms};
+use crate::{app::App, json::parse, problem::Problem, write_options::WriteOptions};
 
 /// What a change was asked for with: a body, and the terms. A body that is left out is an empty object.
-pub(crate) struct Asked<T> {
+pub(crate) struct RequestBody<T> {
     pub(crate) body: T,
-    pub(crate) terms: Terms,
+    pub(crate) options: WriteOptions,
 }
 
 /// A body with nothing in it.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct Empty {}
 
-impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
+impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         let limits = &app.settings.limits;
         let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
-        let terms = Terms::of(&parts, &bytes)?;
+        let options = WriteOptions::of(&parts, &bytes)?;
         if bytes.is_empty() || *bytes == *b"null" {
-            return Ok(Self { body: parse(b"{}")?, terms });
+            return Ok(Self { body: parse(b"{}")?, options });
         }
         if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
             let detail = "the body is to be sent as it is: leave the header `Content-Encoding` out";
@@ -43,7 +43,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
             let detail = "the body is to be JSON: send the header `Content-Type: application/json`";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
         }
-        Ok(Self { body: parse(&bytes)?, terms })
+        Ok(Self { body: parse(&bytes)?, options })
     }
 }
 

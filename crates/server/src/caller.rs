@@ -20,16 +20,16 @@ use serde_json::Value;
 
 use crate::{
     app::App,
-    once::Task,
+    idempotency::Attempt,
     params,
     problem::Problem,
     rights::{Rank, Right},
     secret,
-    terms::Terms,
+    write_options::WriteOptions,
 };
 
 /// A call on a session by somebody who has the right to it.
-pub(crate) struct On<R> {
+pub(crate) struct Authorized<R> {
     pub(crate) app: App,
     pub(crate) session: Session,
     /// Who calls, or as whom.
@@ -43,15 +43,15 @@ pub(crate) struct On<R> {
 
 /// A call that adds to a session. Where its caller may so whatever the session is like, nobody looks at the store before:
 /// what is added is decided on what is true by then.
-pub(crate) struct Adding<R>(On<R>);
+pub(crate) struct AuthorizedToAdd<R>(Authorized<R>);
 
 /// A call on the server by somebody who has the right to it.
-pub(crate) struct Here<R> {
+pub(crate) struct AuthorizedOnServer<R> {
     pub(crate) app: App,
     right: PhantomData<R>,
 }
 
-impl<R> On<R> {
+impl<R> Authorized<R> {
     /// Through whose eyes the caller sees.
     pub(crate) fn viewer(&self) -> Viewer {
         self.actor.clone().into()
@@ -66,9 +66,9 @@ impl<R> On<R> {
     }
 
     /// Executes a command on these terms.
-    pub(crate) async fn execute(&self, terms: Terms, command: Command) -> Result<Receipt, Problem> {
+    pub(crate) async fn execute(&self, options: WriteOptions, command: Command) -> Result<Receipt, Problem> {
         let (by, session) = (self.actor.clone(), &self.session);
-        let Terms { expected, request } = terms;
+        let WriteOptions { expected, request } = options;
         Ok(match request {
             Some(request) => session.execute_once(by, expected, request, command).await?,
             None => session.execute_at(by, expected, command).await?,
@@ -77,20 +77,24 @@ impl<R> On<R> {
 
     /// Does on these terms what is outside of the journal; once where the request carries a key. `work` is told whether
     /// the same request was begun before.
-    pub(crate) async fn once<W>(&self, terms: &Terms, work: impl FnOnce(bool) -> W) -> Result<Value, Problem>
+    pub(crate) async fn idempotent<W>(
+        &self,
+        options: &WriteOptions,
+        work: impl FnOnce(bool) -> W,
+    ) -> Result<Value, Problem>
     where
         W: Future<Output = Result<Value, Problem>>,
     {
-        let work = async |task: Task<()>| {
-            self.expect(terms).await?;
-            work(task.again).await
+        let work = async |attempt: Attempt<()>| {
+            self.expect(options).await?;
+            work(attempt.is_repeat).await
         };
-        self.app.once(self.actor.clone(), terms, Some(self.session.id()), (), work).await
+        self.app.idempotent(self.actor.clone(), options, Some(self.session.id()), (), work).await
     }
 
     /// Refuses what is asked for on another head than the session has.
-    pub(crate) async fn expect(&self, terms: &Terms) -> Result<(), Problem> {
-        let Some(expected) = terms.expected else { return Ok(()) };
+    pub(crate) async fn expect(&self, options: &WriteOptions) -> Result<(), Problem> {
+        let Some(expected) = options.expected else { return Ok(()) };
         let head = self.session.state().await?.head.seq;
         if head == expected { Ok(()) } else { Err(Error::Stale { expected, head }.into()) }
     }
@@ -101,60 +105,60 @@ impl<R> On<R> {
     }
 }
 
-impl<R: Right> FromRequestParts<App> for On<R> {
+impl<R: Right> FromRequestParts<App> for Authorized<R> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let caller = Caller::of(parts, app)?;
+        let credentials = Credentials::of(parts, app)?;
         let id = params::session_id(parts, app).await?;
-        let (session, state, actor) = caller.enter(app, &id).await?;
+        let (session, state, actor) = credentials.enter(app, &id).await?;
         let actor = as_agent(parts, actor, &state)?;
         let rank = rank(&actor, &state);
         if !R::WHO.allows(rank, &state) {
             return Err(forbidden::<R>(&actor));
         }
-        let token = if let Caller::Token(token) = caller { Some(secret::hash(&token)) } else { None };
+        let token = if let Credentials::Token(token) = credentials { Some(secret::hash(&token)) } else { None };
         Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
     }
 }
 
-impl<R: Right> FromRequestParts<App> for Adding<R> {
+impl<R: Right> FromRequestParts<App> for AuthorizedToAdd<R> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        if let Caller::User = Caller::of(parts, app)?
+        if let Credentials::User = Credentials::of(parts, app)?
             && params::acting(parts)?.is_none()
             && let Some(session) = app.board.known_session(&params::session_id(parts, app).await?)
         {
             let (actor, rank, right) = (Actor::User, Rank::User, PhantomData);
-            return Ok(Self(On { app: app.clone(), session, actor, rank, token: None, right }));
+            return Ok(Self(Authorized { app: app.clone(), session, actor, rank, token: None, right }));
         }
-        On::from_request_parts(parts, app).await.map(Self)
+        Authorized::from_request_parts(parts, app).await.map(Self)
     }
 }
 
-impl<R> Adding<R> {
+impl<R> AuthorizedToAdd<R> {
     /// Executes a command on these terms.
-    pub(crate) async fn execute(self, terms: Terms, command: Command) -> Result<Receipt, Problem> {
-        match self.0.execute(terms.clone(), command.clone()).await {
+    pub(crate) async fn execute(self, options: WriteOptions, command: Command) -> Result<Receipt, Problem> {
+        match self.0.execute(options.clone(), command.clone()).await {
             // There may be another session under this name by now.
             Err(problem) if problem.code == "not_found" => {
                 let session = self.0.app.board.session(self.0.session.id()).await?;
-                On { session, ..self.0 }.execute(terms, command).await
+                Authorized { session, ..self.0 }.execute(options, command).await
             }
             executed => executed,
         }
     }
 }
 
-impl<R: Right> FromRequestParts<App> for Here<R> {
+impl<R: Right> FromRequestParts<App> for AuthorizedOnServer<R> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let caller = Caller::of(parts, app)?;
-        if let Caller::Token(token) = &caller {
+        let credentials = Credentials::of(parts, app)?;
+        if let Credentials::Token(token) = &credentials {
             let id = secret::session_of(token).ok_or_else(unknown)?;
-            let (_, _, actor) = caller.enter(app, &id).await?;
+            let (_, _, actor) = credentials.enter(app, &id).await?;
             return Err(match actor {
                 Actor::User => Refusal::Forbidden {
                     who: "a token of one session".to_owned(),
@@ -173,14 +177,14 @@ impl<R: Right> FromRequestParts<App> for Here<R> {
 }
 
 /// What a call shows of its caller.
-enum Caller {
+enum Credentials {
     /// It is the user's.
     User,
     /// It has a token that may be one of a session.
     Token(String),
 }
 
-impl Caller {
+impl Credentials {
     fn of(parts: &Parts, app: &App) -> Result<Self, Problem> {
         let mut headers = parts.headers.get_all(header::AUTHORIZATION).iter();
         let Some(shown) = headers.next() else {

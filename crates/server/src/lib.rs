@@ -2,7 +2,7 @@
 //!
 //! [`serve`] takes a board and a listener and serves until it is told to stop; [`Local`] answers the same calls within the
 //! process, for who has the board at hand. What can be called is declared where it
-//! is answered, in `controllers/RESOURCE/VERB.rs`; [`openapi`] puts the declarations together. Before a call looks
+//! is answered, in `controllers/RESOURCE.rs`; [`openapi`] puts the declarations together. Before a call looks
 //! anything up, `rights` says whether its caller may make it, and whatever goes wrong leaves as a `problem`.
 
 mod error;
@@ -24,12 +24,12 @@ mod secret;
 mod answer;
 mod body;
 mod cursor;
+mod idempotency;
 mod json;
-mod once;
 mod params;
 mod problem;
 mod strict;
-mod terms;
+mod write_options;
 
 mod controllers;
 mod drivers;

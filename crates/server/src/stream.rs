@@ -19,7 +19,7 @@ use utoipa::IntoParams;
 
 use crate::{
     app::App,
-    caller::On,
+    caller::Authorized,
     params::{self, number, words},
     problem::Problem,
     rights::Rank,
@@ -84,7 +84,7 @@ pub(crate) const DELTA: &str = "turn.delta";
 
 impl Feed {
     /// Opens a stream. `last` is the last entry that the caller has, where it comes back.
-    pub(crate) async fn open<R>(on: &On<R>, query: FeedQuery, last: Option<Seq>) -> Result<Self, Problem> {
+    pub(crate) async fn open<R>(caller: &Authorized<R>, query: FeedQuery, last: Option<Seq>) -> Result<Self, Problem> {
         let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
         let roles = params::roles(query.roles.as_deref())?;
         let wants_deltas = if types.is_empty() {
@@ -95,15 +95,15 @@ impl Feed {
         if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
             return Err(Refusal::contradiction("/roles", "only entries of the type message.added have a role").into());
         }
-        let viewer = on.viewer();
-        let in_charge = on.rank >= Rank::Manager;
-        let deltas = if wants_deltas && in_charge { Some(on.session.listen(&viewer).await?) } else { None };
+        let viewer = caller.viewer();
+        let in_charge = caller.rank >= Rank::Manager;
+        let deltas = if wants_deltas && in_charge { Some(caller.session.listen(&viewer).await?) } else { None };
         let filter = Filter { types, thread: query.thread, roles };
         let after = last.or(query.after.map(Seq));
-        let subscription = on.session.subscribe(viewer.clone(), after, filter).await?;
-        on.app.metrics.streams.up();
-        let admission = Admission { viewer, token: on.token, in_charge };
-        Ok(Self { app: on.app.clone(), session: on.session.clone(), subscription, deltas, admission })
+        let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
+        caller.app.metrics.streams.up();
+        let admission = Admission { viewer, token: caller.token, in_charge };
+        Ok(Self { app: caller.app.clone(), session: caller.session.clone(), subscription, deltas, admission })
     }
 
     /// What comes next; `None` once there is nothing more.

@@ -1,29 +1,41 @@
 //! Context files.
 
-pub(super) mod add;
-pub(super) mod delegate;
-pub(super) mod list;
-pub(super) mod read;
-pub(super) mod remove;
-pub(super) mod search;
-
 use axum::http::StatusCode;
 use callboard_core::{id::SessionId, time::Timestamp};
-use callboard_files::{Category, Error, Found, Keyword, Match, Project, Query, Recipient, Session};
+use callboard_files::{
+    Category, Error, Found, Keyword, Match, NewFile, Parts, Project, Query, Recipient, Session, TaskName, Template,
+    message,
+};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    answer::Answer,
     app::App,
-    caller::On,
-    files::{self, Files},
-    params,
+    body::{Empty, RequestBody},
+    caller::Authorized,
+    files::{self, Files, now},
+    params::{self, FilePath},
     problem::Problem,
+    rights::{ReadFiles, WriteFiles},
     shape::{
         file::{CategoryShape, MatchShape},
         text,
     },
 };
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, add))
+        .routes(routes!(search))
+        .routes(routes!(delegate))
+        .routes(routes!(read, remove))
+        // The same, where the `/` of the path is written as it is.
+        .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read).delete(remove))
+}
 
 /// A context file.
 #[derive(Serialize, ToSchema)]
@@ -108,7 +120,7 @@ fn absent(path: &str) -> Problem {
     Problem::not_found(format!("there is no context file {path}"))
 }
 
-impl<R> On<R> {
+impl<R> Authorized<R> {
     /// Works with the folder of the session, which is a use of it, and notes what is there then. `otherwise` is what
     /// comes of it where there is no folder.
     async fn in_folder<T: Send + 'static>(
@@ -138,5 +150,211 @@ impl<R> On<R> {
         };
         let seen = self.session.view(&self.viewer(), may).await?;
         Ok(seen.into_iter().map(FileBody::from).collect())
+    }
+}
+
+/// List context files
+#[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
+    params(("session" = String, Path, description = "The session"), FilesQuery),
+    responses((status = OK, description = "The files that the caller sees, in the order in which they were added",
+        body = FileList)))]
+async fn list(
+    caller: Authorized<ReadFiles>,
+    params::Query(query): params::Query<FilesQuery>,
+) -> Result<Answer<FileList>, Problem> {
+    let query = query.parse()?;
+    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
+    Ok(Answer::ok(FileList { files: caller.seen(found).await? }))
+}
+
+/// Search context files
+#[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
+    operation_id = "search_files",
+    params(("session" = String, Path, description = "The session"), FilesQuery),
+    responses((status = OK, description = "The files that the caller sees, those that fit best first",
+        body = FileList)))]
+async fn search(
+    caller: Authorized<ReadFiles>,
+    params::Query(query): params::Query<FilesQuery>,
+) -> Result<Answer<FileList>, Problem> {
+    let query = query.parse()?;
+    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
+    Ok(Answer::ok(FileList { files: caller.seen(found).await? }))
+}
+
+/// What a file is to be.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = NewContextFile)]
+pub(crate) struct NewFileBody {
+    /// What it is for; `general` where it is left out.
+    #[serde(default)]
+    #[schema(value_type = CategoryShape, required = false)]
+    category: Category,
+    /// What it is called.
+    #[schema(value_type = text::ContextFileName)]
+    name: TaskName,
+    /// For whom it is: an agent, or `all`.
+    #[serde(rename = "for")]
+    #[schema(value_type = text::ContextFileRecipient)]
+    recipient: Recipient,
+    /// Under which words it is found; its name, where there are none.
+    #[serde(default)]
+    #[schema(value_type = Vec<text::ContextFileKeyword>, required = false)]
+    keywords: Vec<Keyword>,
+    /// What is to be done.
+    #[schema(value_type = text::Saying)]
+    request: String,
+    /// What one has to know for it.
+    background: Option<String>,
+    /// What is to come of it.
+    expected: Option<String>,
+    /// What limits it.
+    constraints: Option<String>,
+}
+
+/// Where a file is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ContextFileAdded)]
+pub(crate) struct AddedFile {
+    /// Its path below the folder of the project.
+    path: String,
+    #[schema(value_type = String)]
+    session_id: SessionId,
+}
+
+/// Write a context file
+#[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
+    params(("session" = String, Path, description = "The session")),
+    request_body = NewFileBody,
+    responses((status = CREATED, description = "Where it is", body = AddedFile)))]
+async fn add(caller: Authorized<WriteFiles>, new: RequestBody<NewFileBody>) -> Result<Answer<Value>, Problem> {
+    let NewFileBody { category, name, recipient, keywords, request, background, expected, constraints } = new.body;
+    let parts = Parts { request, background, expected, constraints };
+    let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
+    let added = caller.idempotent(&new.options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
+    Ok(Answer::created(added))
+}
+
+/// Writes a file. One that is there already may be what the same request wrote before.
+async fn write(caller: &Authorized<WriteFiles>, file: NewFile, is_repeat: bool) -> Result<Value, Problem> {
+    let (files, id) = (files(&caller.app)?, caller.session.id().clone());
+    let now = now(&caller.app.board).await?;
+    let add = move |project: &Project| {
+        let mut session = project.session_or_new(&id, now)?;
+        let written = if is_repeat { session.has(&file)? } else { None };
+        let path = written.map_or_else(|| session.add(&file, now), Ok)?;
+        Ok(AddedFile { path: session.shown(path.as_str()), session_id: id })
+    };
+    let added = files.with(add).await?;
+    files.observe(&caller.session).await?;
+    Ok(json!(added))
+}
+
+/// A task that is handed over.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Delegation)]
+pub(crate) struct DelegationBody {
+    /// The agent that gets it.
+    #[schema(value_type = text::ContextFileRecipient)]
+    to: Recipient,
+    /// What it is to do.
+    #[schema(value_type = text::Saying)]
+    task: String,
+    /// Words under which the files that belong to it are listed. Without any, those that occur in the task count.
+    #[serde(default)]
+    #[schema(value_type = Vec<text::ContextFileKeyword>, required = false)]
+    keywords: Vec<Keyword>,
+    /// What the files are for.
+    #[schema(value_type = Option<CategoryShape>)]
+    category: Option<Category>,
+}
+
+/// What to say, and the files that it names.
+#[derive(Serialize, ToSchema)]
+#[schema(as = DelegationMessage)]
+pub(crate) struct DelegationAnswer {
+    /// What to say. Where no file fits, it says so.
+    message: String,
+    /// The paths of the files below the folder of the project.
+    files: Vec<String>,
+}
+
+/// Say how to hand a task over
+#[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
+    operation_id = "delegate_with_files",
+    params(("session" = String, Path, description = "The session")),
+    request_body = DelegationBody,
+    responses((status = OK, description = "What to say", body = DelegationAnswer)))]
+async fn delegate(
+    caller: Authorized<WriteFiles>,
+    request: RequestBody<DelegationBody>,
+) -> Result<Answer<DelegationAnswer>, Problem> {
+    let DelegationBody { to, task, keywords, category } = request.body;
+    if task.trim().is_empty() {
+        return Err(Problem::invalid("/task", "say what is to be done"));
+    }
+    let query = Query { keywords, category, ..Query::default() };
+    let (reader, words) = (to.clone(), task.clone());
+    let related = move |session: &mut callboard_files::Session, _| Ok(session.related(&reader, &words, &query));
+    let found = caller.in_folder(|_| Ok(Vec::new()), related).await?;
+    let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
+    Ok(Answer::ok(DelegationAnswer { message: message(to.as_str(), &task, &files), files }))
+}
+
+/// Read a context file
+#[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
+    params(("session" = String, Path, description = "The session"),
+        ("path" = String, Path, description = "The file, below the session's folder")),
+    responses((status = OK, description = "The file", body = FileBody)))]
+async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<FileBody>, Problem> {
+    let absent = || absent(&path);
+    let meant = path.clone();
+    let read = move |session: &mut callboard_files::Session, _| {
+        let path = session.meant(&meant)?;
+        let shown = session.shown(path.as_str());
+        let found = session.list(&Query::default()).into_iter().find(|file| file.path == shown);
+        let found = found.ok_or(Error::NotTracked { path: shown.clone() })?;
+        let content = session.read(&path)?.ok_or(Error::NoFile { path: shown })?;
+        Ok((found, content))
+    };
+    let (found, content) = match caller.in_folder(Err, read).await {
+        // What is hidden answers like what is not there.
+        Err(problem) if is_nothing(&problem) => return Err(absent()),
+        done => done?,
+    };
+    let body = caller.seen(vec![found]).await?.pop().ok_or_else(absent)?;
+    Ok(Answer::ok(FileBody { content: Some(content), ..body }))
+}
+
+/// Remove a context file
+#[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
+    operation_id = "remove_file",
+    params(("session" = String, Path, description = "The session"),
+        ("path" = String, Path, description = "The file, below the session's folder")),
+    responses((status = NO_CONTENT, description = "It is gone")))]
+async fn remove(
+    caller: Authorized<WriteFiles>,
+    FilePath(path): FilePath,
+    request: RequestBody<Empty>,
+) -> Result<StatusCode, Problem> {
+    let Empty {} = request.body;
+    caller.idempotent(&request.options, async |is_repeat| take_away(&caller, &path, is_repeat).await).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes a file. The same request may have removed one that is not there.
+async fn take_away(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> Result<Value, Problem> {
+    let meant = path.to_owned();
+    let remove = move |session: &mut callboard_files::Session, now| {
+        let path = session.meant(&meant)?;
+        session.remove(&path, now)
+    };
+    match caller.in_folder(Err, remove).await {
+        Ok(()) => Ok(Value::Null),
+        Err(problem) if is_nothing(&problem) && is_repeat => Ok(Value::Null),
+        Err(problem) if is_nothing(&problem) => Err(absent(path)),
+        Err(problem) => Err(problem),
     }
 }

@@ -1,1 +1,48 @@
-pub(super) mod answer;
+//! Forms.
+
+use callboard_core::{command::Command, id::SetName, view::View};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    caller::Authorized,
+    controllers::context_set::{Seen, SetBody},
+    params::Name,
+    problem::Problem,
+    rights::AnswerForm,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(answer))
+}
+
+/// What the user gives.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormAnswers {
+    /// An answer for each field, by its key.
+    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
+    answers: Map<String, Value>,
+}
+
+/// Answer a form. The run that waits for it goes on
+#[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
+    params(("session" = String, Path, description = "The session"), ("name" = String, Path, description = "The form")),
+    request_body = FormAnswers,
+    responses((status = OK, description = "The set that it became", body = SetBody)))]
+async fn answer(
+    caller: Authorized<AnswerForm>,
+    Name(name): Name<SetName>,
+    request: RequestBody<FormAnswers>,
+) -> Result<Answer<SetBody>, Problem> {
+    let receipt = caller.execute(request.options, Command::SubmitForm(name.clone(), request.body.answers)).await?;
+    let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
+    let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))
+}

@@ -1,4 +1,98 @@
-pub(super) mod document;
-pub(super) mod health;
-pub(super) mod metrics;
-pub(super) mod page;
+//! The server itself.
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, header},
+    response::{Html, IntoResponse, Response},
+};
+use callboard_store::Durability;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    caller::AuthorizedOnServer,
+    problem::{Problem, ProblemBody},
+    rights::ReadMetrics,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(health))
+        .routes(routes!(ready))
+        .routes(routes!(metrics))
+        .routes(routes!(document))
+        .routes(routes!(page))
+}
+
+/// That all is well.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`
+    status: &'static str,
+    /// The version of the server.
+    version: &'static str,
+}
+
+/// That it can be used.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ready {
+    /// `ok`
+    status: &'static str,
+    /// What a change has survived once it is answered: `process`, which is nothing beyond the server, `normal`, the end
+    /// of the process by any means, or `full`, a loss of power too.
+    #[schema(value_type = String)]
+    durability: &'static str,
+}
+
+/// Say that the server lives
+#[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "health",
+    responses((status = OK, description = "It lives", body = Health)))]
+async fn health() -> Answer<Health> {
+    Answer::ok(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
+}
+
+/// Say whether the server can be used: its store answers, and it is not shutting down
+#[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "ready",
+    responses((status = OK, description = "It can be used", body = Ready),
+        (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = ProblemBody,
+            content_type = "application/problem+json")))]
+async fn ready(State(app): State<App>) -> Result<Answer<Ready>, Problem> {
+    if app.closing.is_cancelled() {
+        return Err(Problem::closing());
+    }
+    let store = app.board.store();
+    store.sessions(None, 1).await.map_err(|error| Problem::from(callboard_engine::Error::from(error)))?;
+    let durability = match store.durability() {
+        Durability::Process => "process",
+        Durability::Normal => "normal",
+        Durability::Full => "full",
+    };
+    Ok(Answer::ok(Ready { status: "ok", durability }))
+}
+
+/// Read what the server counts of itself, in the text form of Prometheus
+#[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
+    responses((status = OK, description = "The numbers", body = String, content_type = "text/plain")))]
+async fn metrics(server: AuthorizedOnServer<ReadMetrics>) -> Response {
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
+    ([kind], server.app.metrics.text(server.app.drivers.len())).into_response()
+}
+
+/// Read this document
+#[utoipa::path(get, path = "/openapi.json", tag = "server", operation_id = "openapi",
+    responses((status = OK, description = "The OpenAPI document", body = Object)))]
+async fn document(State(app): State<App>) -> Response {
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    ([kind], app.document.clone()).into_response()
+}
+
+/// See what there is
+#[utoipa::path(get, path = "/", tag = "server", operation_id = "page",
+    responses((status = OK, description = "A page with links", body = String, content_type = "text/html")))]
+async fn page() -> Html<&'static str> {
+    Html(include_str!("system/page.html"))
+}

@@ -14,7 +14,7 @@ use futures::stream;
 use utoipa::ToSchema;
 
 use crate::{
-    caller::On,
+    caller::Authorized,
     params::{Query, whole},
     problem::Problem,
     rights::ReadJournal,
@@ -43,12 +43,12 @@ struct EventShape {
         ("Last-Event-ID" = Option<u64>, Header, description = "The last entry that the caller has")),
     responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = EventShape)))]
 pub(crate) async fn events(
-    on: On<ReadJournal>,
+    caller: Authorized<ReadJournal>,
     Query(query): Query<FeedQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let last = last(&headers)?;
-    let feed = Feed::open(&on, query, last).await?;
+    let feed = Feed::open(&caller, query, last).await?;
     let keep_alive = KeepAlive::new().interval(feed.app().settings.limits.keep_alive);
     let events = stream::unfold(feed, async |mut feed| {
         let item = feed.next().await?;

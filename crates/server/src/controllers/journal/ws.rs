@@ -10,7 +10,7 @@ use axum::{
 use serde_json::json;
 
 use crate::{
-    caller::On,
+    caller::Authorized,
     params::Query,
     problem::Problem,
     rights::ReadJournal,
@@ -20,7 +20,7 @@ use crate::{
 /// Follows the journal over a WebSocket: one entry a frame, in JSON. Pieces of what models say have no `seq`, and the
 /// type `turn.delta`. OpenAPI has no words for WebSockets, so it is told of in the description of the whole.
 pub(crate) async fn ws(
-    on: On<ReadJournal>,
+    caller: Authorized<ReadJournal>,
     Query(query): Query<FeedQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
@@ -28,7 +28,7 @@ pub(crate) async fn ws(
         Problem::new(StatusCode::UPGRADE_REQUIRED, "no_websocket", error.to_string())
             .hint("open it as a WebSocket, or use …/events")
     })?;
-    let feed = Feed::open(&on, query, None).await?;
+    let feed = Feed::open(&caller, query, None).await?;
     Ok(upgrade.max_message_size(64 << 10).on_upgrade(move |socket| talk(feed, socket)))
 }
 

@@ -11,14 +11,14 @@ use crate::problem::Problem;
 
 /// On which terms a change is asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Terms {
+pub(crate) struct WriteOptions {
     /// The head that the session must have.
     pub(crate) expected: Option<Seq>,
     /// The request, where it carries a key.
     pub(crate) request: Option<Request>,
 }
 
-impl Terms {
+impl WriteOptions {
     /// The terms of a request with this body.
     pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Self, Problem> {
         let key = key(&parts.headers)?;
