@@ -90,7 +90,8 @@ macro_rules! conformance {
                 a_key_is_claimed_once_per_batch,
                 a_refused_batch_claims_nothing,
                 keys_belong_to_their_session,
-                keys_that_look_alike_are_different;
+                keys_that_look_alike_are_different,
+                many_keys_are_found_at_once;
             read:
                 a_range_is_read_from_either_end,
                 a_range_that_is_empty_or_beyond_has_no_entries,
@@ -98,7 +99,8 @@ macro_rules! conformance {
                 several_subjects_are_read_as_one_in_order,
                 types_and_subjects_are_combined,
                 a_limit_cuts_what_is_filtered_at_the_right_end,
-                what_nobody_wrote_about_has_no_entries;
+                what_nobody_wrote_about_has_no_entries,
+                many_entries_are_read_by_their_numbers_at_once;
             by_time:
                 entries_come_by_their_own_time_and_ties_by_number,
                 the_bounds_are_not_among_what_is_between_them,

@@ -1,7 +1,7 @@
 //! Journals in memory: for tests, for work that need not last, and as the oracle that other stores are held against.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -110,8 +110,13 @@ impl Store for MemoryStore {
         Ok(self.look(session, |journal| journal.read_by_time(&query)).unwrap_or_default())
     }
 
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        Ok(self.look(session, |journal| journal.keys.get(key).copied()).flatten())
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        Ok(self.look(session, |journal| journal.read_each(seqs)).unwrap_or_default())
+    }
+
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
+        let found = self.look(session, |journal| keys.iter().map(|key| journal.keys.get(key).copied()).collect());
+        Ok(found.unwrap_or_else(|| vec![None; keys.len()]))
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
@@ -237,6 +242,12 @@ impl Journal {
             Order::Forward => found.take(query.limit).cloned().collect(),
             Order::Backward => found.rev().take(query.limit).cloned().collect(),
         }
+    }
+
+    fn read_each(&self, seqs: &[Seq]) -> Vec<Entry> {
+        let seqs: BTreeSet<_> = seqs.iter().collect();
+        let at = |seq: &Seq| self.entries.get(usize::try_from(seq.previous().0).ok()?);
+        seqs.into_iter().filter(|seq| **seq > Seq::ZERO).filter_map(at).cloned().collect()
     }
 
     fn read_by_time(&self, query: &TimeQuery) -> Vec<Entry> {

@@ -168,8 +168,12 @@ impl Store for PostgresStore {
         read_by_time::read(&self.database, self.said(), session, &query).await
     }
 
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        append::find(&self.database, self.said(), session, key).await
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        read::read_each(&self.database, self.said(), session, seqs).await
+    }
+
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
+        append::find_each(&self.database, self.said(), session, keys).await
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {

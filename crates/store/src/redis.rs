@@ -20,7 +20,7 @@ mod server;
 mod sessions;
 mod snapshots;
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use callboard_core::{
@@ -95,8 +95,9 @@ impl RedisStore {
         outcome
     }
 
-    async fn field(&self, session: &SessionId, mark: &str, name: &str) -> Result<Reply, Fault> {
-        self.link.run(&script::FIELD, session, vec![format!("{mark}{name}").into()]).await
+    /// What these fields of a journal have, nothing where there is no session.
+    async fn fields(&self, session: &SessionId, names: Vec<String>) -> Result<Vec<Reply>, Fault> {
+        self.link.run(&script::FIELDS, session, names.into_iter().map(Into::into).collect()).await?.list()
     }
 }
 
@@ -139,16 +140,29 @@ impl Store for RedisStore {
         read::read_by_time(&self.link, session, &query).await.map_err(|fault| fault.during("reading entries by time"))
     }
 
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        let found = self.field(session, layout::CLAIM, key).await.and_then(|seq| match seq {
-            Reply::Nothing => Ok(None),
-            seq => seq.number().map(|seq| Some(Seq(seq.unsigned_abs()))),
-        });
-        found.map_err(|fault| fault.during("looking for a key"))
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        let seqs: Vec<_> = seqs.iter().collect::<BTreeSet<_>>().into_iter().map(Seq::to_string).collect();
+        let mut entries = Vec::with_capacity(seqs.len());
+        for some in seqs.chunks(ENTRIES_AT_ONCE) {
+            let found = self.fields(session, some.to_vec()).await.and_then(|found| {
+                found.into_iter().filter(|reply| *reply != Reply::Nothing).map(read::read_entry).collect()
+            });
+            let found: Vec<_> = found.map_err(|fault| fault.during("reading entries"))?;
+            entries.extend(found);
+        }
+        Ok(entries)
+    }
+
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
+        let names = keys.iter().map(|key| format!("{}{key}", layout::CLAIM)).collect();
+        let found = self.fields(session, names).await.and_then(|found| found.into_iter().map(claimed_by).collect());
+        let found: Vec<_> = found.map_err(|fault| fault.during("looking for keys"))?;
+        Ok(if found.is_empty() { vec![None; keys.len()] } else { found })
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        let found = self.field(session, layout::VALUE, &hash.to_string()).await.and_then(Reply::some_text);
+        let found = self.fields(session, vec![format!("{}{hash}", layout::VALUE)]).await;
+        let found = found.and_then(|found| found.into_iter().next().unwrap_or(Reply::Nothing).some_text());
         found.map(|text| text.map(Into::into)).map_err(|fault| fault.during("reading a large value"))
     }
 
@@ -186,6 +200,17 @@ impl Store for RedisStore {
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {
         self.changes.watch()
+    }
+}
+
+/// How many entries are asked for by their numbers at once: few enough for the services that are asked over HTTP.
+const ENTRIES_AT_ONCE: usize = 64;
+
+/// The entry that a claim names, where there is one.
+fn claimed_by(reply: Reply) -> Result<Option<Seq>, Fault> {
+    match reply {
+        Reply::Nothing => Ok(None),
+        seq => seq.number().map(|seq| Some(Seq(seq.unsigned_abs()))),
     }
 }
 

@@ -14,6 +14,7 @@ mod lease;
 mod read;
 mod read_by_time;
 mod readers;
+mod row_cache;
 mod sessions;
 mod snapshots;
 #[cfg(test)]
@@ -36,7 +37,7 @@ use callboard_core::{
 };
 use tokio::sync::broadcast;
 
-use self::{readers::Readers, writer::Writer};
+use self::{readers::Readers, row_cache::RowCache, writer::Writer};
 use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in one SQLite file.
@@ -58,6 +59,7 @@ use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snaps
 pub struct SqliteStore {
     // The order matters: the connection that is closed last, the writer's, brings the log back into the file.
     readers: Readers,
+    rows: RowCache,
     writer: Writer,
     durability: Durability,
     clock: Arc<dyn Clock>,
@@ -74,7 +76,8 @@ impl SqliteStore {
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
         let writer = Writer::start(connection, durability, &path, clock.clone())?;
-        Ok(Self { readers: Readers::new(path), writer, durability, clock })
+        let rows = RowCache::open(&path).map_err(|fault| fault.during("opening the store", &path))?;
+        Ok(Self { readers: Readers::new(path), rows, writer, durability, clock })
     }
 }
 
@@ -100,7 +103,11 @@ impl Store for SqliteStore {
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        let (session, now) = (session.clone(), self.clock.now());
+        let now = self.clock.now();
+        if let Ok(row) = self.rows.row(session, now) {
+            return Ok(row);
+        }
+        let session = session.clone();
         let look = move |db: &_| Ok(sessions::live(db, &session, now)?.map(|found| found.row));
         self.readers.read("looking for a session", look).await
     }
@@ -120,9 +127,14 @@ impl Store for SqliteStore {
         self.readers.read("reading entries by time", move |db| read_by_time::read(db, &session, now, &query)).await
     }
 
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        let (session, now, key) = (session.clone(), self.clock.now(), append::claimed_as(key));
-        self.readers.read("looking for a key", move |db| append::find(db, &session, now, &key)).await
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        let (session, now, seqs) = (session.clone(), self.clock.now(), seqs.to_vec());
+        self.readers.read("reading entries", move |db| read::read_each(db, &session, now, &seqs)).await
+    }
+
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
+        let (session, now, keys) = (session.clone(), self.clock.now(), keys.to_vec());
+        self.readers.read("looking for keys", move |db| append::find_each(db, &session, now, &keys)).await
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {

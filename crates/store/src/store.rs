@@ -43,6 +43,9 @@ pub trait Store: Send + Sync + 'static {
     async fn append(&self, batch: Append) -> Result<(), Error>;
 
     /// What is known of a session.
+    ///
+    /// To ask is cheap where the data is on this machine: [`SqliteStore`](crate::SqliteStore) remembers rows, asks the file
+    /// whether anybody has written to it since, and needs neither a thread nor a query where nobody has.
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error>;
 
     /// Notes that a session is in use until `expires_at` (`None` is never) and says what is known of it then. Writes no
@@ -55,8 +58,18 @@ pub trait Store: Send + Sync + 'static {
     /// Reads the entries that `query` asks for by their own time.
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error>;
 
+    /// Reads the entries with these numbers, in the order of their numbers and each once. A number that the journal does
+    /// not have is left out.
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error>;
+
     /// Which entry claimed `key`.
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error>;
+    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
+        let found = self.find_each(session, &[key.into()]).await?;
+        Ok(found.into_iter().next().flatten())
+    }
+
+    /// Which entries claimed `keys`: one answer for each key, in their order.
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error>;
 
     /// The text with this hash that was stored beside the journal.
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error>;

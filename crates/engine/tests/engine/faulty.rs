@@ -175,8 +175,12 @@ impl Store for Faulty {
         self.pass(Call::Read, self.inner().read_by_time(session, query)).await
     }
 
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        self.pass(Call::Find, self.inner().find(session, key)).await
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        self.pass(Call::Read, self.inner().read_each(session, seqs)).await
+    }
+
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
+        self.pass(Call::Find, self.inner().find_each(session, keys)).await
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {

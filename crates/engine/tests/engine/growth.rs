@@ -85,8 +85,14 @@ impl Store for Counting {
         Ok(self.called(read, entries))
     }
 
-    async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
-        self.called(self.inner.find(session, key).await, 0)
+    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        let read = self.inner.read_each(session, seqs).await?;
+        let entries = read.len();
+        Ok(self.called(read, entries))
+    }
+
+    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
+        self.called(self.inner.find_each(session, keys).await, 0)
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {

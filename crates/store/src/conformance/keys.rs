@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use callboard_core::id::Seq;
 
 use super::{
     Fixture,
     pen::{Pen, claiming, note},
+    session,
 };
 use crate::Error;
 
@@ -51,6 +54,19 @@ pub async fn keys_that_look_alike_are_different(fixture: &impl Fixture) {
     for (key, seq) in keys.iter().zip(1..) {
         assert_eq!(store.find(&pen.session, key).await.unwrap(), Some(Seq(seq)), "{key:?}");
     }
+}
+
+pub async fn many_keys_are_found_at_once(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::with(&store, "s", "a").await;
+    let names: Vec<String> = (0..2500).map(|number| format!("key {number}")).collect();
+    pen.write(names.iter().map(|name| claiming(&[name]))).await;
+    let wanted: Vec<Arc<str>> = names.iter().rev().flat_map(|name| [name.as_str().into(), "nobody".into()]).collect();
+    let expected: Vec<_> = (2..2502).rev().flat_map(|seq| [Some(Seq(seq)), None]).collect();
+    assert_eq!(store.find_each(&pen.session, &wanted).await.unwrap(), expected);
+    assert_eq!(store.find_each(&pen.session, &vec![wanted[0].clone(); 2]).await.unwrap(), [expected[0]; 2]);
+    assert_eq!(store.find_each(&pen.session, &[]).await.unwrap(), []);
+    assert_eq!(store.find_each(&session("nobody"), &wanted[..2]).await.unwrap(), [None; 2]);
 }
 
 fn assert_taken(error: Error, expected: &str, by: Seq) {

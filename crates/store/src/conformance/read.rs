@@ -8,6 +8,7 @@ use callboard_core::{
 use super::{
     Fixture, everything,
     pen::{Pen, about, note},
+    session,
 };
 use crate::{Order, Query};
 
@@ -116,4 +117,25 @@ pub async fn what_nobody_wrote_about_has_no_entries(fixture: &impl Fixture) {
         let query = Query { types: list(types), subjects: list(subjects), ..everything() };
         assert_eq!(numbers(&pen, query).await, [0; 0], "{types:?} {subjects:?}");
     }
+}
+
+pub async fn many_entries_are_read_by_their_numbers_at_once(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let mut pen = Pen::new(&store, "s");
+    for batch in 0..3 {
+        pen.write((0..700).map(|number| note(&format!("{batch} {number}")))).await;
+    }
+    let all = pen.read().await;
+    for seqs in [
+        vec![],
+        vec![5],
+        vec![2100, 1, 700],
+        (0..300).rev().map(|number| number * 7 + 1).collect(),
+        vec![3, 3, 0, 2101, 9999],
+    ] {
+        let wanted: Vec<_> = seqs.iter().copied().map(Seq).collect();
+        let expected: Vec<_> = all.iter().filter(|entry| wanted.contains(&entry.header.seq)).cloned().collect();
+        assert_eq!(store.read_each(&pen.session, &wanted).await.unwrap(), expected, "{seqs:?}");
+    }
+    assert_eq!(store.read_each(&session("nobody"), &[Seq(1)]).await.unwrap(), []);
 }

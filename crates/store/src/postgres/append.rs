@@ -2,7 +2,7 @@
 
 mod columns;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use callboard_core::{
     id::{Seq, SessionId},
@@ -147,16 +147,20 @@ fn unknown() -> Fault {
     Fault::Damaged("the function `append` gives no answer that is known".to_owned())
 }
 
-/// See [`Store::find`](crate::Store::find).
-pub(super) async fn find(
+/// See [`Store::find_each`](crate::Store::find_each).
+pub(super) async fn find_each(
     database: &Database,
     said: Option<i64>,
     session: &SessionId,
-    key: &str,
-) -> Result<Option<Seq>, Error> {
-    let doing = "looking for a key";
-    let sql = format!("SELECT c.seq FROM claim c WHERE c.session = {HERE} AND c.key = $3");
-    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &&short_hash(key)[..]]).await?;
-    let found = rows.first().map(|row| column::seq(row, 0)).transpose();
-    found.map_err(|fault| fault.during(doing, database.place()))
+    keys: &[Arc<str>],
+) -> Result<Vec<Option<Seq>>, Error> {
+    let doing = "looking for keys";
+    let hashes: Vec<_> = keys.iter().map(|key| short_hash(key)).collect();
+    let wanted: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
+    let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {HERE} AND c.key = ANY ($3)");
+    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &wanted]).await?;
+    let found: Result<HashMap<&[u8], _>, Fault> =
+        rows.iter().map(|row| Ok((get(row, 0)?, column::seq(row, 1)?))).collect();
+    let found = found.map_err(|fault| fault.during(doing, database.place()))?;
+    Ok(wanted.iter().map(|hash| found.get(hash).copied()).collect())
 }

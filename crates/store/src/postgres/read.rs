@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use callboard_core::{entry::Entry, id::SessionId};
+use callboard_core::{
+    entry::Entry,
+    id::{Seq, SessionId},
+};
 
 use super::{
     column::{self, ENTRY, short_hash},
@@ -30,6 +33,18 @@ pub(super) async fn read(
         params.push(&subjects);
     }
     entries(database, "reading entries", &sql(filter, query.order), &params).await
+}
+
+/// See [`Store::read_each`](crate::Store::read_each).
+pub(super) async fn read_each(
+    database: &Database,
+    said: Option<i64>,
+    session: &SessionId,
+    seqs: &[Seq],
+) -> Result<Vec<Entry>, Error> {
+    let seqs: Vec<_> = seqs.iter().copied().map(column::number).collect();
+    let sql = format!("SELECT {ENTRY} FROM entry e WHERE e.session = {HERE} AND e.seq = ANY ($3) ORDER BY e.seq");
+    entries(database, "reading entries", &sql, &[&session.as_str(), &said, &seqs]).await
 }
 
 /// The entries that a statement finds.

@@ -178,7 +178,7 @@ impl Page {
     }
 }
 
-fn read_entry(reply: Reply) -> Result<Entry, Fault> {
+pub(super) fn read_entry(reply: Reply) -> Result<Entry, Fault> {
     match reply {
         Reply::Number(seq) => {
             Err(Fault::Damaged { what: format!("entry {seq}"), detail: "it is not in the journal".to_owned() })

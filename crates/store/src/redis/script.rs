@@ -39,7 +39,7 @@ macro_rules! scripts {
 scripts! {
     APPEND: "scripts/append.lua",
     DELETE: "scripts/delete.lua",
-    FIELD: "scripts/field.lua",
+    FIELDS: "scripts/fields.lua",
     LEASE: "scripts/lease.lua",
     PUT_SNAPSHOT: "scripts/put_snapshot.lua",
     READ: "scripts/read.lua",

@@ -1,6 +1,6 @@
 //! Appending a batch, and the keys that entries claim.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Hash, Head},
@@ -117,19 +117,19 @@ fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<Ha
     Ok(claims)
 }
 
-/// See [`Store::find`](crate::Store::find).
-pub(super) fn find(
+/// See [`Store::find_each`](crate::Store::find_each).
+pub(super) fn find_each(
     db: &Connection,
     session: &SessionId,
     now: Timestamp,
-    claimed_as: &[u8; 16],
-) -> Result<Option<Seq>, Fault> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
-    Ok(claimed(db, found.id, claimed_as)?)
+    keys: &[Arc<str>],
+) -> Result<Vec<Option<Seq>>, Fault> {
+    let Some(found) = sessions::live(db, session, now)? else { return Ok(vec![None; keys.len()]) };
+    Ok(keys.iter().map(|key| claimed(db, found.id, &claimed_as(key))).collect::<Result<_>>()?)
 }
 
 /// What stands for a key: keys are of any length, and this is enough to tell them apart.
-pub(super) fn claimed_as(key: &str) -> [u8; 16] {
+fn claimed_as(key: &str) -> [u8; 16] {
     let mut short = [0; 16];
     short.iter_mut().zip(Hash::of(key.as_bytes()).0).for_each(|(to, from)| *to = from);
     short

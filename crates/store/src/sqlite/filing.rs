@@ -68,11 +68,16 @@ pub(super) fn unfiled(db: &Connection, session: &Found) -> Result<Vec<Unfiled>> 
 
 /// The row of the entry with this number.
 pub(super) fn row(db: &Connection, session: &Found, seq: i64) -> Result<Option<i64>> {
-    let mut filed = db.prepare_cached("SELECT entry FROM by_seq WHERE session = ?1 AND seq = ?2")?;
-    if let Some(row) = filed.query_row((session.id, seq), |row| row.get(0)).optional()? {
+    if let Some(row) = filed_row(db, session.id, seq)? {
         return Ok(Some(row));
     }
     Ok(unfiled(db, session)?.iter().find(|entry| entry.seq == seq).map(|entry| entry.row))
+}
+
+/// The row of the entry with this number, if it is filed.
+pub(super) fn filed_row(db: &Connection, session: i64, seq: i64) -> Result<Option<i64>> {
+    let mut filed = db.prepare_cached("SELECT entry FROM by_seq WHERE session = ?1 AND seq = ?2")?;
+    filed.query_row((session, seq), |row| row.get(0)).optional()
 }
 
 /// The last entry of a session that is filed.

@@ -2,11 +2,15 @@
 
 mod merge;
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Range,
+    sync::Arc,
+};
 
 use callboard_core::{
     entry::{Entry, Header, Tag},
-    id::SessionId,
+    id::{Seq, SessionId},
     time::Timestamp,
 };
 use rusqlite::{Connection, Result, Row};
@@ -51,6 +55,24 @@ pub(super) fn read(db: &Connection, session: &SessionId, now: Timestamp, query: 
     if query.order == Order::Backward && entries.len() < query.limit {
         filed(db, found.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
     }
+    Ok(entries)
+}
+
+/// See [`Store::read_each`](crate::Store::read_each).
+pub(super) fn read_each(
+    db: &Connection,
+    session: &SessionId,
+    now: Timestamp,
+    seqs: &[Seq],
+) -> Result<Vec<Entry>, Fault> {
+    let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
+    let unfiled: HashMap<_, _> = filing::unfiled(db, &found)?.iter().map(|entry| (entry.seq, entry.row)).collect();
+    let seqs: BTreeSet<_> = seqs.iter().copied().map(column::number).collect();
+    let row =
+        |seq| unfiled.get(&seq).copied().map_or_else(|| filing::filed_row(db, found.id, seq), |row| Ok(Some(row)));
+    let chosen = seqs.into_iter().filter_map(|seq| row(seq).transpose()).collect::<Result<Vec<_>>>()?;
+    let mut entries = Vec::with_capacity(chosen.len());
+    rows(db, chosen, &mut Words::new(db, found.id), &mut entries)?;
     Ok(entries)
 }
 

@@ -16,7 +16,8 @@ fn cramped(path: &Path, pages: i64) -> SqliteStore {
     let db = file::open(&path, Durability::Normal).unwrap();
     db.pragma_update(None, "max_page_count", pages).unwrap();
     let writer = Writer::start(db, Durability::Normal, &path, clock.clone()).unwrap();
-    SqliteStore { readers: Readers::new(path), writer, durability: Durability::Normal, clock }
+    let rows = RowCache::open(&path).unwrap();
+    SqliteStore { readers: Readers::new(path), rows, writer, durability: Durability::Normal, clock }
 }
 
 /// A batch that makes a session with one entry of so many bytes.
@@ -213,4 +214,22 @@ async fn however_many_gather_all_are_answered() {
         answer.unwrap();
     }
     assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 900);
+}
+
+#[tokio::test]
+async fn a_row_is_as_of_the_last_commit_of_any_store_on_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let [here, there] = [(), ()].map(|()| SqliteStore::open(&path, Settings::default()).unwrap());
+    let session = "a".parse().unwrap();
+    let row = || here.rows.row(&session, Timestamp::default()).unwrap();
+    assert_eq!((row(), row()), (None, None));
+    here.append(batch("a", 10)).await.unwrap();
+    let later = SystemClock.now().plus_seconds(3600);
+    for (store, seconds) in [(&here, 7), (&there, 8), (&here, 9), (&there, 10)] {
+        let touched = store.touch(&session, Some(later.plus_seconds(seconds))).await.unwrap();
+        assert!(touched.is_some());
+        assert_eq!((row(), row()), (touched, touched));
+    }
+    assert_eq!(here.rows.row(&session, later.plus_seconds(10)).unwrap(), None, "it has expired by then");
 }
