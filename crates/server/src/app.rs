@@ -10,9 +10,8 @@ use axum::{
     http::{HeaderValue, header},
     response::Response,
 };
-use callboard_core::entry::Hash;
+use callboard_core::{entry::Hash, id::SessionId};
 use callboard_engine::Board;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -22,6 +21,7 @@ use crate::{
     metrics::Metrics,
     secret,
     secret::Secret,
+    turns::Turns,
 };
 
 /// What every call works with. Its clones are the same.
@@ -44,8 +44,9 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     /// The OpenAPI document, which describes the routes that lead here.
     pub(crate) document: LazyLock<String>,
-    /// Keyed requests that are done outside of a journal take turns, so that the same one twice at once is done once.
-    pub(crate) turns: Semaphore,
+    /// The same keyed request twice at once is done once: whoever comes second waits, and finds it done. By the session
+    /// that it works on, where it has one, and what it claims.
+    pub(crate) turns: Turns<(Option<SessionId>, String)>,
 }
 
 impl Deref for App {
@@ -77,7 +78,7 @@ impl App {
             files: settings.project.as_ref().map(Files::open).transpose()?,
             metrics: Metrics::default(),
             document: LazyLock::new(document),
-            turns: Semaphore::new(1),
+            turns: Turns::default(),
             board,
             settings,
         })))

@@ -15,23 +15,24 @@ use callboard_core::{
 };
 use callboard_engine::{Board, Session};
 use callboard_files::{Error as FilesError, Found, Project, Query};
-use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 pub(crate) use self::watch::watch;
-use crate::{Error, problem::Problem, settings::ProjectFolder};
+use crate::{Error, problem::Problem, settings::ProjectFolder, turns::Turns};
 
 /// The folder of a project.
 pub(crate) struct Files {
     project: Arc<Project>,
     settings: ProjectFolder,
-    /// What was seen is noted in the order in which it was seen.
-    turns: Semaphore,
+    /// What was seen of a session's folder is noted in the order in which it was seen. Each turn leaves when it began to
+    /// look, so that whoever waited since before that need not look again.
+    turns: Turns<SessionId, Option<Instant>>,
 }
 
 impl Files {
     pub(crate) fn open(settings: &ProjectFolder) -> Result<Self, Error> {
         let project = Project::at(&settings.root).map_err(Error::Project)?;
-        Ok(Self { project: Arc::new(project), settings: settings.clone(), turns: Semaphore::new(1) })
+        Ok(Self { project: Arc::new(project), settings: settings.clone(), turns: Turns::default() })
     }
 
     /// Works with the folder, where that holds nobody up.
@@ -48,8 +49,12 @@ impl Files {
 
     /// Notes in the journal what is in the folder of a session by now. What cannot be read is left as it was seen last.
     pub(crate) async fn observe(&self, session: &Session) -> Result<(), Problem> {
-        let _turn = self.turns.acquire().await.map_err(|_| Problem::closing())?;
-        let id = session.id().clone();
+        let (id, called) = (session.id().clone(), Instant::now());
+        let mut looked = self.turns.take(id.clone()).await;
+        if looked.is_some_and(|began| began >= called) {
+            return Ok(());
+        }
+        let began = Instant::now();
         let seen = self.with(move |project| Ok(project.look(&id)?.map(|folder| folder.list(&Query::default()))));
         let seen: Vec<ContextFile> = seen.await?.unwrap_or_default().into_iter().map(seen_as).collect();
         let state = session.state().await?;
@@ -57,6 +62,7 @@ impl Files {
         if state.files.iter().count() != seen.len() || !seen.iter().all(is_known) {
             session.execute(Actor::System, Command::ObserveFiles(seen)).await?;
         }
+        *looked = Some(began);
         Ok(())
     }
 

@@ -33,7 +33,7 @@ impl App {
         W: Future<Output = Result<Value, Problem>>,
     {
         let Some(request) = &options.request else { return work(Attempt { intent, is_repeat: false }).await };
-        let _turn = self.turns.acquire().await.map_err(|_| Problem::closing())?;
+        let _turn = self.turns.take((scope.cloned(), request.claim(&by))).await;
         let claim = match self.board.begin(by, request, scope, json!({ "meant": intent })).await? {
             Once::Answered(answer) => return kept(answer),
             Once::Begun(claim) => claim,

@@ -11,6 +11,7 @@ mod settings;
 mod local;
 mod serve;
 mod tls;
+mod turns;
 
 mod app;
 mod guard;

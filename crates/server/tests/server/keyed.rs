@@ -1,6 +1,6 @@
 //! Keyed requests and stale heads.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use callboard_core::{
     entry::{Actor, Hash},
@@ -9,8 +9,12 @@ use callboard_core::{
 use callboard_engine::Once;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore};
 
-use crate::fixtures::{Answer, Server, settings, sqlite};
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixtures::{Answer, Server, memory, settings, sqlite},
+};
 
 pub(crate) fn keyed(server: &Server, method: &str, path: &str, key: &str, body: &Value) -> RequestBuilder {
     server.call(method, path).header("Idempotency-Key", key).json(body)
@@ -54,6 +58,31 @@ async fn the_same_request_is_done_once_and_answered_the_same() {
     let reused = Answer::of(keyed(&server, "PUT", &put, "key-1", &json!({"content": "y"}))).await;
     reused.problem(422, "idempotency_key_reused");
     assert_eq!(server.get("/v1/sessions").await.body["sessions"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_keyed_call_does_not_wait_for_one_with_another_key() {
+    let faulty = Faulty::new(memory().await);
+    let server = Server::with(faulty.clone(), settings()).await;
+    let team = server.team("s").await;
+    let (gate, is_copying) = (Arc::new(Semaphore::new(0)), Arc::new(Notify::new()));
+    let (let_on, copying, mut appends) = (gate.clone(), is_copying.clone(), 0);
+    // The first append of the fork notes that it was begun.
+    faulty.play(move |call| {
+        appends += usize::from(call == Call::Append);
+        if call != Call::Append || appends != 2 {
+            return Act::Pass;
+        }
+        copying.notify_one();
+        Act::Wait(gate.clone())
+    });
+    let fork = tokio::spawn(Answer::of(keyed(&server, "POST", &format!("{team}/fork"), "fork", &json!({}))));
+    is_copying.notified().await;
+    let create = Answer::of(keyed(&server, "POST", "/v1/sessions", "create", &json!({"id": "t"})));
+    tokio::time::timeout(Duration::from_secs(10), create).await.expect("it waits for the fork").is(201);
+    assert!(!fork.is_finished());
+    let_on.add_permits(1);
+    fork.await.unwrap().is(201);
 }
 
 #[tokio::test]

@@ -1,0 +1,103 @@
+//! Turns: calls about the same thing come one after the other, and calls about different things do not wait for each other.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    ops::{Deref, DerefMut},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::OwnedMutexGuard;
+
+/// A lock for each key. It is there as long as somebody holds it or waits for it, with what its holders leave for the next.
+pub(crate) struct Turns<K, T = ()>(Mutex<HashMap<K, Arc<tokio::sync::Mutex<T>>>>)
+where
+    K: Hash + Eq;
+
+/// The turn of one call.
+pub(crate) struct Turn<'a, K: Hash + Eq, T> {
+    held: OwnedMutexGuard<T>,
+    // It is dropped after what is held.
+    _forgetting: Forgetting<'a, K, T>,
+}
+
+/// Forgets the lock of a key at its end, where nobody else has it.
+struct Forgetting<'a, K: Hash + Eq, T> {
+    turns: &'a Turns<K, T>,
+    key: K,
+}
+
+impl<K: Hash + Eq + Clone, T: Default> Turns<K, T> {
+    /// Waits until nobody else has a turn with `key`. Those who wait come in order.
+    pub(crate) async fn take(&self, key: K) -> Turn<'_, K, T> {
+        let forgetting = Forgetting { turns: self, key: key.clone() };
+        let lock = self.locks().entry(key).or_default().clone();
+        Turn { held: lock.lock_owned().await, _forgetting: forgetting }
+    }
+}
+
+impl<K: Hash + Eq, T> Turns<K, T> {
+    fn locks(&self) -> MutexGuard<'_, HashMap<K, Arc<tokio::sync::Mutex<T>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Hash + Eq, T> Default for Turns<K, T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Hash + Eq, T> Deref for Turn<'_, K, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.held
+    }
+}
+
+impl<K: Hash + Eq, T> DerefMut for Turn<'_, K, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.held
+    }
+}
+
+impl<K: Hash + Eq, T> Drop for Forgetting<'_, K, T> {
+    fn drop(&mut self) {
+        let mut locks = self.turns.locks();
+        if locks.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
+            locks.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::Turns;
+
+    #[tokio::test]
+    async fn only_those_with_the_same_key_wait_for_each_other() {
+        let turns: Turns<&str> = Turns::default();
+        let first = turns.take("a").await;
+        assert!(turns.take("b").now_or_never().is_some());
+        assert!(turns.take("a").now_or_never().is_none());
+        drop(first);
+        assert!(turns.take("a").now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_lock_goes_with_the_last_who_has_it_or_waits_for_it() {
+        let turns: Turns<&str, u8> = Turns::default();
+        let mut first = turns.take("a").await;
+        *first = 7;
+        let mut second = Box::pin(turns.take("a"));
+        let mut third = Box::pin(turns.take("a"));
+        assert!((&mut second).now_or_never().is_none() && (&mut third).now_or_never().is_none());
+        drop((first, third));
+        assert_eq!(*second.await, 7);
+        assert!(turns.locks().is_empty());
+        assert_eq!(*turns.take("a").await, 0);
+    }
+}
