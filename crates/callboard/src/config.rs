@@ -128,16 +128,17 @@ pub(crate) fn shown(store_url: &str) -> String {
     }
 }
 
-/// Whether whoever uses this wants no colours.
-pub(crate) fn no_color() -> bool {
-    variable("NO_COLOR").is_some()
+/// Whether colours are wanted (<https://no-color.org>).
+pub(crate) fn wants_colours() -> bool {
+    variable("NO_COLOR").is_none()
 }
 
-/// Sends what `RUST_LOG` asks for to the standard error: warnings, where it asks for nothing.
+/// Sends what `RUST_LOG` asks for to the standard error; by default, warnings.
 pub(crate) fn start_log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
-    log.without_time().with_target(false).init();
+    // A line that cannot be written is dropped: to say so on the standard error would panic.
+    log.without_time().with_target(false).log_internal_errors(false).init();
 }
 
 /// A variable that is set and not empty.

@@ -62,9 +62,17 @@ impl Failure {
     }
 }
 
+/// An error with all that caused it.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.map(ToString::to_string).fold(error.to_string(), |whole, cause| {
+        if whole.ends_with(&cause) { whole } else { format!("{whole}: {cause}") }
+    })
+}
+
 impl From<callboard_store::Error> for Failure {
     fn from(error: callboard_store::Error) -> Self {
-        Self::failed(error.code(), crate::output::causes(&error))
+        Self::failed(error.code(), causes(&error))
     }
 }
 

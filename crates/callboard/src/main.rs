@@ -31,16 +31,16 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
-    let output = Output::new(cli.global.json);
+    let output = Output::new(cli.global.json, config::wants_colours());
     let Some(command) = cli.command else {
         // Nobody is left to be told where it cannot be printed.
         let _ = Cli::command().print_help();
         return ExitCode::SUCCESS;
     };
-    match run(&cli.global, command, output) {
-        Ok(code) => code,
-        Err(failure) => output.failure(&failure),
-    }
+    // A server has nothing to print but where it listens.
+    let is_server = matches!(command, Command::Serve(_));
+    let status = run(&cli.global, command, output).unwrap_or_else(|failure| output.failure(&failure));
+    if is_server { status } else { output.finished(status) }
 }
 
 /// Help and the version are answers; anything else that clap has to say is wrong use.
@@ -49,7 +49,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     if !asked && output::wants_json() {
         let what = error.render().to_string();
         let what = what.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
-        return Output::new(true).failure(&Failure::usage("usage", what));
+        return Output::new(true, false).failure(&Failure::usage("usage", what));
     }
     let _ = error.print();
     if asked { ExitCode::SUCCESS } else { ExitCode::from(2) }

@@ -1,16 +1,21 @@
 //! Printing: the only place that writes to the standard output and the standard error.
-
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is where the binary talks to whoever uses it")]
+//!
+//! Neither may stop what the program is doing. So nothing here is `println!` or `eprintln!`, which panic where a pipe is
+//! closed or a disk is full.
 
 use std::{
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, ErrorKind, IsTerminal as _, Write as _},
     process::ExitCode,
+    sync::OnceLock,
 };
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{config, failure::Failure};
+use crate::failure::Failure;
+
+/// Why the standard output can no longer be written.
+static UNWRITABLE: OnceLock<io::Error> = OnceLock::new();
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +39,9 @@ pub(crate) enum Style {
 }
 
 impl Output {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json, colours: !json && io::stdout().is_terminal() && !config::no_color() }
+    /// Prints for programs (`json`) or for people, to whom a terminal may show colours.
+    pub(crate) fn new(json: bool, colours: bool) -> Self {
+        Self { json, colours: colours && !json && io::stdout().is_terminal() }
     }
 
     /// Prints a line to the standard output.
@@ -46,9 +52,33 @@ impl Output {
 
     /// Prints a text to the standard output as it is, at once.
     pub(crate) fn write(self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// Prints bytes to the standard output as they are, at once. What cannot be printed is dropped; the end of the command
+    /// tells ([`Output::finished`]).
+    pub(crate) fn bytes(self, bytes: &[u8]) {
         let mut out = io::stdout().lock();
-        // Whoever reads may have left: then there is nobody to tell.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
+            let _ = UNWRITABLE.set(error);
+        }
+    }
+
+    /// Whether what is printed still arrives: a reader such as `head` leaves when it has enough, and a disk gets full.
+    pub(crate) fn is_writable(self) -> bool {
+        UNWRITABLE.get().is_none()
+    }
+
+    /// The exit status of a command that ended with `status`: it has failed where what it printed could not be written,
+    /// unless nobody wanted to read on.
+    pub(crate) fn finished(self, status: ExitCode) -> ExitCode {
+        match UNWRITABLE.get() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+                self.note(format!("error: cannot write to the standard output: {error}"));
+                ExitCode::FAILURE
+            }
+            _ => status,
+        }
     }
 
     /// Prints a value as one line of JSON.
@@ -66,29 +96,33 @@ impl Output {
 
     /// Prints a remark to the standard error.
     pub(crate) fn note(self, line: impl AsRef<str>) {
-        eprintln!("{}", line.as_ref());
+        self.remark(&format!("{}\n", line.as_ref()));
+    }
+
+    /// Writes a text to the standard error. Where that cannot be written there is nobody to tell.
+    fn remark(self, text: &str) {
+        let mut error = io::stderr().lock();
+        let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
     }
 
     /// Shows how far something has come in one line of a terminal, in the place of what stood there.
     pub(crate) fn progress(self, line: &str) {
         if io::stderr().is_terminal() {
-            eprint!("{}", in_place(line));
-            let _ = io::stderr().flush();
+            self.remark(&in_place(line));
         }
     }
 
     /// Asks for a line at the terminal.
     pub(crate) fn ask(self, question: &str) {
-        eprint!("{question}");
-        let _ = io::stderr().flush();
+        self.remark(question);
     }
 
     /// Prints why a command was not done and gives the exit status for it.
     pub(crate) fn failure(self, failure: &Failure) -> ExitCode {
         let Failure { problem, is_wrong_use } = failure;
-        eprintln!("error: {}", problem.detail);
+        self.note(format!("error: {}", problem.detail));
         if let Some(hint) = &problem.hint {
-            eprintln!("hint: {hint}");
+            self.note(format!("hint: {hint}"));
         }
         if self.json {
             self.json(&json!({"error": problem}));
@@ -117,14 +151,6 @@ impl Output {
         let text = text.as_ref();
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
-}
-
-/// An error with all that caused it.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.map(ToString::to_string).fold(error.to_string(), |whole, cause| {
-        if whole.ends_with(&cause) { whole } else { format!("{whole}: {cause}") }
-    })
 }
 
 /// Whether programs read what clap has to say.

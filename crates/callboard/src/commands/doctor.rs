@@ -15,8 +15,8 @@ use crate::{
     cli::{self, Global},
     client::{Client, Remote},
     config::{self, Place},
-    failure::Failure,
-    output::{Output, Style, causes},
+    failure::{Failure, causes},
+    output::{Output, Style},
 };
 
 /// What came of one check.

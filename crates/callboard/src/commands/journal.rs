@@ -32,11 +32,12 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
     let Journal { eyes, after, types, .. } = args;
     let mut follow = Follow::start(session, eyes, types, after, output).await?;
-    loop {
+    while output.is_writable() {
         if let Item::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, output));
         }
     }
+    Ok(())
 }
 
 fn line(entry: &Entry, output: Output) {

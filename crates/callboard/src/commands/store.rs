@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::{
     cli::{self, Global},
     config,
-    failure::Failure,
-    output::{self, Output, Style},
+    failure::{Failure, causes},
+    output::{Output, Style},
 };
 
 type Store = Arc<dyn callboard_store::Store>;
@@ -89,9 +89,7 @@ async fn tell<T>(
 ) -> Result<T, Failure> {
     let ended = telling(work, || output.progress(&so_far(done, progress))).await;
     output.progress("");
-    ended.map_err(|error| {
-        Failure::failed(error.code(), output::causes(&error)).hint("do it again: it goes on where it was")
-    })
+    ended.map_err(|error| Failure::failed(error.code(), causes(&error)).hint("do it again: it goes on where it was"))
 }
 
 /// Waits for `work`, and tells now and then.

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
-use crate::{answers::Session, cli, client::broken, failure::Failure};
+use crate::{answers::Session, cli, client::broken, failure::Failure, output::Output};
 
 /// How much is read at once.
 const PIECE_BYTES: usize = 64 << 10;
@@ -19,7 +19,7 @@ pub(super) async fn export(context: &Context, args: cli::Export) -> Result<(), F
     let session = context.session(&args.which).await?;
     let pieces = session.get(&["export"]).pieces().await?;
     if is_standard(&args.file) {
-        return copy(pieces, &mut io::stdout(), Path::new("the standard output")).await.map(|_| ());
+        return print(pieces, context.output).await;
     }
     let file = args.file;
     let lines = whole(pieces, &file).await?;
@@ -58,6 +58,17 @@ async fn whole(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(lines)
+}
+
+/// Prints what comes, for as long as somebody reads it.
+async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
+    while let Some(piece) = pieces.next().await {
+        output.bytes(&piece.map_err(|error| broken(&error))?);
+        if !output.is_writable() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Copies what comes, and counts its lines.

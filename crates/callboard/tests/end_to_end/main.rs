@@ -47,3 +47,4 @@ mod steps;
 mod stores;
 mod team_run;
 mod transfer;
+mod unwritable;

@@ -31,8 +31,13 @@ impl Server {
     }
 
     /// Starts a server with this command, which is one of [`words`], and waits until it listens.
-    pub fn of(mut command: Command) -> Self {
-        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+    pub fn of(command: Command) -> Self {
+        Self::logging_to(command, Stdio::inherit())
+    }
+
+    /// The same, with a log that goes here.
+    pub fn logging_to(mut command: Command, log: Stdio) -> Self {
+        let mut child = command.stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("it did not start: {line}"));
