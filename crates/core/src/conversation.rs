@@ -162,7 +162,18 @@ pub struct Thread {
     has_given_derived_ids: bool,
     /// What the manager's last message expects of the answer to it, and which message that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) criteria: Option<(MessageId, Arc<str>)>,
+    pub(crate) criteria: Option<Criteria>,
+}
+
+/// What a message expects of the answer to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Criteria {
+    pub(crate) message_id: MessageId,
+    pub(crate) text: Arc<str>,
+    /// The entry of the message.
+    pub(crate) seq: Seq,
+    /// Who saw it then.
+    pub(crate) audience: Audience,
 }
 
 /// How much of a thread there is.
@@ -254,6 +265,11 @@ impl Threads {
     /// All threads by name, whoever may see them.
     pub fn iter(&self) -> impl Iterator<Item = (&ThreadId, &Arc<Thread>)> {
         self.0.iter()
+    }
+
+    /// Whether `agent` sees what the entry `seq` says in the thread `name`.
+    pub(crate) fn reach(&self, name: &ThreadId, agent: &AgentName, seq: Seq) -> bool {
+        self.get(name).is_some_and(|thread| thread.sight.reaches(agent, seq))
     }
 
     fn change(&mut self, name: &ThreadId, seq: Seq, audience: &Audience, change: impl FnOnce(&mut Thread)) {

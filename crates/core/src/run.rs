@@ -8,7 +8,10 @@ pub(crate) mod answer;
 pub(crate) mod decide;
 pub mod facts;
 pub mod next;
+mod sight;
 pub mod task;
+
+pub use self::sight::Origin;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,6 +19,7 @@ use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    agent::Team,
     conversation::{Message, Role, ToolCall},
     count::{Counting, Tokens},
     entry::{Actor, Hash, Header},
@@ -34,8 +38,12 @@ pub struct Run {
     pub kind: Kind,
     /// Whether it is held or has ended; `None` while it is neither.
     pub halt: Option<Halt>,
+    /// In whose turn it was said why it is held, where it was in one.
+    pub halt_origin: Option<Origin>,
     /// What is due.
     pub due: Due,
+    /// Who said what it holds.
+    pub due_origin: Option<Origin>,
     /// How far it goes before it is paused.
     pub limits: Limits,
     /// What it has used since it was started or resumed, which is what the limits speak of.
@@ -62,6 +70,8 @@ pub struct Run {
 /// A turn that was requested and is not answered yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
+    /// Whose model is asked.
+    pub agent: AgentName,
     /// The number of the turn in its run, from 1.
     pub turn: u64,
     /// The entry that requested it.
@@ -303,6 +313,18 @@ impl Runs {
         };
         if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
             self.change(&id, |run| (run.pending, run.due) = (None, Due::Directive));
+        }
+    }
+
+    /// Takes in that the team changed: the answer of a manager that is none any more is not waited for.
+    pub(crate) fn hear_team(&mut self, team: &Team) {
+        let is_asked = |run: &Run, pending: &Pending| match next::agent(team, &run.due) {
+            Ok(Some(agent)) => agent == pending.agent,
+            Ok(None) | Err(_) => false,
+        };
+        let stale = |run: &&Run| run.pending.as_ref().is_some_and(|pending| !is_asked(run, pending));
+        if let Some(id) = self.unfinished().filter(stale).map(|run| run.id.clone()) {
+            self.change(&id, |run| run.pending = None);
         }
     }
 

@@ -55,7 +55,7 @@ pub use read::{
     prompt::{DEFAULT_WINDOW, PromptQuery, counter_of},
     subscribe::Subscription,
 };
-pub use session::{Session, SessionInfo};
+pub use session::{Listener, Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
 pub use transfer::{
     create::NewBoardSession,

@@ -191,15 +191,41 @@ impl Session {
         self.live.tell(event);
     }
 
-    /// Hears what is not kept. A viewer other than the user and the manager hears nothing of runs.
-    pub async fn listen(&self, viewer: &Viewer) -> Result<broadcast::Receiver<Ephemeral>, Error> {
+    /// Hears what is not kept. A viewer other than the user and the manager hears nothing of runs, and the manager
+    /// nothing of what is said in threads that it does not see.
+    pub async fn listen(&self, viewer: &Viewer) -> Result<Listener, Error> {
         let events = self.live.listen();
         self.view(viewer, |view| match view.is_in_charge() {
             true => Ok(()),
             false => Err(Refusal::not_found("run", "here")),
         })
         .await?;
-        Ok(events)
+        Ok(Listener { session: self.clone(), viewer: viewer.clone(), events })
+    }
+}
+
+/// What is not kept, as one viewer hears it.
+pub struct Listener {
+    session: Session,
+    viewer: Viewer,
+    events: broadcast::Receiver<Ephemeral>,
+}
+
+impl Listener {
+    /// What comes next. Who is slow misses some of it; `None` once there is nothing more.
+    pub async fn next(&mut self) -> Option<Ephemeral> {
+        loop {
+            match self.events.recv().await {
+                Ok(event) if self.hears(&event) => return Some(event),
+                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn hears(&self, Ephemeral::Delta { agent, .. }: &Ephemeral) -> bool {
+        let state = self.session.known();
+        state.is_ok_and(|state| View::new(&state, &self.viewer, sizes()).is_ok_and(|view| view.hears(agent)))
     }
 }
 

@@ -12,9 +12,8 @@ use callboard_core::{
     view::Projected,
     viewer::Viewer,
 };
-use callboard_engine::{Ephemeral, Filter, Session, Subscription};
+use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 use serde::{Deserialize, Serialize};
-use tokio::sync::broadcast;
 use utoipa::IntoParams;
 
 use crate::{
@@ -50,7 +49,7 @@ pub(crate) struct Feed {
     app: App,
     session: Session,
     subscription: Subscription,
-    deltas: Option<broadcast::Receiver<Ephemeral>>,
+    deltas: Option<Listener>,
     admission: Admission,
 }
 
@@ -161,15 +160,8 @@ impl Admission {
 }
 
 /// The next piece of what a model says. Pieces that came too fast are passed over.
-async fn hear(deltas: &mut Option<broadcast::Receiver<Ephemeral>>) -> Option<Delta> {
+async fn hear(deltas: &mut Option<Listener>) -> Option<Delta> {
     let Some(deltas) = deltas else { return std::future::pending().await };
-    loop {
-        return match deltas.recv().await {
-            Ok(Ephemeral::Delta { run, turn, agent, text }) => {
-                Some(Delta { run: run.to_string(), turn, agent: agent.to_string(), text })
-            }
-            Err(broadcast::error::RecvError::Lagged(_)) => continue,
-            Err(broadcast::error::RecvError::Closed) => None,
-        };
-    }
+    let Ephemeral::Delta { run, turn, agent, text } = deltas.next().await?;
+    Some(Delta { run: run.to_string(), turn, agent: agent.to_string(), text })
 }

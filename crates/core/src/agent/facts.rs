@@ -51,6 +51,7 @@ impl Fact for Added {
         // Teams are small, change seldom, and every session in memory has one.
         agents.reserve_exact(1);
         agents.push(self.agent);
+        state.runs.hear_team(&state.team);
     }
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
@@ -81,6 +82,7 @@ impl Fact for Updated {
         if let Some(agent) = team.0.iter_mut().find(|agent| agent.name == self.agent.name) {
             *agent = self.agent;
         }
+        state.runs.hear_team(&state.team);
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
@@ -103,6 +105,7 @@ impl Fact for Removed {
     fn apply(self, state: &mut State, _: &Header) {
         Arc::make_mut(&mut state.team).0.retain(|agent| agent.name != self.name);
         state.runs.hear_leave(&self.name);
+        state.runs.hear_team(&state.team);
     }
 
     fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {

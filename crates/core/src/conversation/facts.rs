@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::Team,
     audience::Audience,
-    conversation::{Message, Size, Thread},
+    conversation::{Criteria, Message, Size, Thread},
     entry::Header,
     error::Error,
     fact::{Fact, Seen, passing},
@@ -40,10 +40,7 @@ impl<'a> View<'a> {
 
     /// Whether the viewer sees what an entry says about `thread`.
     pub(crate) fn sees_in(&self, thread: &ThreadId, header: &Header) -> bool {
-        let reaches = |agent| {
-            let thread = self.state.threads.get(thread);
-            thread.is_some_and(|thread| thread.sight.reaches(agent, header.seq))
-        };
+        let reaches = |agent| self.state.threads.reach(thread, agent, header.seq);
         self.was_meant(header) && self.agent().is_none_or(reaches)
     }
 }
@@ -101,7 +98,7 @@ impl Fact for MessageAdded {
 
     fn apply(self, state: &mut State, header: &Header) {
         state.runs.hear(&self.0, header);
-        let criteria = criteria_of(&self.0, state.team.manager().map(|manager| &manager.name));
+        let criteria = criteria_of(&self.0, header, state.team.manager().map(|manager| &manager.name));
         let Message { thread_id, message_id, tokens, .. } = self.0;
         let given = message_id.as_seq().is_some_and(|seq| seq != header.seq);
         state.threads.change(&thread_id, header.seq, &header.audience, |thread| {
@@ -191,7 +188,13 @@ pub(crate) fn own_thread_of<'a>(team: &'a Team, thread: &ThreadId) -> Option<&'a
 }
 
 /// What a thread keeps of a message for the answer to it: whoever asks without criteria takes back those before.
-fn criteria_of(message: &Message, manager: Option<&AgentName>) -> Option<Option<(MessageId, Arc<str>)>> {
+fn criteria_of(message: &Message, header: &Header, manager: Option<&AgentName>) -> Option<Option<Criteria>> {
     let asks = message.agent.is_some() && message.agent.as_ref() == manager;
-    asks.then(|| message.expected_output.clone().map(|criteria| (message.message_id.clone(), criteria)))
+    let criteria = |text| Criteria {
+        message_id: message.message_id.clone(),
+        text,
+        seq: header.seq,
+        audience: header.audience.clone(),
+    };
+    asks.then(|| message.expected_output.clone().map(criteria))
 }

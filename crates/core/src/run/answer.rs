@@ -6,16 +6,17 @@ use serde::Deserialize;
 
 use crate::{
     conversation::facts::MessageChecked,
-    conversation::{self, NewMessage, Role, ToolCall},
+    conversation::{self, Criteria, NewMessage, Role, ToolCall},
     decision::{DecisionBuilder, Undecided},
     directive::facts::Received,
     directive::{self, Directive, FormRequest, Reading, Recipient},
     entry::Actor,
     error::{Error, Fault},
-    id::{AgentName, MessageId, RunId, SetName, ThreadId},
+    id::{AgentName, RunId, SetName, ThreadId},
     json, rights,
     run::decide::driven,
     run::facts::{Ended, Paused, TurnAnswered, TurnFailed},
+    run::sight::no_answer,
     run::{Due, Halt, Status, TurnFailure, TurnReply, next},
     step,
     text::{Text, shortened},
@@ -32,10 +33,10 @@ pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) ->
 fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: AgentName) {
     let TurnFailure { run, turn, error, .. } = failure.clone();
     let held = decision.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
-    let reason = format!("{agent} got no answer: {error}");
-    decision.record(TurnFailed { run: run.clone(), turn, agent, error });
+    let reason = format!("{}: {error}", no_answer(&agent));
+    decision.record(TurnFailed { run: run.clone(), turn, agent: agent.clone(), error });
     if !held {
-        decision.record(Paused { run, reason });
+        decision.record(Paused { run, reason, agent: Some(agent) });
     }
 }
 
@@ -81,9 +82,12 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
 /// Whose turn it is that waits for an answer, and what it was asked for.
 fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Error> {
     let run = driven(decision, run, epoch)?;
-    let agent = next::agent(&decision.state, &run.due)?;
+    let agent = next::agent(&decision.state.team, &run.due)?;
     match (&run.pending, agent) {
-        (Some(pending), Some(agent)) if pending.turn == turn => Ok((agent, run.due.clone())),
+        (Some(pending), Some(agent)) if pending.turn == turn => {
+            let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
+            Ok((agent, due))
+        }
         _ => Err(not_pending(&run.id, turn)),
     }
 }
@@ -206,7 +210,11 @@ fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) ->
 /// Puts the form before the user that the manager described, or one text field where it cannot be made out.
 fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
-    let plain = Directive { is_info_request: true, message: Some(request.clone()), ..Directive::default() };
+    let plain = Directive {
+        is_info_request: true,
+        message: (!request.is_empty()).then(|| request.clone()),
+        ..Directive::default()
+    };
     let asked = match directive::decide::ask_user(decision, &Directive { form, ..plain.clone() }) {
         Ok(asked) => asked,
         Err(_) => directive::decide::ask_user(decision, &plain)?,
@@ -232,9 +240,10 @@ fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName
         return Ok(Outcome { idle, ..spoken(due) });
     }
     let criteria = decision.state.threads.criteria(&thread);
-    let (Some((criteria_of, criteria)), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
+    let (Some(criteria), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
         return Ok(spoken(Due::Directive));
     };
+    let Criteria { message_id: criteria_of, text: criteria, .. } = criteria;
     let message_id = receipt.message_id;
     Ok(spoken(Due::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() }))
 }
@@ -303,7 +312,7 @@ fn json_in<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
 
 impl conversation::Threads {
     /// What the last message in `thread` that said so expects of its answer.
-    fn criteria(&self, thread: &ThreadId) -> Option<(MessageId, Arc<str>)> {
+    fn criteria(&self, thread: &ThreadId) -> Option<Criteria> {
         self.get(thread)?.criteria.clone()
     }
 }

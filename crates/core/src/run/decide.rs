@@ -68,7 +68,7 @@ pub(crate) fn claim(decision: &mut DecisionBuilder<'_>, run: &RunId, node: &Arc<
 pub(crate) fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Error> {
     rights::system(decision, "request a turn")?;
     let run = driven(decision, &request.run, request.epoch)?.clone();
-    let agent = next::agent(&decision.state, &run.due)?;
+    let agent = next::agent(&decision.state.team, &run.due)?;
     let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
         return Err(Error::Conflict {
             code: "turn_not_due",
@@ -78,7 +78,8 @@ pub(crate) fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest)
     };
     let TurnRequest { model, prompt, .. } = request.clone();
     let turn = run.turns.saturating_add(1);
-    decision.record(TurnRequested { run: run.id, turn, agent, due: run.due, model, prompt });
+    let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
+    decision.record(TurnRequested { run: run.id, turn, agent, due, model, prompt });
     Ok(())
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest)
 pub(crate) fn pause(decision: &mut DecisionBuilder<'_>, run: &RunId, reason: &str) -> Result<(), Error> {
     rights::in_charge(decision, "pause a run")?;
     if unended(decision, run)?.halt.is_none() {
-        decision.record(Paused { run: run.clone(), reason: reason.to_owned() });
+        decision.record(Paused { run: run.clone(), reason: reason.to_owned(), agent: None });
     }
     Ok(())
 }

@@ -8,8 +8,9 @@ use crate::{
     audience::Audience,
     entry::Header,
     fact::{Fact, Seen},
-    id::{AgentName, RunId},
-    run::{Due, Halt, Kind, Limits, Pending, PromptRecord, Run, Status, Usage, Used},
+    id::{AgentName, RunId, ThreadId},
+    run::sight::no_answer,
+    run::{Due, Halt, Kind, Limits, Origin, Pending, PromptRecord, Run, Status, Usage, Used},
     session::Share,
     state::State,
     view::View,
@@ -37,6 +38,9 @@ pub struct Claimed {
 pub struct Paused {
     pub(super) run: RunId,
     pub(super) reason: String,
+    /// Whose turn it was, where the reason is what came of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<AgentName>,
 }
 
 /// A held run goes on.
@@ -107,10 +111,10 @@ pub struct TurnFailed {
     pub error: String,
 }
 
-/// Gives the facts of runs what they have in common: they are about the run, and for the user and the manager, or for
-/// all where the session shares runs.
+/// Gives the facts of runs what they have in common: they are about the run, and for the user and the manager. Where
+/// the session shares runs, the course of one is for all; the words of its turns never are.
 macro_rules! run_fact {
-    ($type:ty, $name:literal, $apply:expr) => {
+    ($type:ty, $name:literal, $for_whom:ident, $apply:expr) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
@@ -119,8 +123,10 @@ macro_rules! run_fact {
             }
 
             fn audience(&self, before: &State) -> Audience {
-                let shared = before.session.settings.share.contains(&Share::Runs);
-                if shared { Audience::All } else { before.team.managers() }
+                match ForWhom::$for_whom {
+                    ForWhom::Shared if is_shared(before) => Audience::All,
+                    _ => before.team.managers(),
+                }
             }
 
             fn apply(self, state: &mut State, header: &Header) {
@@ -129,57 +135,98 @@ macro_rules! run_fact {
             }
 
             fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-                // A run that is shared shows its course to workers, not what was said in it.
-                let worded = matches!(Self::TYPE, "turn.answered" | "turn.requested");
-                let may = view.is_in_charge() || (view.state.session.settings.share.contains(&Share::Runs) && !worded);
-                if may && view.was_meant(header) { Seen::fact(&self.outcome()) } else { None }
+                let may = match ForWhom::$for_whom {
+                    ForWhom::Shared => view.is_in_charge() || is_shared(view.state),
+                    ForWhom::InCharge => view.is_in_charge(),
+                };
+                if may && view.was_meant(header) { Seen::fact(&self.seen(view)) } else { None }
             }
         }
     };
 }
 
-/// A fact as an agent sees it. The manager sees the outcomes of what it said, not the contents: they may have gone into
-/// sets that are hidden from it since.
-trait OutcomeOnly: Sized {
-    fn outcome(self) -> Self {
+/// For whom a fact of a run is.
+enum ForWhom {
+    /// The user and the manager, and all agents where runs are shared.
+    Shared,
+    /// The user and the manager.
+    InCharge,
+}
+
+fn is_shared(state: &State) -> bool {
+    state.session.settings.share.contains(&Share::Runs)
+}
+
+/// A fact as an agent sees it, without the words that it may not see.
+trait SeenBy: Sized {
+    fn seen(self, _: &View<'_>) -> Self {
         self
     }
 }
 
-impl OutcomeOnly for Started {}
-impl OutcomeOnly for Claimed {}
-impl OutcomeOnly for Paused {}
-impl OutcomeOnly for Resumed {}
-impl OutcomeOnly for Ended {}
-impl OutcomeOnly for TurnFailed {}
+impl SeenBy for Started {}
+impl SeenBy for Resumed {}
 
-impl OutcomeOnly for TurnRequested {
-    fn outcome(self) -> Self {
-        Self { due: self.due.outcome(), ..self }
+impl SeenBy for Claimed {
+    fn seen(self, view: &View<'_>) -> Self {
+        if view.is_in_charge() { self } else { Self { node: "".into(), ..self } }
     }
 }
 
-impl OutcomeOnly for TurnAnswered {
-    fn outcome(self) -> Self {
-        Self { said: None, due: self.due.outcome(), ..self }
+impl SeenBy for Paused {
+    fn seen(self, view: &View<'_>) -> Self {
+        let Self { run, reason, agent } = self;
+        let reason = match &agent {
+            _ if !view.is_in_charge() => String::new(),
+            Some(agent) if view.agent().is_some_and(|viewer| viewer != agent) => no_answer(agent),
+            _ => reason,
+        };
+        Self { run, reason, agent: None }
     }
 }
 
-impl OutcomeOnly for Due {
-    fn outcome(self) -> Self {
-        match self {
-            Self::Repair { faults, .. } => Self::Repair { said: "".into(), faults },
-            due => due,
-        }
+impl SeenBy for Ended {
+    fn seen(self, view: &View<'_>) -> Self {
+        let reason = self.halt.reason.filter(|_| view.is_in_charge());
+        Self { halt: Halt { reason, ..self.halt }, ..self }
     }
 }
 
-run_fact!(Started, "run.started", |started, state, header| {
+impl SeenBy for TurnRequested {
+    fn seen(self, view: &View<'_>) -> Self {
+        Self { due: seen_due(self.due, view, &self.agent), ..self }
+    }
+}
+
+impl SeenBy for TurnAnswered {
+    fn seen(self, view: &View<'_>) -> Self {
+        Self { said: None, due: seen_due(self.due, view, &self.agent), ..self }
+    }
+}
+
+impl SeenBy for TurnFailed {
+    fn seen(self, view: &View<'_>) -> Self {
+        let is_own = view.agent().is_none_or(|viewer| *viewer == self.agent);
+        Self { error: if is_own && view.is_in_charge() { self.error } else { String::new() }, ..self }
+    }
+}
+
+/// What is due, without the words of threads: who sees a thread finds them in its messages.
+fn seen_due(due: Due, view: &View<'_>, by: &AgentName) -> Due {
+    match view.agent() {
+        Some(agent) => due.seen_by(agent, Some(&Origin::own(by.clone())), &view.state.threads),
+        None => due,
+    }
+}
+
+run_fact!(Started, "run.started", Shared, |started, state, header| {
     let run = Run {
         id: started.run.clone(),
         kind: started.kind,
         halt: None,
+        halt_origin: None,
         due: Due::Directive,
+        due_origin: None,
         limits: started.limits,
         used: Used::default(),
         used_in_all: Used::default(),
@@ -194,7 +241,7 @@ run_fact!(Started, "run.started", |started, state, header| {
     state.runs.0.insert_mut(started.run, Arc::new(run));
 });
 
-run_fact!(Claimed, "run.claimed", |claimed, state, header| {
+run_fact!(Claimed, "run.claimed", Shared, |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
         // The time in which nobody drove it is nobody's waiting for a model.
@@ -204,34 +251,40 @@ run_fact!(Claimed, "run.claimed", |claimed, state, header| {
     });
 });
 
-run_fact!(Paused, "run.paused", |paused, state, _| {
+run_fact!(Paused, "run.paused", Shared, |paused, state, header| {
     let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
-    state.runs.change(&paused.run, |run| run.halt = Some(halt));
+    let origin = paused.agent.map(|by| Origin::of(by.clone(), &ThreadId::of_agent(&by), header, state));
+    state.runs.change(&paused.run, |run| (run.halt, run.halt_origin) = (Some(halt), origin));
 });
 
-run_fact!(Resumed, "run.resumed", |resumed, state, _| {
-    state.runs.change(&resumed.run, |run| (run.halt, run.used, run.idle) = (None, Used::default(), 0));
+run_fact!(Resumed, "run.resumed", Shared, |resumed, state, _| {
+    state
+        .runs
+        .change(&resumed.run, |run| (run.halt, run.halt_origin, run.used, run.idle) = (None, None, Used::default(), 0));
 });
 
-run_fact!(Ended, "run.ended", |ended, state, _| {
-    state.runs.change(&ended.run, |run| (run.halt, run.pending) = (Some(ended.halt), None));
+run_fact!(Ended, "run.ended", Shared, |ended, state, _| {
+    state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(TurnRequested, "turn.requested", |requested, state, header| {
-    let pending = Pending { turn: requested.turn, requested: header.seq, at: header.at };
+run_fact!(TurnRequested, "turn.requested", InCharge, |requested, state, header| {
+    let (turn, agent) = (requested.turn, requested.agent);
+    let pending = Pending { agent: agent.clone(), turn, requested: header.seq, at: header.at };
     state.runs.change(&requested.run, |run| {
-        (run.turns, run.pending) = (requested.turn, Some(pending));
-        run.requested.insert(requested.agent, header.seq);
+        (run.turns, run.pending) = (turn, Some(pending));
+        run.requested.insert(agent, header.seq);
     });
 });
 
-run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {
+run_fact!(TurnAnswered, "turn.answered", InCharge, |answered, state, header| {
     if !state.session.settings.steps.is_empty() {
         Arc::make_mut(&mut state.steps).count(answered.usage);
     }
+    let origin = Origin::of_due(&answered.due, answered.agent, header, state);
     state.runs.change(&answered.run, |run| {
         run.count(answered.usage, header.at);
         run.due = answered.due;
+        run.due_origin = Some(origin);
         run.idle = match (answered.idle, &run.due) {
             (true, _) => run.idle.saturating_add(1),
             // Whether anything comes of a directive shows when it was mended.
@@ -241,6 +294,6 @@ run_fact!(TurnAnswered, "turn.answered", |answered, state, header| {
     });
 });
 
-run_fact!(TurnFailed, "turn.failed", |failed, state, header| {
+run_fact!(TurnFailed, "turn.failed", Shared, |failed, state, header| {
     state.runs.change(&failed.run, |run| run.count(Usage::default(), header.at));
 });

@@ -1,6 +1,7 @@
 //! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
 
 use crate::{
+    agent::Team,
     error::Error,
     id::{AgentName, ThreadId},
     run::{Due, Run},
@@ -44,7 +45,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     if run.halt.is_some() {
         return Ok(Next::Done);
     }
-    let agent = match agent(state, &run.due) {
+    let agent = match agent(&state.team, &run.due) {
         Ok(Some(agent)) => agent,
         Ok(None) => return Ok(if matches!(run.due, Due::User { .. }) { Next::AwaitUser } else { Next::AwaitTool }),
         Err(error) => return Ok(Next::Pause(format!("{error}, and resume the run"))),
@@ -59,17 +60,18 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     {
         return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));
     }
-    Ok(Next::Ask(Ask { agent, thread: run.due.thread(), due: run.due.clone(), requested: run.pending.clone() }))
+    let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &state.threads);
+    Ok(Next::Ask(Ask { agent, thread: due.thread(), due, requested: run.pending.clone() }))
 }
 
 /// Whose model is to be asked; `None` where it is not a model's turn.
-pub(super) fn agent(state: &State, due: &Due) -> Result<Option<AgentName>, Error> {
-    let manager = || state.team.manager().map(|agent| agent.name.clone());
+pub(super) fn agent(team: &Team, due: &Due) -> Result<Option<AgentName>, Error> {
+    let manager = || team.manager().map(|agent| agent.name.clone());
     Ok(match due {
         Due::Directive | Due::Answered { .. } | Due::Repair { .. } | Due::Form { .. } | Due::Check { .. } => {
             Some(manager().ok_or_else(no_manager)?)
         }
-        Due::Work { agent } => Some(state.team.agent(agent)?.name.clone()),
+        Due::Work { agent } => Some(team.agent(agent)?.name.clone()),
         Due::User { .. } | Due::Tools { .. } => None,
     })
 }

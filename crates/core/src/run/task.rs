@@ -20,16 +20,23 @@ pub fn task(due: &Due) -> Option<String> {
             ))
         }
         Due::Form { request } => Some(format!(
-            "You ask the user for information: {request}\n\nSay what the form for the answer asks for: a JSON object \
+            "You ask the user for information{}\n\nSay what the form for the answer asks for: a JSON object \
              with `name` and `fields`. Each field has `key`, `valueType` (STRING, NUMBER, BOOLEAN, DATE, ENUM, \
              ENUM_OR_CUSTOM, ARRAY or FILE), `label`, `required`, and `enumValues` where there is a choice. \
              Few fields are best.",
+            unless_hidden(request),
         )),
         Due::Check { agent, criteria, .. } => Some(format!(
-            "Hold the last answer of {agent} against what was expected of it: {criteria}\n\nAnswer with a JSON object: \
+            "Hold the last answer of {agent} against what was expected of it{}\n\nAnswer with a JSON object: \
              `valid`, true or false, and `reason`, one sentence.",
+            unless_hidden(criteria),
         )),
     }
+}
+
+/// The end of a sentence that says `text`, where whoever is told may see it.
+fn unless_hidden(text: &str) -> String {
+    if text.is_empty() { ".".to_owned() } else { format!(": {text}") }
 }
 
 /// The JSON Schema of a verdict on an answer.

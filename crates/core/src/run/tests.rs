@@ -424,7 +424,7 @@ fn a_run_goes_on_when_its_threads_are_hidden_or_its_agents_leave() {
     let expects = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "x"});
     assert_snapshot!(replies(&mut board, &[expects.clone(), json!("Roses"), json!({"valid": true, "reason": "x"})]), @r#"
     writer in agent:writer: work of writer
-    lead in main: check m15 of writer for "x"
+    lead in main: check m15 of writer for ""
     lead in main: directive
     "#);
     assert_snapshot!(replies(&mut board, &[to("user", "Which?")]), @"the user, form None");
@@ -465,4 +465,86 @@ fn only_the_user_and_the_manager_see_a_run() {
     assert_snapshot!(kinds("lead"), @"thread.updated run.started message.added turn.requested turn.answered turn.requested context_set.updated directive.received turn.answered turn.requested message.added directive.received turn.answered");
     assert_snapshot!(kinds("writer"), @"context_set.updated message.added");
     assert_snapshot!(kinds("critic"), @"context_set.updated");
+}
+
+/// The words of a thread are in what is due, in why a run is held and in why a model gave no answer, too.
+#[test]
+fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
+    let only = |names: &[&str]| Audience::of(names.iter().map(|name| name.parse().unwrap()));
+    let calls = |board: &mut Board| {
+        let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), arguments: json!({"at": "a secret"}) };
+        board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
+    };
+    let told = |board: &Board, viewer: &str| {
+        let view = board.view(viewer).unwrap();
+        let entries = board.seen(viewer).into_iter().filter(|entry| entry.subject.starts_with("run:"));
+        let entries = json!(entries.collect::<Vec<_>>()).to_string();
+        assert_eq!(entries.contains("secret"), viewer == "user", "{entries}");
+        let said = json!([view.due(board.run()), view.reason(board.run())]).to_string();
+        if said.contains("secret") { "told" } else { "not told" }
+    };
+    let share = |board: &mut Board| {
+        let share = serde_json::from_value(json!({"share": ["runs"]})).unwrap();
+        board.user(Command::UpdateSession(share)).unwrap();
+    };
+    let asks = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "a secret"});
+
+    let mut board = started();
+    share(&mut board);
+    replies(&mut board, &[to("writer", "Write.")]);
+    calls(&mut board);
+    assert_eq!((told(&board, "user"), told(&board, "lead"), told(&board, "critic")), ("told", "told", "not told"));
+    board.team_becomes("critic writer");
+    assert_eq!((told(&board, "critic"), told(&board, "user")), ("not told", "told"), "a manager who came later");
+
+    let mut board = started();
+    replies(&mut board, &[to("writer", "Write.")]);
+    board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
+    calls(&mut board);
+    assert_eq!(told(&board, "lead"), "not told", "calls in a thread that is hidden from the manager");
+    board.user(Command::PutThread("agent:writer".parse().unwrap(), Audience::All)).unwrap();
+    assert_eq!(told(&board, "lead"), "not told", "and shown to it later");
+
+    let mut board = started();
+    replies(&mut board, &[asks.clone()]);
+    board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
+    replies(&mut board, &[json!("Roses")]);
+    assert_eq!((told(&board, "lead"), told(&board, "user")), ("not told", "told"), "what was expected");
+    assert_snapshot!(stands(&board), @r#"lead in main: check m14 of writer for """#);
+
+    let mut board = started();
+    share(&mut board);
+    replies(&mut board, &[to("writer", "Write.")]);
+    board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
+    board.request().unwrap();
+    let Run { id, epoch, turns, .. } = board.run().clone();
+    board.system(Command::FailTurn(TurnFailure { run: id, epoch, turn: turns, error: "a secret".to_owned() })).unwrap();
+    assert_eq!((told(&board, "lead"), told(&board, "critic"), told(&board, "user")), ("not told", "not told", "told"));
+    assert_eq!(board.view("lead").unwrap().reason(board.run()).unwrap(), "writer got no answer");
+
+    let mut board = started();
+    replies(&mut board, &[json!({"messageTo": "user", "message": "a secret?", "isInfoRequest": true})]);
+    assert_eq!(told(&board, "lead"), "told");
+    board.user(Command::PutThread("main".parse().unwrap(), only(&["writer"]))).unwrap();
+    assert_eq!(told(&board, "lead"), "not told", "what the user was asked");
+    assert_snapshot!(stands(&board), @r#"lead in main: form for """#);
+}
+
+#[test]
+fn a_directive_with_faults_is_shown_to_its_author_alone() {
+    let mut board = started();
+    assert_snapshot!(replies(&mut board, &[json!({"messageTo": "a secret"})]), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"a secret\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"},{"pointer":"/message","problem":"say what the message is"}]"#);
+    board.team_becomes("boss writer");
+    assert_snapshot!(stands(&board), @"boss in main: directive");
+    assert!(!json!(board.seen("boss")).to_string().contains("secret"));
+}
+
+#[test]
+fn the_answer_of_a_manager_that_has_left_is_not_waited_for() {
+    let mut board = started();
+    board.request().unwrap();
+    let reply = board.empty_reply();
+    board.team_becomes("boss writer lead");
+    assert_snapshot!(error(board.system(Command::AnswerTurn(reply))), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
 }

@@ -8,6 +8,11 @@ use callboard_core::{
     conversation::{Message, NewMessage, Role},
     entry::Actor,
     prompt::Format,
+    run::{
+        Due,
+        next::{Next, next},
+        task::task,
+    },
     session::{Grant, SessionPatch},
     testing::Board,
 };
@@ -33,6 +38,7 @@ proptest! {
             taken = told.board.entries.len();
             for agent in sight.agents() {
                 check_journal(&told.board, &sight, agent)?;
+                check_runs(&told.board, &sight, agent)?;
                 if at % 8 == 7 || at + 1 == steps.len() {
                     check_prompts(&told.board, &sight, agent)?;
                     check_commands(&told.board, &sight, agent)?;
@@ -84,6 +90,24 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
     prop_assert_eq!(threads.collect::<Vec<_>>(), sizes.collect::<Vec<_>>(), "the threads of {}", agent);
     let expected: BTreeSet<_> = expected.into_values().flat_map(|(_, words)| words).collect();
     prop_assert_eq!(said, expected, "the messages of {}", agent);
+    Ok(())
+}
+
+/// What is told of the runs, and what the agent is told to do in one.
+fn check_runs(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
+    let view = board.view(agent).unwrap();
+    for run in board.state.runs.iter() {
+        check(&json!([view.due(run), view.reason(run)]).to_string(), sight, agent, "a run")?;
+        match next(&board.state, run) {
+            Ok(Next::Ask(ask)) if ask.agent.as_str() == agent => match &ask.due {
+                Due::Repair { .. } => {
+                    prop_assert_eq!(run.due_origin.as_ref().map(|origin| &origin.by), Some(&ask.agent))
+                }
+                due => check(&task(due).unwrap_or_default(), sight, agent, "a task")?,
+            },
+            _ => {}
+        }
+    }
     Ok(())
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct Sight {
     in_charge: Vec<(String, BTreeSet<String>)>,
     /// Verdicts: the manager then, the thread, since when, the words.
     verdicts: Vec<(String, String, u64, BTreeSet<String>)>,
+    /// Why models gave no answer: whose, when, the words.
+    failures: Vec<(String, u64, BTreeSet<String>)>,
     /// The names of all sets that there were: whoever is the manager keeps them all in order.
     set_names: BTreeSet<String>,
     /// Whom each file that is there is for, and its words.
@@ -128,10 +130,11 @@ impl Sight {
             "file.removed" => drop(self.files.remove(&text("path"))),
             "directive.received" => self.for_the_manager(&data),
             "turn.requested" | "turn.answered" => {
-                let mut outcome = data.clone();
-                outcome["said"] = Value::Null;
-                outcome["due"]["said"] = Value::Null;
-                self.for_the_manager(&outcome);
+                // What else they hold is in a message, which shows it to whoever sees that message.
+                self.for_the_manager(&data["due"]["faults"]);
+            }
+            "turn.failed" => {
+                self.failures.push((text("agent"), seq, words(&text("error"))));
             }
             _ => {}
         }
@@ -191,6 +194,11 @@ impl Sight {
             words.extend(self.set_names.iter().cloned());
             let then = self.in_charge.iter().filter(|(manager, _)| manager == agent);
             words.extend(then.flat_map(|(_, words)| words.clone()));
+            let told = self.failures.iter().filter(|(of, seq, _)| {
+                let thread = self.threads.get(&format!("agent:{of}"));
+                of == agent || thread.is_some_and(|thread| thread.always_in_sight(agent, *seq))
+            });
+            words.extend(told.flat_map(|(.., words)| words.clone()));
         }
         words
     }

@@ -9,7 +9,7 @@ use callboard_core::{
     entry::Actor,
     error::Error,
     file::ContextFile,
-    run::{Due, Usage},
+    run::{Due, TurnFailure, TurnReply, Usage},
     session::SessionPatch,
     step::{Place, StepsChange},
     testing::Board,
@@ -108,6 +108,8 @@ pub(crate) enum Reply {
     Calls(u8),
     /// Nothing that can be read.
     Nonsense(&'static str),
+    /// Nothing: it fails.
+    Fails,
 }
 
 /// A session: what is done in it, one thing after another.
@@ -245,6 +247,7 @@ fn reply() -> impl Strategy<Value = Reply> {
         3 => words().prop_map(Reply::Words),
         2 => any::<bool>().prop_map(Reply::Verdict),
         2 => (1..3_u8).prop_map(Reply::Calls),
+        1 => Just(Reply::Fails),
         1 => select(&["", "{\"mess", "[]", "```json\n{}\n```", "{\"message\": 7}"][..]).prop_map(Reply::Nonsense),
     ]
 }
@@ -363,6 +366,12 @@ impl Told {
             _ => reply.clone(),
         };
         let reply = &fitting;
+        if matches!(reply, Reply::Fails) {
+            self.board.request()?;
+            let TurnReply { run, epoch, turn, .. } = self.board.empty_reply();
+            let error = self.text(2);
+            return self.board.system(Command::FailTurn(TurnFailure { run, epoch, turn, error })).map(|_| ());
+        }
         let calls = match reply {
             Reply::Calls(n) => calls(*n, &self.text(1)),
             _ => json!([]),
@@ -376,7 +385,7 @@ impl Told {
             },
             Reply::Words(words) => self.text(*words),
             Reply::Verdict(valid) => json!({"valid": valid, "reason": self.text(2)}).to_string(),
-            Reply::Calls(_) => String::new(),
+            Reply::Calls(_) | Reply::Fails => String::new(),
             Reply::Nonsense(text) => (*text).to_owned(),
         };
         let calls = serde_json::from_value(calls).unwrap();
@@ -431,7 +440,7 @@ impl Told {
             "isInfoRequest": asks & (to.as_deref() == Some("user")),
             "form": form.filter(|_| *asks),
             "workflowComplete": complete,
-            "expectedOutput": expects.then_some("two lines"),
+            "expectedOutput": expects.then(|| self.text(2)),
             "contextSetUpdate": {"contextSets": sets},
         })
     }

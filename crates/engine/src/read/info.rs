@@ -137,7 +137,7 @@ impl Session {
             if !view.is_in_charge() && !shared {
                 return Err(Refusal::not_found("run", "here"));
             }
-            Ok(view.state.runs.iter().map(|run| run_info(run, view.is_in_charge())).collect())
+            Ok(view.state.runs.iter().map(|run| run_info(&view, run)).collect())
         })
         .await
     }
@@ -181,13 +181,13 @@ fn thread_info(view: &View<'_>, name: &ThreadId, thread: &Thread) -> ThreadInfo 
     ThreadInfo { name: name.clone(), visible_to: thread.sight.audience.clone(), size: view.size(thread) }
 }
 
-fn run_info(run: &Run, in_charge: bool) -> RunInfo {
+fn run_info(view: &View<'_>, run: &Run) -> RunInfo {
     RunInfo {
         id: run.id.clone(),
         kind: run.kind,
         status: run.status(),
-        reason: run.halt.as_ref().and_then(|halt| halt.reason.clone()).filter(|_| in_charge),
-        due: Some(run.due.clone()).filter(|_| in_charge && !run.has_ended()),
+        reason: view.reason(run),
+        due: view.due(run),
         limits: run.limits.clone(),
         used: run.used_in_all,
         started_at: run.started_at,

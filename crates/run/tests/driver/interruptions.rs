@@ -16,7 +16,7 @@ use callboard_engine::{
 };
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, scripted::Reply};
 use callboard_run::{Driver, Error};
-use tokio::{sync::Semaphore, task::JoinHandle};
+use tokio::{sync::Semaphore, task::JoinHandle, time::timeout};
 
 use crate::{
     faulty::{Act, Call, Faulty},
@@ -141,7 +141,7 @@ async fn those_in_charge_hear_an_answer_as_it_comes() {
     let models = Models::new(|request, _| whole_run(request));
     models.drive(&session, &run).await.unwrap();
     let mut said = String::new();
-    while let Ok(Ephemeral::Delta { turn, text, .. }) = heard.try_recv() {
+    while let Ok(Some(Ephemeral::Delta { turn, text, .. })) = timeout(Duration::ZERO, heard.next()).await {
         if turn == 2 {
             said.push_str(&text);
         }

@@ -93,16 +93,16 @@ impl RunBody {
     /// What a viewer sees of a run. A worker with whom runs are shared sees its course, not what is said in it.
     fn seen(view: &View<'_>, run: &Run) -> Self {
         let whole = view.is_in_charge();
-        let (form, agent, tool_calls) = match &run.due {
-            Due::User { form } if whole => (form.clone(), None, Vec::new()),
-            Due::Tools { agent, calls } if whole => (None, Some(agent.clone()), calls.clone()),
+        let (form, agent, tool_calls) = match view.due(run) {
+            Some(Due::User { form }) => (form, None, Vec::new()),
+            Some(Due::Tools { agent, calls }) => (None, Some(agent), calls),
             _ => (None, None, Vec::new()),
         };
         Self {
             id: run.id.clone(),
             kind: run.kind,
             status: run.status(),
-            reason: run.halt.as_ref().filter(|_| whole).and_then(|halt| halt.reason.clone()),
+            reason: view.reason(run),
             form,
             agent,
             tool_calls,

@@ -1,0 +1,135 @@
+//! Who sees which words of a run. What is due, why a run is held and why a model gave no answer can hold words of a
+//! thread: they are shown only to whoever sees that thread.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::Audience,
+    conversation::{Criteria, Threads, facts::audience_of},
+    entry::Header,
+    id::{AgentName, Seq, ThreadId},
+    run::{Due, Run},
+    state::State,
+    view::View,
+};
+
+/// In whose turn something was said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Whose turn it was.
+    pub by: AgentName,
+    /// The entry that has it.
+    pub seq: Seq,
+    /// Who saw the thread then whose words it holds.
+    pub audience: Audience,
+}
+
+impl Origin {
+    /// What was said in a turn of `by`, of which nothing more is known: others see none of its words.
+    pub(super) fn own(by: AgentName) -> Self {
+        Self { by, seq: Seq::ZERO, audience: Audience::None }
+    }
+
+    /// What the entry `header` says in words of `thread`.
+    pub(super) fn of(by: AgentName, thread: &ThreadId, header: &Header, state: &State) -> Self {
+        Self { by, seq: header.seq, audience: audience_of(state, thread) }
+    }
+
+    /// Whose words `due` holds, which a turn of `by` made due with the entry `header`.
+    pub(super) fn of_due(due: &Due, by: AgentName, header: &Header, state: &State) -> Self {
+        let Some(thread) = due.words_of() else { return Self::own(by) };
+        match state.threads.get(&thread).and_then(|thread| thread.criteria.clone()) {
+            Some(Criteria { seq, audience, .. }) if matches!(due, Due::Check { .. }) => Self { by, seq, audience },
+            _ => Self::of(by, &thread, header, state),
+        }
+    }
+
+    /// Whether `agent` sees the words of `thread`.
+    fn shows(&self, agent: &AgentName, thread: &ThreadId, threads: &Threads) -> bool {
+        self.audience.contains(agent) && threads.reach(thread, agent, self.seq)
+    }
+}
+
+impl Due {
+    /// The same as `agent` is asked for it. Who is to mend a directive that another agent gave gives one of its own.
+    pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
+        match self {
+            Self::Repair { .. } if origin.is_some_and(|origin| origin.by == *agent) => self.clone(),
+            Self::Repair { .. } => Self::Directive,
+            due => due.seen_by(agent, origin, threads),
+        }
+    }
+
+    /// The same without what `agent` may not see. Nobody is shown its own faulty directive again: what it said may have
+    /// gone into sets that are hidden from it since.
+    pub(super) fn seen_by(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
+        let sees = self.words_of().zip(origin).is_some_and(|(thread, origin)| origin.shows(agent, &thread, threads));
+        let mut seen = self.clone();
+        match &mut seen {
+            Self::Repair { said, faults } => {
+                *said = "".into();
+                faults.retain(|_| origin.is_some_and(|origin| origin.by == *agent));
+            }
+            _ if sees => {}
+            Self::Form { request } => *request = "".into(),
+            Self::Check { criteria, .. } => *criteria = "".into(),
+            Self::Tools { calls, .. } => calls.clear(),
+            Self::Directive | Self::Answered { .. } | Self::Work { .. } | Self::User { .. } => {}
+        }
+        seen
+    }
+}
+
+impl Due {
+    /// The thread whose words it holds, if any.
+    pub(super) fn words_of(&self) -> Option<ThreadId> {
+        match self {
+            Self::Form { .. } => Some(ThreadId::main()),
+            Self::Check { thread, .. } => Some(thread.clone()),
+            Self::Tools { agent, .. } => Some(ThreadId::of_agent(agent)),
+            Self::Directive | Self::Answered { .. } | Self::Repair { .. } | Self::Work { .. } | Self::User { .. } => {
+                None
+            }
+        }
+    }
+}
+
+impl View<'_> {
+    /// What is due in `run`, as far as the viewer may know it. A worker sees nothing of it.
+    pub fn due(&self, run: &Run) -> Option<Due> {
+        if !self.is_in_charge() || run.has_ended() {
+            return None;
+        }
+        Some(match self.agent() {
+            Some(agent) => run.due.seen_by(agent, run.due_origin.as_ref(), &self.state.threads),
+            None => run.due.clone(),
+        })
+    }
+
+    /// Why `run` is held or has ended, as far as the viewer may know it. A worker sees nothing of it.
+    pub fn reason(&self, run: &Run) -> Option<String> {
+        let reason = run.halt.as_ref().filter(|_| self.is_in_charge())?.reason.clone()?;
+        Some(match &run.halt_origin {
+            Some(origin) if !self.sees_turn(origin) => no_answer(&origin.by),
+            _ => reason,
+        })
+    }
+
+    /// Whether the viewer hears what the model of `agent` says while it says it.
+    pub fn hears(&self, agent: &AgentName) -> bool {
+        let audience = || audience_of(self.state, &ThreadId::of_agent(agent));
+        self.is_in_charge() && self.agent().is_none_or(|viewer| viewer == agent || audience().contains(viewer))
+    }
+
+    /// Whether the viewer sees what was said in a turn.
+    pub(super) fn sees_turn(&self, origin: &Origin) -> bool {
+        let own = ThreadId::of_agent(&origin.by);
+        let sees = |viewer: &AgentName| *viewer == origin.by || origin.shows(viewer, &own, &self.state.threads);
+        self.is_in_charge() && self.agent().is_none_or(sees)
+    }
+}
+
+/// Why a run is held, without the words of the model's endpoint.
+pub(super) fn no_answer(agent: &AgentName) -> String {
+    format!("{agent} got no answer")
+}
