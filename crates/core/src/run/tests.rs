@@ -506,7 +506,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     assert_eq!(told(&board, "lead"), "not told", "and shown to it later");
 
     let mut board = started();
-    replies(&mut board, &[asks.clone()]);
+    replies(&mut board, &[asks]);
     board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     replies(&mut board, &[json!("Roses")]);
     assert_eq!((told(&board, "lead"), told(&board, "user")), ("not told", "told"), "what was expected");
