@@ -31,14 +31,15 @@ const LICENCES: &[&str] = &[
 const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
     ("callboard-core", &[]),
+    ("callboard-tasks", &[]),
     ("callboard-tokens", &["core"]),
-    ("callboard-store", &["core"]),
+    ("callboard-store", &["core", "tasks"]),
     ("callboard-model", &[]),
     ("callboard-files", &["core"]),
-    ("callboard-engine", &["core", "tokens", "store"]),
+    ("callboard-engine", &["core", "tasks", "tokens", "store"]),
     ("callboard-run", &["core", "engine", "model"]),
-    ("callboard-server", &["core", "store", "model", "files", "engine", "run"]),
-    ("callboard", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
+    ("callboard-server", &["core", "tasks", "store", "model", "files", "engine", "run"]),
+    ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "engine", "run", "server"]),
     ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
 ];
 

@@ -70,6 +70,7 @@ pub use upkeep::{
 
 pub use callboard_core as core;
 pub use callboard_store as store;
+pub use callboard_tasks as tasks;
 
 /// The examples of the README, which run as tests.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use callboard_core::session::Ttl;
 use callboard_store::{Clock, Lease, SystemClock};
+use callboard_tasks::Supervisor;
 
 use crate::{prompt_memory::PromptMemory, upkeep::lease::LEASE};
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub lease: Lease,
     /// How often what has expired is removed from the store; absent, that is left to others.
     pub sweep: Option<Duration>,
+    /// Watches over what goes on in the background. Give it to the store as well, so that it knows of all.
+    pub supervisor: Supervisor,
 }
 
 impl Default for Settings {
@@ -40,6 +43,7 @@ impl Default for Settings {
             prompt_memory: PromptMemory::default(),
             lease: Lease { holder: format!("{:016x}", SystemRandom.next()).into(), lasts: LEASE },
             sweep: Some(Duration::from_secs(60)),
+            supervisor: Supervisor::default(),
         }
     }
 }

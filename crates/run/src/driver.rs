@@ -82,7 +82,7 @@ impl Driver {
     }
 
     /// Holds the run, with the reason for all to read. Says how it stands then.
-    pub(crate) async fn pause(&self, run: &RunId, reason: String) -> Result<Status, Error> {
+    pub async fn pause(&self, run: &RunId, reason: String) -> Result<Status, Error> {
         Ok(stands(self.session.execute(Actor::System, Command::PauseRun(run.clone(), reason)).await?))
     }
 }

@@ -12,6 +12,7 @@ use axum::{
 };
 use callboard_core::{entry::Hash, id::SessionId};
 use callboard_engine::Board;
+use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -82,6 +83,13 @@ impl App {
             board,
             settings,
         })))
+    }
+}
+
+impl Inner {
+    /// What watches over the tasks of the server, its board and its store.
+    pub(crate) fn supervisor(&self) -> &Supervisor {
+        &self.board.settings().supervisor
     }
 }
 

@@ -17,6 +17,7 @@ use callboard_core::{
 use callboard_engine::{Board, Error, Session};
 use callboard_model::ChatModel;
 use callboard_run::{Driver, Error as RunError};
+use callboard_tasks::Supervisor;
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -83,18 +84,34 @@ impl Drivers {
         }
         let driver = Driver::new(session.clone(), models.clone(), settings.clone());
         let (drivers, closing, waits) = (self.clone(), closing.clone(), *driving == Driving::Started);
+        let supervisor = self.supervisor().clone();
         tasks.spawn(async move {
-            let left = tokio::select! {
-                // First: who closes begins nothing any more.
-                biased;
-                () = closing.cancelled() => Left::Run,
-                left = to_the_end(&driver, &session, &run, waits) => left,
-            };
+            let driving = supervisor.once("run driver", async {
+                tokio::select! {
+                    // First: who closes begins nothing any more.
+                    biased;
+                    () = closing.cancelled() => Left::Run,
+                    left = to_the_end(&driver, &session, &run, waits) => left,
+                }
+            });
+            let left = driving.await;
+            if left.is_none() {
+                // It is not driven again by itself: that might cost money and panic again. If this fails, that run is taken
+                // up again, and held the next time.
+                let reason = "the driver of this run panicked, which is a fault in Callboard: see the server's log";
+                if let Err(error) = driver.pause(&run, reason.to_owned()).await {
+                    tracing::error!(session = %session.id(), %run, %error, "a run could not be paused");
+                }
+            }
             drivers.driven().remove(&name);
-            if left == Left::Run {
+            if left == Some(Left::Run) {
                 drivers.0.left.notify_one();
             }
         });
+    }
+
+    fn supervisor(&self) -> &Supervisor {
+        &self.0.board.settings().supervisor
     }
 
     /// Looks after the leases of this server from now on, and takes up the runs that are its own: those that were when
@@ -105,13 +122,16 @@ impl Drivers {
             return;
         }
         let (drivers, closing) = (self.clone(), closing.clone());
-        tasks.spawn(async move {
-            tokio::select! {
-                biased;
-                () = closing.cancelled() => {}
-                () = drivers.keep_leases() => {}
+        tasks.spawn(self.supervisor().keep("leases", move || {
+            let (drivers, closing) = (drivers.clone(), closing.clone());
+            async move {
+                tokio::select! {
+                    biased;
+                    () = closing.cancelled() => {}
+                    () = drivers.keep_leases() => {}
+                }
             }
-        });
+        }));
     }
 
     async fn keep_leases(&self) {

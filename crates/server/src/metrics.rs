@@ -62,11 +62,16 @@ impl Metrics {
     }
 
     /// All of it, as text.
-    pub(crate) fn text(&self, runs: usize) -> String {
+    pub(crate) fn text(&self, runs: usize, panics: &[(&str, u64)]) -> String {
         let mut text = String::new();
         gauge(&mut text, "callboard_connections", "Open connections.", self.connections.now());
         gauge(&mut text, "callboard_streams", "Open event streams.", self.streams.now());
         gauge(&mut text, "callboard_runs", "Runs that are driven here.", i64::try_from(runs).unwrap_or(0));
+        text.push_str("# HELP callboard_task_panics_total Panics of background tasks.\n");
+        text.push_str("# TYPE callboard_task_panics_total counter\n");
+        for (task, count) in panics {
+            let _ = writeln!(text, "callboard_task_panics_total{{task=\"{task}\"}} {count}");
+        }
         text.push_str("# HELP callboard_http_requests_total Calls that were answered.\n");
         text.push_str("# TYPE callboard_http_requests_total counter\n");
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);

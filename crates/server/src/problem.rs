@@ -1,5 +1,7 @@
 //! Problems: whatever goes wrong leaves the server here, as problem JSON (RFC 9457).
 
+use std::any::Any;
+
 use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -85,6 +87,18 @@ impl Problem {
         problem
             .hint("send `Authorization: Bearer TOKEN` with a token of this session, or a user's")
             .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"callboard\""))
+    }
+
+    /// A fault in Callboard. What the panic says may hold what the caller must not see: it is for the log alone.
+    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
+        tracing::error!(panic = callboard_tasks::message(panic), "a call panicked");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "this is a fault in Callboard: see the server's log")
+    }
+
+    /// One of the server's own tasks does not work as it should.
+    pub(crate) fn troubled(tasks: &[&str]) -> Self {
+        let detail = format!("background tasks have panicked: {}", tasks.join(", "));
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "task_panicked", detail).hint("the server's log says why")
     }
 
     /// The server stops.

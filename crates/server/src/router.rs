@@ -1,6 +1,6 @@
 //! The way of a call: guarded, counted, and sent to where it is answered.
 
-use std::time::Instant;
+use std::{panic::AssertUnwindSafe, time::Instant};
 
 use axum::{
     Router,
@@ -9,6 +9,7 @@ use axum::{
     middleware::{self, Next},
     response::{IntoResponse, Response},
 };
+use futures::FutureExt as _;
 
 use crate::{
     app::{App, uncached},
@@ -44,7 +45,10 @@ async fn enter(State(app): State<App>, request: Request, next: Next) -> Response
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     let response = match guard::check(&app, &request) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => {
+            let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+            answer.unwrap_or_else(|panic| Problem::panicked(&*panic).into_response())
+        }
         Err(problem) => problem.into_response(),
     };
     let route = route.as_ref().map_or("none", MatchedPath::as_str);

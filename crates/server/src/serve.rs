@@ -79,8 +79,13 @@ impl Server {
     /// answered, for as long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
         self.app.drivers.keep();
-        let (app, closing) = (self.app.clone(), self.app.closing.clone());
-        self.tasks.spawn(async move { closing.run_until_cancelled(files::watch(app)).await });
+        let app = self.app.clone();
+        self.tasks.spawn(self.app.supervisor().keep("project folder", move || {
+            let app = app.clone();
+            async move {
+                app.closing.run_until_cancelled(files::watch(app.clone())).await;
+            }
+        }));
         tokio::select! {
             () = self.take() => {}
             () = shutdown => {}
@@ -107,10 +112,13 @@ impl Server {
         let (app, routes, tls, cut) = (self.app.clone(), self.routes.clone(), self.tls.clone(), self.cut.clone());
         self.tasks.spawn(async move {
             app.metrics.connections.up();
-            tokio::select! {
-                () = cut.cancelled() => {}
-                () = open(&app, routes, tls, connection) => {}
-            }
+            let talking = app.supervisor().once("connection", async {
+                tokio::select! {
+                    () = cut.cancelled() => {}
+                    () = open(&app, routes, tls, connection) => {}
+                }
+            });
+            talking.await;
             app.metrics.connections.down();
             drop(place);
         });

@@ -42,10 +42,15 @@ const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
 
 /// Starts the tasks of a board.
 pub(crate) fn start(board: &Arc<Open>, tasks: &mut JoinSet<()>) {
-    tasks.spawn(drop_idle(Arc::downgrade(board), board.settings.idle));
-    tasks.spawn(follow(Arc::downgrade(board), board.store.watch()));
+    let (supervisor, idle) = (&board.settings.supervisor, board.settings.idle);
+    let weak = || Arc::downgrade(board);
+    let open = weak();
+    tasks.spawn(supervisor.keep("idle sessions", move || drop_idle(open.clone(), idle)));
+    let (open, mut changes) = (weak(), Some(board.store.watch()));
+    tasks.spawn(supervisor.keep("changes of sessions", move || follow(open.clone(), changes.take())));
     if let Some(every) = board.settings.sweep {
-        tasks.spawn(keep_swept(Arc::downgrade(board), every));
+        let open = weak();
+        tasks.spawn(supervisor.keep("sweep", move || keep_swept(open.clone(), every)));
     }
 }
 
@@ -61,11 +66,17 @@ async fn drop_idle(board: Weak<Open>, idle: Duration) {
 }
 
 /// Lets sessions that somebody waits for read what others wrote, as soon as the store tells of it. Who only asks now and
-/// then looks for it then.
-async fn follow(board: Weak<Open>, mut changes: broadcast::Receiver<SessionId>) {
+/// then looks for it then. Without `changes` it watches from now on, and takes it that any session may have changed before.
+async fn follow(board: Weak<Open>, changes: Option<broadcast::Receiver<SessionId>>) {
     let mut again = HashSet::new();
+    let mut missed = changes.is_none();
+    let Some(mut changes) = changes.or_else(|| board.upgrade().map(|board| board.store.watch())) else { return };
     loop {
-        let Some(told) = next_told(&mut changes, !again.is_empty()).await else { return };
+        let told = match std::mem::take(&mut missed) {
+            true => Some(Told { all: true, ..Told::default() }),
+            false => next_told(&mut changes, !again.is_empty()).await,
+        };
+        let Some(told) = told else { return };
         let Some(board) = board.upgrade() else { return };
         let listening: Vec<Arc<Live>> = {
             let sessions = board.sessions();

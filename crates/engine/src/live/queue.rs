@@ -31,7 +31,7 @@ impl Live {
             // What can be done without waiting is done here: to wake a task and be woken by it takes longer. What has to wait
             // goes on in a task, whether or not whoever asked is still interested.
             if (&mut work).now_or_never().is_none() {
-                tokio::spawn(work);
+                tokio::spawn(self.settings.supervisor.once("session writer", work));
             }
         }
         answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
@@ -118,7 +118,8 @@ impl Live {
     fn note_uses(self: &Arc<Self>, work: &mut Work, number: u64) {
         work.noting = Some(number);
         let ttl = self.known().map(|state| state.session.settings.ttl_seconds).unwrap_or_default();
-        tokio::spawn(note_uses(Arc::downgrade(self), number, expiry::interval(ttl)));
+        let noting = note_uses(Arc::downgrade(self), number, expiry::interval(ttl));
+        tokio::spawn(self.settings.supervisor.once("use of sessions", noting));
     }
 
     /// Has the use by those who listen noted, where `number` is still to see to it.
@@ -133,7 +134,7 @@ impl Live {
         }
         drop(work);
         if let Some(writer) = self.put(Job::NoteUse) {
-            tokio::spawn(writer.run());
+            tokio::spawn(self.settings.supervisor.once("session writer", writer.run()));
         }
         true
     }

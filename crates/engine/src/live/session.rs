@@ -66,7 +66,7 @@ pub(crate) struct Work {
     /// The entry that the newest snapshot is of, as far as is known here.
     pub(crate) snapshot: Seq,
     /// The snapshot that is being written.
-    pub(crate) writing: Option<JoinHandle<()>>,
+    pub(crate) writing: Option<JoinHandle<Option<()>>>,
 }
 
 impl Live {

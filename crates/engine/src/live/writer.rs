@@ -166,7 +166,8 @@ impl Writer {
             return;
         }
         work.snapshot = seq;
-        work.writing = Some(tokio::spawn(snapshot::write(self.store.clone(), self.id.clone(), state.clone())));
+        let writing = snapshot::write(self.store.clone(), self.id.clone(), state.clone());
+        work.writing = Some(tokio::spawn(self.settings.supervisor.once("snapshot", writing)));
     }
 
     async fn finish_snapshot(&self) {

@@ -20,6 +20,7 @@ pub(crate) enum Call {
     Read,
     Find,
     Value,
+    Sweep,
     Other,
 }
 
@@ -41,6 +42,8 @@ pub(crate) enum Act {
     Conflict,
     /// There is no room.
     Full,
+    /// It panics.
+    Panic,
     /// It waits until somebody lets it through.
     Wait(Arc<Semaphore>),
     /// It is done, and then waits until somebody lets the answer through.
@@ -120,6 +123,7 @@ impl Faulty {
             }
             Act::Conflict => Err(Error::Conflict { found: None }),
             Act::Full => Err(Error::Full { doing: "a test" }),
+            Act::Panic => panic!("the script says so"),
             Act::Wait(gate) => {
                 gate.acquire().await.unwrap().forget();
                 answer.await
@@ -200,7 +204,7 @@ impl Store for Faulty {
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.pass(Call::Other, self.inner().sweep(limit)).await
+        self.pass(Call::Sweep, self.inner().sweep(limit)).await
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

@@ -55,7 +55,7 @@ async fn health() -> Answer<Health> {
     Answer::ok(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
 
-/// Say whether the server can be used: its store answers, and it is not shutting down
+/// Say whether the server can be used: its store answers, its background tasks work, and it is not shutting down
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "ready",
     responses((status = OK, description = "It can be used", body = Ready),
         (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = ProblemBody,
@@ -63,6 +63,10 @@ async fn health() -> Answer<Health> {
 async fn ready(State(app): State<App>) -> Result<Answer<Ready>, Problem> {
     if app.closing.is_cancelled() {
         return Err(Problem::closing());
+    }
+    let troubled = app.supervisor().troubled();
+    if !troubled.is_empty() {
+        return Err(Problem::troubled(&troubled));
     }
     let store = app.board.store();
     store.sessions(None, 1).await.map_err(|error| Problem::from(callboard_engine::Error::from(error)))?;
@@ -79,7 +83,8 @@ async fn ready(State(app): State<App>) -> Result<Answer<Ready>, Problem> {
     responses((status = OK, description = "The numbers", body = String, content_type = "text/plain")))]
 async fn metrics(server: AuthorizedOnServer<ReadMetrics>) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
-    ([kind], server.app.metrics.text(server.app.drivers.len())).into_response()
+    let text = server.app.metrics.text(server.app.drivers.len(), &server.app.supervisor().panics());
+    ([kind], text).into_response()
 }
 
 /// Read this document

@@ -18,4 +18,5 @@ mod runs;
 mod several;
 mod steps;
 mod streams;
+mod tasks;
 mod transfer;
