@@ -17,6 +17,7 @@ mod idle;
 mod open;
 mod page;
 mod prompt;
+mod read;
 mod report;
 mod rounds;
 mod served;
@@ -72,6 +73,8 @@ enum Measure {
     Prompt,
     /// How long a page of messages takes.
     Page,
+    /// How long reads over HTTP take.
+    Read,
     /// How fast sessions take messages on Postgres and on Redis.
     Stores,
     /// For how long a sweep of expired sessions holds up others.
@@ -133,6 +136,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Size => size::measure(scale, report).await,
         Measure::Prompt => prompt::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
+        Measure::Read => read::measure(scale, report).await,
         Measure::Stores => stores::measure(scale, report).await,
         Measure::Sweep => sweep::measure(scale, report).await,
         Measure::Files => files::measure(scale, report),

@@ -95,8 +95,9 @@ impl Board {
                     return Err(Error::Closed);
                 }
                 let Some(live) = sessions.alive(&id) else {
-                    let Open { store, settings, begun, .. } = &*self.inner;
-                    let live = Live::new(id.clone(), store.clone(), settings.clone(), begun.clone(), loaded, used);
+                    let Open { store, settings, begun, messages, .. } = &*self.inner;
+                    let live =
+                        Live::new(id.clone(), store.clone(), settings.clone(), begun.clone(), messages, loaded, used);
                     sessions.kept.insert(id, Kept { live: live.clone(), used: Instant::now() });
                     return Ok(self.give(live));
                 };

@@ -49,9 +49,8 @@ pub use problem::Problem;
 pub use prompt_memory::PromptMemory;
 pub use read::{
     filter::Filter,
-    history::{MessagePage, MessageQuery, MessageView},
     info::{PromptInfo, RunInfo, SetInfo, ThreadInfo},
-    pages::Place,
+    message::{MessageJson, MessagePage, MessageQuery, MessageView, Place},
     prompt::{DEFAULT_WINDOW, PromptQuery, counter_of},
     subscribe::Subscription,
 };

@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod background;
 pub(crate) mod job;
+pub(crate) mod message_cache;
 pub(crate) mod open;
 pub(crate) mod publication;
 pub(crate) mod queue;

@@ -1,9 +1,10 @@
 //! What is read of a session, always as one viewer sees it: prompts, messages, entries, streams, and why each is so.
 
+pub(crate) mod entries;
 pub(crate) mod filter;
-pub(crate) mod history;
 pub(crate) mod info;
-pub(crate) mod pages;
+pub(crate) mod message;
+pub(crate) mod messages;
 pub(crate) mod prompt;
 pub(crate) mod subscribe;
 pub(crate) mod why;

@@ -103,9 +103,19 @@ impl Session {
 
     /// What is known of it.
     pub async fn info(&self) -> Result<SessionInfo, Error> {
-        let state = self.state().await?;
-        let row = self.live.store.row(self.id()).await?.ok_or_else(|| self.live.gone())?;
+        let (state, row) = self.live.current_with_row().await?;
         Ok(SessionInfo::of(self.id().clone(), &state, row))
+    }
+
+    /// The same, and what `look` finds in the session at that moment, through the eyes of `viewer`.
+    pub async fn info_seen<T>(
+        &self,
+        viewer: &Viewer,
+        look: impl FnOnce(View<'_>, SessionInfo) -> T,
+    ) -> Result<T, Error> {
+        let (state, row) = self.live.current_with_row().await?;
+        let info = SessionInfo::of(self.id().clone(), &state, row);
+        Ok(look(View::new(&state, viewer, sizes())?, info))
     }
 
     /// Executes a command: its entries are durable and published when it is answered.
@@ -184,6 +194,12 @@ impl Session {
             }
         }
         Ok(values)
+    }
+
+    /// What a set says, whole.
+    pub async fn text(&self, text: &callboard_core::text::Text) -> Result<Arc<str>, Error> {
+        let values = self.values(text.stored()).await?;
+        text.whole(&values).cloned().map_err(|_| self.live.gone())
     }
 
     /// Lets those who listen hear something that is not kept.

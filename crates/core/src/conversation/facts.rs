@@ -11,7 +11,7 @@ use crate::{
     entry::Header,
     error::Error,
     fact::{Fact, Seen, passing},
-    id::{AgentName, MessageId, ThreadId},
+    id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     time::Timestamp,
     view::View,
@@ -40,8 +40,13 @@ impl<'a> View<'a> {
 
     /// Whether the viewer sees what an entry says about `thread`.
     pub(crate) fn sees_in(&self, thread: &ThreadId, header: &Header) -> bool {
-        let reaches = |agent| self.state.threads.reach(thread, agent, header.seq);
-        self.was_meant(header) && self.agent().is_none_or(reaches)
+        self.sees_said(thread, header.seq, &header.audience)
+    }
+
+    /// Whether the viewer sees what the entry `seq`, which `audience` could see, says about `thread`.
+    pub fn sees_said(&self, thread: &ThreadId, seq: Seq, audience: &Audience) -> bool {
+        let sees = |agent| audience.contains(agent) && self.state.threads.reach(thread, agent, seq);
+        self.agent().is_none_or(sees)
     }
 }
 

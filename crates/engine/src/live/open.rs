@@ -9,7 +9,10 @@ use callboard_core::id::SessionId;
 use callboard_store::Store;
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
-use crate::{live::session::Live, settings::Settings};
+use crate::{
+    live::{message_cache::MessageCache, session::Live},
+    settings::Settings,
+};
 
 /// The sessions of a store that are in memory, and what keeps them so.
 pub(crate) struct Open {
@@ -17,6 +20,7 @@ pub(crate) struct Open {
     pub(crate) settings: Arc<Settings>,
     /// Told where a run begins or goes on through this board.
     pub(crate) begun: Arc<Notify>,
+    pub(crate) messages: MessageCache,
     sessions: Mutex<Sessions>,
     /// What goes on in the background as long as the board is there.
     tasks: Mutex<JoinSet<()>>,
@@ -37,8 +41,8 @@ pub(crate) struct Kept {
 
 impl Open {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (begun, sessions, tasks) = Default::default();
-        Self { store, settings: Arc::new(settings), begun, sessions, tasks }
+        let (begun, messages, sessions, tasks) = Default::default();
+        Self { store, settings: Arc::new(settings), begun, messages, sessions, tasks }
     }
 
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {

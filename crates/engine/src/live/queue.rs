@@ -47,6 +47,11 @@ impl Live {
 
     /// The state as it is in the store now, also where somebody else wrote it. It counts as a use of the session.
     pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<State>, Error> {
+        Ok(self.current_with_row().await?.0)
+    }
+
+    /// The state as it is in the store now, and the row in which the store says so.
+    pub(crate) async fn current_with_row(self: &Arc<Self>) -> Result<(Arc<State>, Row), Error> {
         let before = self.known()?;
         let interval = expiry::interval(before.session.settings.ttl_seconds);
         if self.activity.is_due(self.settings.clock.now(), interval) {
@@ -55,14 +60,15 @@ impl Live {
                 Ok(row) => {
                     let state = self.caught_up(&before, row).await?;
                     self.touch_anew(&before, &state, now).await;
-                    return Ok(state);
+                    return Ok((state, row.ok_or_else(|| self.gone())?));
                 }
                 // What can be read can be read while nothing can be written.
                 Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
             }
         }
         let row = self.store.row(&self.id).await?;
-        self.caught_up(&before, row).await
+        let state = self.caught_up(&before, row).await?;
+        Ok((state, row.ok_or_else(|| self.gone())?))
     }
 
     /// Notes a use at `now` once more, where what was not known `before` lets the session live for another time.

@@ -22,6 +22,7 @@ use crate::{
     journal::{PAGE, follows, read},
     live::{
         job::{End, Ephemeral, Job, Published},
+        message_cache::{MessageCache, SessionMessages},
         publication::Publication,
         recent::Recent,
     },
@@ -41,6 +42,7 @@ pub(crate) struct Live {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
+    pub(crate) messages: SessionMessages,
     /// Tells the entries that are decided here from those of anybody else.
     pub(crate) nonce: Option<u32>,
     /// Told where a run begins or goes on here.
@@ -76,6 +78,7 @@ impl Live {
         store: Arc<dyn Store>,
         settings: Arc<Settings>,
         begun: Arc<Notify>,
+        messages: &MessageCache,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
@@ -85,6 +88,7 @@ impl Live {
             id,
             store,
             prompts: settings.prompt_memory.of_session(),
+            messages: messages.of_session(),
             nonce: settings.nonce(),
             begun,
             ephemeral: OnceLock::new(),

@@ -232,3 +232,15 @@ async fn i11_what_is_read_for_a_page_does_not_grow_with_the_history() {
     assert_eq!(short, long);
     assert!(short.iter().all(|(read, given)| *given == 50 && read.calls <= 8 && read.entries <= 400), "{short:?}");
 }
+
+#[tokio::test]
+async fn i11_newest_messages_that_were_read_before_are_read_from_memory() {
+    let (store, _board, session) = opened(1_000).await;
+    let newest = MessageQuery { limit: Some(50), ..MessageQuery::default() };
+    session.messages(&Viewer::User, &thread("main"), newest.clone()).await.unwrap();
+    run(&session, add("main", vec![message(1_000), message(1_001)])).await;
+    store.since();
+    let page = session.messages(&Viewer::User, &thread("main"), newest).await.unwrap();
+    assert_eq!(store.since(), Read { calls: 1, entries: 0 }, "one look whether somebody else has written");
+    assert_eq!(page.messages.last().unwrap().timestamp, message(1_001).timestamp.unwrap());
+}

@@ -5,6 +5,7 @@
 mod faulty;
 mod fixture;
 
+mod cached_messages;
 mod close;
 mod expiry;
 mod faults;

@@ -7,7 +7,7 @@ use callboard_core::{
     id::{Seq, ThreadId},
     time::Timestamp,
 };
-use callboard_engine::{MessageQuery, MessageView};
+use callboard_engine::{MessageJson, MessageQuery};
 use futures::stream;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -58,7 +58,7 @@ pub(crate) struct ListQuery {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MessageList {
     #[schema(value_type = Vec<shape::message::MessageShape>)]
-    messages: Vec<MessageView>,
+    messages: Vec<MessageJson>,
     /// Where older ones are, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -78,8 +78,8 @@ async fn list(
     let cursor = query.cursor.as_deref().map(cursor::place).transpose()?;
     let ListQuery { limit, before, after, .. } = query;
     let wanted = MessageQuery { limit, before, after, roles: roles(query.roles.as_deref())?, cursor };
-    if limit.is_some() || cursor.is_some() {
-        let page = caller.session.messages(&caller.viewer(), &thread, wanted).await?;
+    if limit.is_some() || cursor.is_some() || caller.session.is_short(&thread)? {
+        let page = caller.session.messages_as_json(&caller.viewer(), &thread, wanted).await?;
         let list = MessageList { messages: page.messages, next_cursor: page.next.map(cursor::of_place) };
         return Ok(Answer::ok(list).into_response());
     }

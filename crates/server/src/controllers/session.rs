@@ -305,9 +305,8 @@ async fn make_session(board: &Board, body: NewSessionBody, attempt: Attempt<Sess
     params(("session" = String, Path, description = "The session")),
     responses((status = OK, description = "The session, as far as the caller may know it", body = SessionBody)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<SessionBody>, Problem> {
-    let info = caller.session.info().await?;
-    let head = info.head;
-    let body = caller.session.view(&caller.viewer(), |view| Ok(SessionBody::seen(&view, info))).await?;
+    let look = |view: View<'_>, info: SessionInfo| (info.head, SessionBody::seen(&view, info));
+    let (head, body) = caller.session.info_seen(&caller.viewer(), look).await?;
     Ok(Answer::ok(body).at(head))
 }
 

@@ -1,0 +1,103 @@
+//! How long reads over HTTP take beside `/healthz`, on one connection whose caller waits for every answer.
+
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use axum::body::{Body, to_bytes};
+use callboard_store::Durability;
+use hyper::{
+    Request,
+    client::conn::http1::{self, SendRequest},
+    header,
+};
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+use tokio::net::TcpStream;
+
+use crate::{
+    Scale, board,
+    report::{Goal, Report},
+    rounds::ROUNDS,
+    served::Served,
+    timing::{median, millis},
+};
+
+/// How many messages the session has.
+const MESSAGES: usize = 1000;
+
+/// What is read, and how many times as long as `/healthz` it may take, where that is promised.
+const READS: [(&str, &str, Option<f64>); 5] = [
+    ("the session", "/v1/sessions/one", None),
+    ("the newest message", "/v1/sessions/one/threads/main/messages?limit=1", None),
+    ("the newest 20 messages", "/v1/sessions/one/threads/main/messages?limit=20", Some(2.0)),
+    ("1,000 messages", "/v1/sessions/one/threads/main/messages?limit=1000", None),
+    ("all messages", "/v1/sessions/one/threads/main/messages", None),
+];
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let served = Served::board(&folder.path().join("callboard.db"), Durability::Normal, vec!["one".into()]).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(TcpStream::connect(served.address).await?)).await?;
+    let connection = tokio::spawn(connection);
+    for from in (0..MESSAGES).step_by(100) {
+        add(&mut sender, from..from + 100).await?;
+    }
+    let calls = scale.of(2000) / ROUNDS;
+    let (mut healthy, mut read) = (Vec::new(), READS.map(|_| Vec::new()));
+    // In turns, with a message more before each, so that whatever else the machine does falls on all of them.
+    for round in 0..=ROUNDS {
+        add(&mut sender, round..round + 1).await?;
+        let health = call(&mut sender, "/healthz", calls).await?;
+        for ((_, path, _), times) in READS.iter().zip(&mut read) {
+            let took = call(&mut sender, path, calls.div_ceil(4)).await?;
+            times.extend(took.into_iter().filter(|_| round > 0));
+        }
+        healthy.extend(health.into_iter().filter(|_| round > 0));
+    }
+    drop(sender);
+    connection.await??;
+    tokio::task::block_in_place(|| served.stop())?;
+    let healthy = median(&healthy);
+    for ((what, _, most), times) in READS.iter().zip(&read) {
+        let (time, what) = (median(times), format!("read over HTTP ÷ `/healthz`: {what}"));
+        let (measured, ratio) =
+            (format!("{} ms ÷ {} ms", millis(time), millis(healthy)), time.as_secs_f64() / healthy.as_secs_f64());
+        match most {
+            Some(most) => report.promised(what, ratio, Goal::AtMost(*most), measured),
+            None => report.noted(what, format!("{ratio:.2}: {measured}")),
+        }
+    }
+    let thousand = median(&read[3]).as_secs_f64() * 1000.0;
+    let measured = format!("{thousand:.2} ms, of which the caller reads and drops the body");
+    report.promised("1,000 messages over HTTP, in ms", thousand, Goal::AtMost(1.5), measured);
+    Ok(())
+}
+
+/// How long each of `calls` calls took.
+async fn call(sender: &mut SendRequest<Body>, path: &str, calls: usize) -> anyhow::Result<Vec<Duration>> {
+    let mut times = Vec::new();
+    for _ in 0..calls {
+        let request = Request::get(path).header(header::HOST, "localhost").body(Body::empty())?;
+        let began = Instant::now();
+        send(sender, request).await?;
+        times.push(began.elapsed());
+    }
+    Ok(times)
+}
+
+async fn add(sender: &mut SendRequest<Body>, numbers: std::ops::Range<usize>) -> anyhow::Result<()> {
+    let messages: Vec<_> = numbers.map(|number| json!({"role": "user", "content": board::text(number)})).collect();
+    let request = Request::post("/v1/sessions/one/threads/main/messages")
+        .header(header::HOST, "localhost")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(json!({ "messages": messages }).to_string()))?;
+    send(sender, request).await
+}
+
+async fn send(sender: &mut SendRequest<Body>, request: Request<Body>) -> anyhow::Result<()> {
+    let answer = sender.send_request(request).await?;
+    let status = answer.status();
+    let body = to_bytes(Body::new(answer.into_body()), usize::MAX).await?;
+    ensure!(status.is_success(), "{status}: {}", String::from_utf8_lossy(&body));
+    Ok(())
+}

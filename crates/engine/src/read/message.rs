@@ -1,0 +1,178 @@
+//! Messages as they are asked for, and as they are given out.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    audience::Audience,
+    conversation::{Content, Message, Role, facts::MessageAdded},
+    entry::{Entry, Hash},
+    fact,
+    id::{AgentName, MessageId, Seq, ThreadId},
+    text::Values,
+    time::Timestamp,
+    view::View,
+};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
+
+use crate::{
+    error::Error,
+    live::message_cache::{CachedMessage, NewestMessages},
+};
+
+/// Which messages of a thread are wanted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MessageQuery {
+    /// The most recent ones, at most so many; all where it is absent.
+    pub limit: Option<usize>,
+    /// Only those with an earlier time.
+    pub before: Option<Timestamp>,
+    /// Only those with a later time.
+    pub after: Option<Timestamp>,
+    /// Only those in these roles; in any where it is empty.
+    pub roles: Vec<Role>,
+    /// Only those before this place, where the last page began.
+    pub cursor: Option<Place>,
+}
+
+/// Messages of a thread, the oldest first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MessagePage<M = MessageView> {
+    /// The messages.
+    pub messages: Vec<M>,
+    /// Where older ones are, if there are any.
+    #[serde(skip)]
+    pub next: Option<Place>,
+}
+
+/// Where a message is in its thread.
+pub type Place = (Timestamp, Seq);
+
+/// A message as JSON: a [`MessageView`] that was put into words before.
+#[derive(Clone, Debug)]
+pub struct MessageJson(pub(super) Arc<RawValue>);
+
+/// A message as it is given out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessageView {
+    /// Its id.
+    pub message_id: MessageId,
+    /// Its thread.
+    pub thread_id: ThreadId,
+    /// The entry that added it.
+    pub seq: Seq,
+    /// In which role it was said.
+    pub role: Role,
+    /// The agent that said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// What it says, whole: a text, or a list of parts.
+    pub content: Value,
+    /// When it was said.
+    pub timestamp: Timestamp,
+    /// What its author keeps with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// The tools it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<callboard_core::conversation::ToolCall>,
+    /// The call that it is the result of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// What the answer to it is held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_output: Option<Arc<str>>,
+}
+
+/// A message that was read, and who may see it.
+pub(super) struct Found {
+    pub(super) seq: Seq,
+    time: Timestamp,
+    role: Role,
+    audience: Audience,
+    /// As JSON; or as it was read, where its text stands beside the journal.
+    pub(super) content: Result<MessageJson, Box<Message>>,
+}
+
+impl Found {
+    pub(super) fn read(entry: &Entry) -> Result<Self, Error> {
+        let MessageAdded(message) = fact::read(entry)?;
+        let (seq, audience) = (entry.header.seq, entry.header.audience.clone());
+        let (time, role) = (message.timestamp, message.role);
+        let content = match stored(&message) {
+            Some(_) => Err(Box::new(message)),
+            None => Ok(MessageJson::of(&given(seq, message, &Values::new()))?),
+        };
+        Ok(Self { seq, time, role, audience, content })
+    }
+
+    pub(super) fn place(&self) -> Place {
+        (self.time, self.seq)
+    }
+
+    pub(super) fn is_wanted(&self, view: &View<'_>, thread: &ThreadId, roles: &[Role]) -> bool {
+        (roles.is_empty() || roles.contains(&self.role)) && view.sees_said(thread, self.seq, &self.audience)
+    }
+
+    /// Keeps it in memory; a long one, and all before it, is not.
+    pub(super) fn keep_in(&self, newest: &mut NewestMessages) {
+        match &self.content {
+            Ok(MessageJson(json)) => {
+                let (time, seq, role, audience) = (self.time, self.seq, self.role, self.audience.clone());
+                newest.add(CachedMessage { time, seq, role, audience, json: json.clone() });
+            }
+            Err(_) => newest.forget_through(self.place()),
+        }
+    }
+}
+
+impl MessageJson {
+    pub(super) fn of(message: &MessageView) -> Result<Self, Error> {
+        to_raw_value(message).map(|json| Self(json.into())).map_err(|error| damaged(&error))
+    }
+
+    /// The message, as a program reads it.
+    pub fn read(&self) -> Result<MessageView, Error> {
+        serde_json::from_str(self.0.get()).map_err(|error| damaged(&error))
+    }
+}
+
+impl Serialize for MessageJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+fn damaged(error: &serde_json::Error) -> Error {
+    callboard_store::Error::Damaged { what: "a message".to_owned(), detail: error.to_string() }.into()
+}
+
+pub(super) fn stored(message: &Message) -> Option<Hash> {
+    match &message.content {
+        Content::Text(text) => text.stored(),
+        Content::Parts(_) => None,
+    }
+}
+
+pub(super) fn given(seq: Seq, message: Message, values: &Values) -> MessageView {
+    let content = match &message.content {
+        Content::Text(text) => text.whole(values).map_or(Value::Null, |text| Value::from(&**text)),
+        Content::Parts(parts) => parts.iter().cloned().map(Value::Object).collect(),
+    };
+    MessageView {
+        message_id: message.message_id,
+        thread_id: message.thread_id,
+        seq,
+        role: message.role,
+        agent: message.agent,
+        content,
+        timestamp: message.timestamp,
+        metadata: message.metadata,
+        tool_calls: message.tool_calls,
+        tool_call_id: message.tool_call_id,
+        expected_output: message.expected_output,
+    }
+}
