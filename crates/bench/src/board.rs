@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use callboard_core::{
     command::Command,
-    conversation::{NewMessage, Role},
+    conversation::{AddMessages, NewMessage, Role},
     entry::Actor,
     id::ThreadId,
 };
@@ -46,7 +46,7 @@ pub(crate) fn text(number: usize) -> String {
 
 /// A message of [`MESSAGE`] bytes in `main`.
 pub(crate) fn message(number: usize) -> Command {
-    Command::AddMessages(ThreadId::main(), vec![NewMessage::text(Role::User, text(number))])
+    AddMessages { thread: ThreadId::main(), messages: vec![NewMessage::text(Role::User, text(number))] }
 }
 
 /// Adds messages in large batches, as many as it takes.
@@ -55,7 +55,7 @@ pub(crate) async fn fill(session: &Session, messages: usize) -> anyhow::Result<(
     while number < messages {
         let end = messages.min(number + 500);
         let batch = (number..end).map(|number| NewMessage::text(Role::User, text(number))).collect();
-        session.execute(Actor::User, Command::AddMessages(ThreadId::main(), batch)).await?;
+        session.execute(Actor::User, AddMessages { thread: ThreadId::main(), messages: batch }).await?;
         number = end;
     }
     Ok(())

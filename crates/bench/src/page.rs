@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callboard_core::{
-    command::Command,
-    conversation::{NewMessage, Role},
+    conversation::{AddMessages, NewMessage, Role},
     entry::Actor,
     id::ThreadId,
     time::Timestamp,
@@ -70,7 +69,7 @@ fn message(number: usize) -> NewMessage {
 async fn fill(session: &Session, messages: usize) -> anyhow::Result<()> {
     for from in (0..messages).step_by(500) {
         let batch = (from..messages.min(from + 500)).map(message).collect();
-        session.execute(Actor::User, Command::AddMessages(ThreadId::main(), batch)).await?;
+        session.execute(Actor::User, AddMessages { thread: ThreadId::main(), messages: batch }).await?;
     }
     Ok(())
 }
@@ -92,7 +91,9 @@ async fn queries(session: &Session, messages: usize) -> anyhow::Result<Vec<(&'st
 async fn read(session: &Session, query: &MessageQuery, from: usize) -> anyhow::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for number in 0..TIMES {
-        session.execute(Actor::User, Command::AddMessages(ThreadId::main(), vec![message(from + number)])).await?;
+        session
+            .execute(Actor::User, AddMessages { thread: ThreadId::main(), messages: vec![message(from + number)] })
+            .await?;
         let start = Instant::now();
         let page = session.messages(&Viewer::User, &ThreadId::main(), query.clone()).await?;
         times.push(start.elapsed());

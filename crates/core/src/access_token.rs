@@ -79,6 +79,15 @@ impl AccessTokens {
     }
 }
 
+/// The id of a token, by which it is revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccessTokenId(pub Arc<str>);
+
+/// That the token with this id is to be revoked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevokeAccessToken(pub Arc<str>);
+
 /// A token that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAccessToken {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     audience::Audience,
-    error::{Error, Fault},
+    error::{ConflictKind, Error, Fault},
     id::{AgentName, is_control},
     json,
     text::INLINE_BYTES,
@@ -115,7 +115,7 @@ impl Team {
         }
         let known = self.names().map(AgentName::as_str).collect::<Vec<_>>().join(", ");
         let problem = format!("there is no agent {}; the team is: {known}", unknown.join(", "));
-        Err(Error::contradicting("no_agent", pointer, problem))
+        Err(Error::contradicting(ConflictKind::NoAgent, pointer, problem))
     }
 
     /// Refuses what cannot be a team: doubled names, two managers, texts that are too long.

@@ -1,198 +1,128 @@
-//! Commands: every change there is, and how one is decided.
+//! Commands: changes that somebody asks for, and how one is decided.
+//!
+//! Each change is a type of its noun, which says what it is answered with and how it is decided. Nothing here knows
+//! which changes there are.
 
-pub use crate::{
-    answer::Answer,
-    decision::{Asked, Known, Receipt, Undecided},
-};
+pub use crate::decision::{DecisionBuilder, DecisionContext, Lookups, Undecided};
 
-use std::sync::Arc;
+use std::{fmt::Debug, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 use crate::{
-    access_token::{self, NewAccessToken},
-    audience::Audience,
-    context_set::{self, PutSet},
-    conversation::{self, NewMessage},
-    decision::DecisionBuilder,
-    directive,
     entry::{Actor, Entry},
     error::Error,
-    file::{self, ContextFile},
-    form,
-    id::{RunId, SetName, ThreadId},
-    idempotency::{self, Request, facts::Answered},
-    run::{self, NewRun, TurnFailure, TurnReply, TurnRequest},
-    session::{self, NewSession, SessionPatch},
+    id::Seq,
     state::State,
-    step::{self, StepsChange},
     text::Values,
 };
 
 /// A change that somebody asks for. It is checked against the state and answered, item by item where it has items.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    /// Make the session.
-    CreateSession(NewSession),
-    /// Change its settings or its team.
-    UpdateSession(SessionPatch),
-    /// Create or change a context set.
-    PutSet(PutSet),
-    /// Delete a context set.
-    DeleteSet(SetName),
-    /// Answer a form.
-    SubmitForm(SetName, Map<String, Value>),
-    /// Apply a manager's directive: its structured output, or a text in the fallback's grammar.
-    Direct(Value),
-    /// Say who sees a thread.
-    PutThread(ThreadId, Audience),
-    /// Add messages to a thread, all or none.
-    AddMessages(ThreadId, Vec<NewMessage>),
-    /// Start a run.
-    StartRun(NewRun),
-    /// Take a run over: from now on only this node's turns count.
-    ClaimRun {
-        /// The run.
-        run: RunId,
-        /// Who takes it over.
-        node: Arc<str>,
-    },
-    /// Note that a model is about to be asked.
-    RequestTurn(TurnRequest),
-    /// Take in what a model answered, and all that follows from it.
-    AnswerTurn(TurnReply),
-    /// Take in that a model gave no answer.
-    FailTurn(TurnFailure),
-    /// Hold a run.
-    PauseRun(RunId, String),
-    /// Let a held run go on.
-    ResumeRun(RunId),
-    /// End a run.
-    CancelRun(RunId),
-    /// Bring the results of tool calls that a run waits for: call id and result.
-    ToolResults(RunId, Vec<(String, String)>),
-    /// Go on among the steps.
-    Steps(StepsChange),
-    /// Note which context files there are: all of them.
-    ObserveFiles(Vec<ContextFile>),
-    /// Make a token.
-    CreateToken(NewAccessToken),
-    /// Revoke a token.
-    RevokeToken(Arc<str>),
-    /// Several of these, all or none.
-    All(Vec<Command>),
-    /// Any of these, for a request that carries a key.
-    Keyed(Request, Box<Command>),
+pub trait Command: Debug + Send + Sync + 'static {
+    /// What it is answered with.
+    type Answer: Send + 'static;
+
+    /// Whether it makes the session. Every other command needs one that is there.
+    const CREATES_SESSION: bool = false;
+
+    /// Records what the command leads to and says how it is answered. Where it is refused, nothing that was recorded
+    /// counts.
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Self::Answer, Undecided>;
+
+    /// The texts that deciding it counts, so that whoever asks can count long ones before, where nothing waits for it.
+    fn texts(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
+    /// Older entries that deciding it looks at, so that they can be read all at once before.
+    fn entries(&self) -> Vec<Seq> {
+        Vec::new()
+    }
+
+    /// How many items it has. One with many is decided where nothing else waits for it.
+    fn items(&self) -> usize {
+        1
+    }
 }
 
-impl Command {
-    /// The texts that deciding it counts, so that whoever asks can count long ones before, where nothing waits for it.
-    pub fn texts(&self) -> Vec<Arc<str>> {
-        match self {
-            Self::PutSet(put) => vec![put.content.clone()],
-            Self::AddMessages(_, messages) => messages.iter().flat_map(NewMessage::counted).collect(),
-            Self::AnswerTurn(reply) => vec![reply.text.clone()],
-            Self::Direct(Value::Object(fields)) => {
-                let sets = fields.get("contextSetUpdate").and_then(|update| update.get("contextSets")?.as_array());
-                let contexts = sets.into_iter().flatten().filter_map(|set| set.get("context")?.as_str());
-                contexts.map(Arc::from).collect()
-            }
-            Self::Keyed(_, command) => command.texts(),
-            Self::All(commands) => commands.iter().flat_map(Self::texts).collect(),
-            _ => Vec::new(),
+/// An answer that is kept in the journal, so that a request that carries a key can be given it again.
+pub trait KeptAnswer: Serialize + DeserializeOwned + Clone + Send + 'static {
+    /// What it is called in the journal.
+    const NAME: &'static str;
+
+    /// The answer as the journal has it: its name, with what it says where it says anything.
+    fn keep(&self) -> Value {
+        match serde_json::to_value(self) {
+            Ok(said) if !said.is_null() => json!({Self::NAME: said}),
+            _ => Self::NAME.into(),
         }
     }
+
+    /// The answer that was kept as `kept`; `None` where that is an answer of another type.
+    fn read(kept: &Value) -> Option<Self> {
+        let said = match kept {
+            Value::String(name) if name == Self::NAME => Value::Null,
+            kept => kept.get(Self::NAME)?.clone(),
+        };
+        serde_json::from_value(said).ok()
+    }
+}
+
+/// It is done, and there is no more to say.
+impl KeptAnswer for () {
+    const NAME: &'static str = "done";
 }
 
 /// The entries that a command leads to, to be appended whole or not at all.
 #[derive(Clone, Debug)]
-pub struct Decision {
+pub struct Decision<A> {
     /// The entries, numbered on from the state's head. None where nothing changes.
     pub entries: Vec<Entry>,
     /// The long texts that they speak of.
     pub values: Values,
     /// The answer, once they are appended.
-    pub answer: Answer,
+    pub answer: A,
     /// The state after them.
     pub state: State,
 }
 
 /// Says which entries `command` leads to, if any, and how it is answered. Changes nothing.
-pub fn decide(state: &State, command: &Command, asked: Asked<'_>) -> Result<Decision, Undecided> {
-    let by = asked.by.clone();
-    let mut decision = DecisionBuilder { state: state.clone(), by, asked, entries: Vec::new(), values: Values::new() };
-    let answer = decision.decide(command)?;
+pub fn decide<C: Command>(
+    state: &State,
+    command: &C,
+    context: DecisionContext<'_>,
+) -> Result<Decision<C::Answer>, Undecided> {
+    if !C::CREATES_SESSION && state.session.id.is_none() {
+        return Err(Error::not_found("session", "here").into());
+    }
+    if let Actor::Agent(name) = context.by {
+        state.team.agent(name)?;
+    }
+    let mut decision = DecisionBuilder::new(state, context);
+    let answer = command.decide(&mut decision)?;
     let DecisionBuilder { state, entries, values, .. } = decision;
     Ok(Decision { entries, values, answer, state })
 }
 
-impl DecisionBuilder<'_> {
-    fn decide(&mut self, command: &Command) -> Result<Answer, Undecided> {
-        if !matches!(command, Command::CreateSession(_)) && self.state.session.id.is_none() {
-            return Err(Error::not_found("session", "here").into());
-        }
-        if let Actor::Agent(name) = &self.by {
-            self.state.team.agent(name)?;
-        }
-        let done = |()| Answer::Done;
-        Ok(match command {
-            Command::CreateSession(new) => session::decide::create(self, new).map(done)?,
-            Command::UpdateSession(patch) => session::decide::update(self, patch).map(done)?,
-            Command::PutSet(put) => Answer::Directed(context_set::decide::put(self, put)?.into()),
-            Command::DeleteSet(name) => context_set::decide::delete(self, name).map(done)?,
-            Command::SubmitForm(name, answers) => form::decide::submit(self, name, answers).map(done)?,
-            Command::Direct(input) => Answer::Directed(directive::decide::direct(self, input)?),
-            Command::PutThread(thread, visible_to) => {
-                conversation::decide::put_thread(self, thread, visible_to).map(done)?
-            }
-            Command::AddMessages(thread, messages) => {
-                Answer::Messages(conversation::decide::add(self, thread, messages)?)
-            }
-            Command::StartRun(new) => Answer::Run(run::decide::start(self, new)?),
-            Command::ClaimRun { run, node } => Answer::Claimed(run::decide::claim(self, run, node)?),
-            Command::RequestTurn(request) => run::decide::request(self, request).map(done)?,
-            Command::AnswerTurn(reply) => {
-                run::answer::answer(self, reply)?;
-                self.stands(&reply.run)?
-            }
-            Command::FailTurn(failure) => {
-                run::answer::fail(self, failure)?;
-                self.stands(&failure.run)?
-            }
-            Command::PauseRun(run, reason) => {
-                run::decide::pause(self, run, reason)?;
-                self.stands(run)?
-            }
-            Command::ResumeRun(run) => run::decide::resume(self, run).map(done)?,
-            Command::CancelRun(run) => run::decide::cancel(self, run).map(done)?,
-            Command::ToolResults(run, results) => Answer::Messages(run::decide::tool_results(self, run, results)?),
-            Command::Steps(change) => step::decide::change(self, change).map(done)?,
-            Command::ObserveFiles(seen) => file::decide::observe(self, seen).map(done)?,
-            Command::CreateToken(new) => Answer::Token(access_token::decide::create(self, new)?),
-            Command::RevokeToken(id) => access_token::decide::revoke(self, id).map(done)?,
-            Command::All(commands) => {
-                commands.iter().try_for_each(|command| self.decide(command).map(drop))?;
-                Answer::Done
-            }
-            Command::Keyed(request, command) => self.decide_once(request, command)?,
-        })
+/// Two changes, both or none.
+impl<A: Command, B: Command> Command for (A, B) {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        self.0.decide(decision)?;
+        self.1.decide(decision).map(drop)
     }
 
-    /// How a run stands after what was done.
-    fn stands(&self, run: &RunId) -> Result<Answer, Error> {
-        Ok(Answer::Stands(self.state.runs.get(run)?.status()))
+    fn texts(&self) -> Vec<Arc<str>> {
+        [self.0.texts(), self.1.texts()].concat()
     }
 
-    /// Decides a request that carries a key: it is answered again where it was answered before.
-    fn decide_once(&mut self, request: &Request, command: &Command) -> Result<Answer, Undecided> {
-        let by = self.asked.by.clone();
-        if let Some(seq) = self.asked.known.keys.get(request.claim(&by).as_str()) {
-            let there = self.entry(*seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
-            return Ok(idempotency::facts::again(request, &there)?);
-        }
-        let answer = self.decide(command)?;
-        let Request { key, fingerprint } = request.clone();
-        self.record(Answered { by, key, fingerprint, answer: answer.clone() });
-        Ok(answer)
+    fn entries(&self) -> Vec<Seq> {
+        [self.0.entries(), self.1.entries()].concat()
+    }
+
+    fn items(&self) -> usize {
+        self.0.items() + self.1.items()
     }
 }

@@ -125,6 +125,10 @@ impl PutSet {
     }
 }
 
+/// That a set is to be deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteSet(pub SetName);
+
 /// How one update of a set came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetOutcome {

@@ -3,6 +3,8 @@
 pub(crate) mod decide;
 pub mod facts;
 
+pub use decide::MAX_MESSAGES;
+
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
@@ -148,6 +150,33 @@ impl NewMessage {
             expected_output: None,
         }
     }
+}
+
+/// Messages that are to be added to a thread, all or none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AddMessages {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The messages, at most [`MAX_MESSAGES`].
+    pub messages: Vec<NewMessage>,
+}
+
+/// Who is to see a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutThread {
+    /// The thread; made where there is none.
+    pub thread: ThreadId,
+    /// Who is to see it.
+    pub visible_to: Audience,
+}
+
+/// Where a message is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageReceipt {
+    /// Its id.
+    pub message_id: MessageId,
+    /// The entry that added it.
+    pub seq: Seq,
 }
 
 /// A thread, as the state holds it.

@@ -1,45 +1,39 @@
-//! Decisions in the making: what a command is decided with, and the entries that it leads to.
+//! Decisions: what a command is decided with, and the entries that it leads to.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use crate::{
     count::TokenCounter,
-    entry::{Actor, Entry, Header},
+    entry::{Actor, Entry},
     error::Error,
     fact::{self, Fact},
-    id::{AgentName, MessageId, Seq},
+    id::{AgentName, Seq},
     state::State,
     text::Values,
     time::Timestamp,
 };
 
-/// Where a message is.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Receipt {
-    /// Its id.
-    pub message_id: MessageId,
-    /// The entry that added it.
-    pub seq: Seq,
-}
-
 /// What a command is decided with, besides the state.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct DecisionContext<'a> {
     /// Who asks.
     pub by: &'a Actor,
     /// What time it is.
     pub at: Timestamp,
-    /// See [`Header::nonce`].
+    /// See [`Header::nonce`](crate::entry::Header::nonce).
     pub nonce: Option<u32>,
     /// Counts texts for sizes; always in the same vocabulary, `o200k_base`.
     pub count: &'a dyn TokenCounter,
     /// What was looked up after an earlier try.
-    pub known: &'a Known,
+    pub lookups: &'a Lookups,
 }
 
 /// Entries that a decision asked for, or that stood in its way.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct Lookups {
     /// Entries by their number; `None` where there is no such entry.
     pub entries: BTreeMap<Seq, Option<Entry>>,
     /// Keys that were found taken, and by which of `entries`.
@@ -52,29 +46,39 @@ pub enum Undecided {
     /// The command is refused.
     #[error(transparent)]
     Refused(#[from] Error),
-    /// An entry has to be looked up first: decide again with it in [`Known`].
+    /// An entry has to be looked up first: decide again with it in [`Lookups`].
     #[error("entry {0} has to be looked up first")]
     MissingEntry(Seq),
 }
 
-/// A decision in the making: the state as it will be, and what makes it so.
-pub(crate) struct DecisionBuilder<'a> {
+/// A decision while it is made: the state as it will be, and the entries that make it so.
+pub struct DecisionBuilder<'a> {
     pub(crate) state: State,
     /// Who causes what is recorded now: who asks, or the agent whose answer is taken in.
     pub(crate) by: Actor,
-    pub(crate) asked: Asked<'a>,
+    pub(crate) context: DecisionContext<'a>,
     pub(crate) values: Values,
     pub(crate) entries: Vec<Entry>,
+    /// Which of `entries` claims a key.
+    keys: HashMap<Arc<str>, usize>,
 }
 
-impl DecisionBuilder<'_> {
+impl<'a> DecisionBuilder<'a> {
+    /// Begins with nothing recorded.
+    pub(crate) fn new(state: &State, context: DecisionContext<'a>) -> Self {
+        let (values, entries, keys) = Default::default();
+        Self { state: state.clone(), by: context.by.clone(), context, values, entries, keys }
+    }
+
     /// Takes a fact in: it becomes the next entry.
     pub(crate) fn record<F: Fact>(&mut self, fact: F) {
         let draft = fact::draft(&fact, &self.state);
-        let entry = Entry::seal(self.state.head, self.asked.at, self.by.clone(), self.asked.nonce, draft);
+        let entry = Entry::seal(self.state.head, self.context.at, self.by.clone(), self.context.nonce, draft);
         fact.apply(&mut self.state, &entry.header);
         self.state.head = entry.head();
-        self.state.last_at = self.asked.at;
+        self.state.last_at = self.context.at;
+        let place = self.entries.len();
+        self.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), place)));
         self.entries.push(entry);
     }
 
@@ -93,15 +97,20 @@ impl DecisionBuilder<'_> {
 
     /// The entry of this very decision that claims `key`.
     pub(crate) fn claimed_here(&self, key: &str) -> Option<&Entry> {
-        let claims = |header: &Header| header.keys.iter().any(|taken| **taken == *key);
-        self.entries.iter().find(|entry| claims(&entry.header))
+        self.entries.get(*self.keys.get(key)?)
     }
 
     /// The entry with this number, of this decision or of the journal.
     pub(crate) fn entry(&self, seq: Seq) -> Result<Option<Entry>, Undecided> {
-        if let Some(entry) = self.entries.iter().find(|entry| entry.header.seq == seq) {
+        if let Some(entry) = self.recorded(seq) {
             return Ok(Some(entry.clone()));
         }
-        self.asked.known.entries.get(&seq).cloned().ok_or(Undecided::MissingEntry(seq))
+        self.context.lookups.entries.get(&seq).cloned().ok_or(Undecided::MissingEntry(seq))
+    }
+
+    /// The entry of this very decision with this number. They are numbered without gaps.
+    fn recorded(&self, seq: Seq) -> Option<&Entry> {
+        let first = self.entries.first()?.header.seq;
+        self.entries.get(usize::try_from(seq.0.checked_sub(first.0)?).ok()?)
     }
 }

@@ -9,6 +9,7 @@ pub mod text;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{audience::Audience, context_set::SetOutcome, error::Fault, form::Field, id::AgentName, text::shortened};
 
@@ -94,6 +95,10 @@ pub enum NewOrUpdate {
     Update,
 }
 
+/// A manager's directive that is to be applied: its structured output, or `{"text": …}` in the fallback's grammar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Direct(pub Value);
+
 /// What a directive led to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Directed {
@@ -105,12 +110,6 @@ pub struct Directed {
     /// What a text said that could not be understood.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unparsed: Vec<String>,
-}
-
-impl From<SetOutcome> for Directed {
-    fn from(outcome: SetOutcome) -> Self {
-        Self { outcomes: vec![outcome], ..Self::default() }
-    }
 }
 
 /// How the pointers to single updates of sets begin.

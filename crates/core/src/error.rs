@@ -16,8 +16,8 @@ pub enum Error {
     /// Each thing that was given is valid, and it contradicts another one or what is there.
     #[error("{}", .faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Contradiction {
-        /// Which contradiction it is, stable: for instance `no_agent`.
-        code: &'static str,
+        /// Which contradiction it is.
+        kind: ConflictKind,
         /// What contradicts, and what it contradicts.
         faults: Vec<Fault>,
     },
@@ -50,8 +50,8 @@ pub enum Error {
     /// It contradicts what is there.
     #[error("{what}: {hint}")]
     Conflict {
-        /// Which contradiction it is, stable: for instance `message_exists`.
-        code: &'static str,
+        /// Which conflict it is.
+        kind: ConflictKind,
         /// What it contradicts.
         what: String,
         /// What would do.
@@ -102,6 +102,69 @@ pub enum Error {
     },
 }
 
+/// Lists the conflicts, each with its stable code.
+macro_rules! conflicts {
+    ($($(#[$doc:meta])* $kind:ident = $code:literal,)*) => {
+        /// What a request or a command contradicts.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ConflictKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl ConflictKind {
+            /// The stable code, for programs.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $code,)*
+                }
+            }
+        }
+    };
+}
+
+conflicts! {
+    /// Two things that were given exclude each other.
+    Contradiction = "contradiction",
+    /// An agent that is named is not in the team.
+    NoAgent = "no_agent",
+    /// The team has no manager.
+    NoManager = "no_manager",
+    /// The id of a new session is in use.
+    SessionExists = "session_exists",
+    /// The id of a new message is in use in its thread.
+    MessageExists = "message_exists",
+    /// An idempotency key was used for another request.
+    IdempotencyKeyReused = "idempotency_key_reused",
+    /// An entry to read on from is behind the head.
+    BeyondHead = "beyond_head",
+    /// The form was answered before.
+    FormAnswered = "form_answered",
+    /// A step that is named is not among the steps.
+    NoStep = "no_step",
+    /// An index lies behind the end of a sequence.
+    BeyondSequence = "beyond_sequence",
+    /// Another tool is due.
+    ToolOutOfTurn = "tool_out_of_turn",
+    /// The tool that is due is not on offer.
+    DueToolMissing = "due_tool_missing",
+    /// Another run has not ended.
+    RunUnfinished = "run_unfinished",
+    /// The run has ended.
+    RunEnded = "run_ended",
+    /// Another node drives the run.
+    RunTakenOver = "run_taken_over",
+    /// The manager of a run does not see the thread `main`.
+    MainHidden = "main_hidden",
+    /// No turn of the run is due.
+    TurnNotDue = "turn_not_due",
+    /// The turn waits for no answer.
+    TurnNotPending = "turn_not_pending",
+    /// The run waits for no tool.
+    NoToolAwaited = "no_tool_awaited",
+    /// No call of this id waits for a result.
+    NoToolCall = "no_tool_call",
+}
+
 impl Error {
     /// The stable word for the kind of refusal.
     pub fn code(&self) -> &'static str {
@@ -109,7 +172,7 @@ impl Error {
             Self::Invalid(_) => "invalid",
             Self::NotFound { .. } | Self::NoEntry { .. } => "not_found",
             Self::Forbidden { .. } => "forbidden",
-            Self::Conflict { code, .. } | Self::Contradiction { code, .. } => code,
+            Self::Conflict { kind, .. } | Self::Contradiction { kind, .. } => kind.code(),
             Self::NoSteps => "no_orchestration",
             Self::TooLarge { .. } => "too_large",
             Self::BudgetExceeded { .. } => "budget_exceeded",
@@ -125,12 +188,12 @@ impl Error {
 
     /// One thing that contradicts another that was given.
     pub fn contradiction(pointer: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::contradicting("contradiction", pointer, problem)
+        Self::contradicting(ConflictKind::Contradiction, pointer, problem)
     }
 
-    /// One thing that contradicts what is there; `code` says how.
-    pub fn contradicting(code: &'static str, pointer: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Contradiction { code, faults: vec![Fault { pointer: pointer.into(), problem: problem.into() }] }
+    /// One thing that contradicts what is there; `kind` says how.
+    pub fn contradicting(kind: ConflictKind, pointer: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Contradiction { kind, faults: vec![Fault { pointer: pointer.into(), problem: problem.into() }] }
     }
 
     /// Refuses what has faults: as invalid where anything is wrong by itself, as a contradiction where things exclude
@@ -138,7 +201,7 @@ impl Error {
     pub(crate) fn of(invalid: Vec<Fault>, contradictions: Vec<Fault>) -> Result<(), Self> {
         match (invalid.is_empty(), contradictions.is_empty()) {
             (true, true) => Ok(()),
-            (true, false) => Err(Self::Contradiction { code: "contradiction", faults: contradictions }),
+            (true, false) => Err(Self::Contradiction { kind: ConflictKind::Contradiction, faults: contradictions }),
             (false, _) => Err(Self::Invalid(invalid.into_iter().chain(contradictions).collect())),
         }
     }
@@ -146,7 +209,7 @@ impl Error {
     /// An entry to read on from that is not there yet.
     pub fn beyond_head(after: Seq, head: Seq) -> Self {
         Self::Conflict {
-            code: "beyond_head",
+            kind: ConflictKind::BeyondHead,
             what: format!("/after: there is no entry {after} yet: the head is {head}"),
             hint: "read on from an entry that is there; where you have seen later ones, it was another session",
         }

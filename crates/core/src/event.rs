@@ -1,22 +1,62 @@
 //! Events: every type of entry there is. What each is about, who may see it, what it changes and how it looks is with
 //! its noun.
 
+use serde::Deserialize as _;
+use serde_json::Value;
+
 use crate::{
-    access_token, agent, context_set, conversation, directive,
-    entry::{Entry, Header},
+    access_token, agent,
+    audience::Audience,
+    context_set, conversation, directive,
+    entry::{Entry, Hash, Header},
     error::Error,
-    fact::{Fact, Seen, read},
+    fact::{Description, Earlier, Fact, Seen, TextField, TextKind, read},
     file, idempotency, run, session,
     state::State,
     step,
+    tail::Said,
+    text::Text,
     view::{Projected, View},
 };
+
+/// What readers must know of a type of entry.
+pub struct EventType {
+    /// The type.
+    pub kind: &'static str,
+    /// See [`Description::texts`](crate::fact::Description::texts).
+    pub texts: &'static [TextField],
+    /// See [`Description::gone_as`](crate::fact::Description::gone_as).
+    pub gone_as: Option<&'static str>,
+    /// See [`Description::earlier`](crate::fact::Description::earlier).
+    pub earlier: Earlier,
+    /// Whether it is part of a conversation.
+    pub is_said: bool,
+}
+
+impl EventType {
+    const fn of<F: Fact>() -> Self {
+        let Description { texts, gone_as, earlier, said } = F::DESCRIPTION;
+        Self { kind: F::TYPE, texts, gone_as, earlier, is_said: said.is_some() }
+    }
+
+    /// The type of this name.
+    pub fn named(kind: &str) -> Option<&'static Self> {
+        ALL.iter().find(|known| known.kind == kind)
+    }
+
+    /// The hashes of the long texts that an entry of this type speaks of.
+    pub fn long_texts(&self, data: &Value) -> Vec<Hash> {
+        let fields = self.texts.iter().filter(|field| field.kind == TextKind::Text);
+        let values = fields.flat_map(|field| field.values(data));
+        values.filter_map(|value| Text::deserialize(value).ok()?.stored()).collect()
+    }
+}
 
 /// Lists the types of facts, and with them what every entry can be.
 macro_rules! facts {
     ($($fact:ty),* $(,)?) => {
         /// Every type of entry that this program knows.
-        pub const TYPES: &[&str] = &[$(<$fact>::TYPE),*];
+        pub static ALL: &[EventType] = &[$(EventType::of::<$fact>()),*];
 
         /// Takes an entry into the state. Refused where its type or version is not known, or its data is damaged; the
         /// state is then as it was.
@@ -33,6 +73,25 @@ macro_rules! facts {
             match &*entry.header.kind {
                 $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.project(view, &entry.header)),)*
                 _ => Err(unknown(entry)),
+            }
+        }
+
+        /// What an entry says in a conversation; `None` where it is not part of one.
+        pub(crate) fn said(entry: &Entry) -> Result<Option<Said>, Error> {
+            match &*entry.header.kind {
+                $(<$fact>::TYPE => match <$fact as Fact>::DESCRIPTION.said {
+                    Some(said) => Ok(Some(said(read::<$fact>(entry)?))),
+                    None => Ok(None),
+                },)*
+                _ => Err(unknown(entry)),
+            }
+        }
+
+        /// Who may see now what an entry of this type and subject is about; see [`Fact::visible_to`].
+        pub(crate) fn visible_to(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
+            match kind {
+                $(<$fact>::TYPE => <$fact>::visible_to(view, subject),)*
+                _ => None,
             }
         }
     };

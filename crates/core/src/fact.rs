@@ -11,6 +11,7 @@ use crate::{
     entry::{Draft, Entry, Header, upcast},
     error::Error,
     state::State,
+    tail::Said,
     time::Timestamp,
     view::View,
 };
@@ -23,6 +24,9 @@ pub trait Fact: Serialize + DeserializeOwned {
 
     /// The version of what it carries. Older ones are raised in [`upcast`].
     const VERSION: u16 = 1;
+
+    /// What readers must know of the type, whatever one entry says.
+    const DESCRIPTION: Description<Self>;
 
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
@@ -46,6 +50,78 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// How it looks to an agent that is in its audience, as far as what it is about may still be seen; `None` where
     /// nothing of it may.
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;
+
+    /// Who may see now what an entry with this subject is about; `None` where that is gone, or is for no agent to see by
+    /// itself.
+    fn visible_to(_view: &View<'_>, _subject: &str) -> Option<Audience> {
+        None
+    }
+}
+
+/// What readers must know of a type of fact.
+pub struct Description<F> {
+    /// Where in its data somebody's own words stand. Whatever counts, searches, masks or erases words goes by it.
+    pub texts: &'static [TextField],
+    /// The type that it is shown as to a viewer who may no longer see what it is about; `None` where such a viewer gets
+    /// nothing.
+    pub gone_as: Option<&'static str>,
+    /// What becomes of what earlier entries about the same thing say.
+    pub earlier: Earlier,
+    /// What it says in a conversation; `None` where it is not part of one.
+    pub said: Option<fn(F) -> Said>,
+}
+
+/// Where words stand in the data of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextField {
+    /// The names of fields from the outermost on, with dots between them; `*` is each element of a list.
+    pub path: &'static str,
+    /// What stands there.
+    pub kind: TextKind,
+}
+
+/// What stands in a field that holds somebody's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// A text, which stands beside the journal where it is long.
+    Text,
+    /// JSON of any shape. What looks like a long text in it is not one.
+    Json,
+}
+
+/// A field that holds a text.
+pub const fn text(path: &'static str) -> TextField {
+    TextField { path, kind: TextKind::Text }
+}
+
+/// A field that holds JSON that somebody brought.
+pub const fn json(path: &'static str) -> TextField {
+    TextField { path, kind: TextKind::Json }
+}
+
+impl TextField {
+    /// What stands in this field in the data of an entry; several values where it is in a list.
+    pub fn values<'a>(&self, data: &'a Value) -> Vec<&'a Value> {
+        let mut found = vec![data];
+        for name in self.path.split('.') {
+            found = match name {
+                "*" => found.into_iter().filter_map(Value::as_array).flatten().collect(),
+                name => found.into_iter().filter_map(|value| value.get(name)).collect(),
+            };
+        }
+        found
+    }
+}
+
+/// What becomes of what earlier entries say about the thing that an entry is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// It still holds.
+    Stands,
+    /// This entry says the whole anew.
+    Replaced,
+    /// The thing is gone.
+    Deleted,
 }
 
 /// An entry as a viewer sees it: its type and what it says. A deletion may stand for what the viewer no longer sees.

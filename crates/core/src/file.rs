@@ -77,5 +77,9 @@ impl Files {
     }
 }
 
+/// All context files that were seen in the session's folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObserveFiles(pub Vec<ContextFile>);
+
 #[cfg(test)]
 mod tests;

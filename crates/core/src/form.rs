@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Fault},
+    id::SetName,
     json,
     text::INLINE_BYTES,
 };
@@ -211,6 +212,15 @@ fn readable(value: &Value) -> String {
         Value::Null => "(not answered)".to_owned(),
         value => value.to_string(),
     }
+}
+
+/// The user's answers to a form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubmitForm {
+    /// The name of the form.
+    pub form: SetName,
+    /// The answers, by the keys of its fields.
+    pub answers: Map<String, Value>,
 }
 
 #[cfg(test)]

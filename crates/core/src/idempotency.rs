@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     entry::{Actor, Hash},
-    error::Error,
+    error::{ConflictKind, Error},
     id::{BadName, Seq},
 };
 
@@ -30,6 +30,24 @@ impl Request {
     pub fn claim(&self, by: &Actor) -> String {
         format!("request:{by}:{}", self.key)
     }
+}
+
+/// A command of a request that carries a key: it is executed once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyed<C> {
+    /// The request.
+    pub request: Request,
+    /// What it asks for.
+    pub command: C,
+}
+
+/// An answer that may have been given before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Again<A> {
+    /// The answer.
+    pub answer: A,
+    /// The head of the session after the first time, where this was not the first time.
+    pub before: Option<Seq>,
 }
 
 /// The key of a request: 1 to 200 characters that can be seen, and blanks between them.
@@ -73,7 +91,7 @@ impl fmt::Display for IdempotencyKey {
 /// That the key was used for another request.
 fn reused(request: &Request, seq: Seq) -> Error {
     Error::Conflict {
-        code: "idempotency_key_reused",
+        kind: ConflictKind::IdempotencyKeyReused,
         what: format!("the key {} was used for another request, which entry {seq} answers", request.key),
         hint: "give each request a key of its own, and send the same request under the same key",
     }

@@ -22,12 +22,12 @@
 //! let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#;
 //! let agents = serde_json::from_str(agents)?;
 //! let new = NewSession { id: "poems".parse()?, agents, settings: Settings::default(), salt: 7 };
-//! let made = decide(&State::default(), Command::CreateSession(new))?;
+//! let made = decide(&State::default(), new)?;
 //!
 //! let content = "Four lines, and they rhyme.".into();
 //! let visible_to = serde_json::from_str(r#""writer""#)?;
 //! let put = PutSet { name: "Brief".parse()?, content, visible_to: Some(visible_to), enabled: None };
-//! let put = decide(&made.state, Command::PutSet(put))?;
+//! let put = decide(&made.state, put)?;
 //!
 //! // Whoever folds the same entries gets the same state.
 //! assert_eq!(State::fold(made.entries.iter().chain(&put.entries))?, put.state);
@@ -67,7 +67,6 @@ pub mod text;
 pub mod time;
 
 // How it grows: a command is decided against the state, and gives facts.
-pub mod answer;
 pub mod command;
 mod decision;
 pub mod error;

@@ -37,7 +37,7 @@ use crate::{
     agent::{Agent, Tool},
     count::{Counting, TokenCounter, Tokens},
     entry::Hash,
-    error::Error,
+    error::{ConflictKind, Error},
     id::{Seq, ThreadId},
     run::PromptRecord,
     tail::Tail,
@@ -317,7 +317,7 @@ pub fn prompt_of(
 /// The agent that looks, if it may speak in `thread`.
 fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     let Some(name) = view.agent() else {
-        return Err(Error::contradicting("no_agent", "/agent", "a prompt is made for an agent: name one"));
+        return Err(Error::contradicting(ConflictKind::NoAgent, "/agent", "a prompt is made for an agent: name one"));
     };
     let there = view.state.threads.get(thread).is_some();
     let predefined = *thread == ThreadId::main() || *thread == ThreadId::of_agent(name);
@@ -333,7 +333,7 @@ pub fn default_agent(team: &crate::agent::Team) -> Result<&Agent, Error> {
     let names = || team.names().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let nobody = || {
         let problem = format!("there is no manager, so say whose prompt is wanted: {}", names());
-        Error::contradicting("no_agent", "/agent", problem)
+        Error::contradicting(ConflictKind::NoAgent, "/agent", problem)
     };
     team.manager().or_else(only).ok_or_else(nobody)
 }

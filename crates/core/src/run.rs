@@ -348,6 +348,45 @@ pub struct NewRun {
     pub limits: Option<Limits>,
 }
 
+/// A run that is to be taken over: from now on only this node's turns count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimRun {
+    /// The run.
+    pub run: RunId,
+    /// Who takes it over.
+    pub node: Arc<str>,
+}
+
+/// How often a run was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epoch(pub u64);
+
+/// A run that is to be held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PauseRun {
+    /// The run.
+    pub run: RunId,
+    /// Why.
+    pub reason: String,
+}
+
+/// That a held run is to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResumeRun(pub RunId);
+
+/// That a run is to end before it is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CancelRun(pub RunId);
+
+/// Results of tool calls that a run waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResults {
+    /// The run.
+    pub run: RunId,
+    /// The id of each call, with its result.
+    pub results: Vec<(String, String)>,
+}
+
 /// What is noted before a model is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnRequest {

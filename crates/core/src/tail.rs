@@ -5,17 +5,15 @@ use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
     conversation::Message,
-    conversation::facts::{MessageAdded, MessageChecked, thread_subject},
+    conversation::facts::{MessageChecked, thread_subject},
     directive::facts::Received,
     directive::{self},
     entry::{Entry, Header},
     error::Error,
-    fact::{self, Fact},
+    event::{self, EventType},
     id::{Seq, ThreadId},
     view::View,
 };
-
-const TYPES: [&str; 3] = [MessageAdded::TYPE, MessageChecked::TYPE, Received::TYPE];
 
 /// Which entries a conversation is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +46,14 @@ impl Source {
 
     /// The types of its entries.
     pub fn types() -> Vec<Arc<str>> {
-        TYPES.map(Arc::from).to_vec()
+        event::ALL.iter().filter(|one| one.is_said).map(|one| one.kind.into()).collect()
     }
 
     /// Whether an entry is one of its.
     pub fn has(&self, header: &Header) -> bool {
         let of_thread = || header.subject.strip_prefix("thread:").is_some_and(|name| self.names(name));
         let is_directive = || self.directives && *header.subject == *directive::SUBJECT;
-        TYPES.contains(&&*header.kind) && (of_thread() || is_directive())
+        EventType::named(&header.kind).is_some_and(|one| one.is_said) && (of_thread() || is_directive())
     }
 
     fn names(&self, thread: &str) -> bool {
@@ -118,11 +116,12 @@ impl Tail {
 impl Item {
     fn read(entry: &Entry) -> Result<Self, Error> {
         let header = Arc::new(entry.header.clone());
-        let said = match &*header.kind {
-            MessageChecked::TYPE => Said::Checked(Arc::new(fact::read(entry)?)),
-            Received::TYPE => Said::Directive(Arc::new(fact::read(entry)?)),
-            _ => Said::Message(Arc::new(fact::read::<MessageAdded>(entry)?.0)),
+        let unsaid = || Error::Damaged {
+            seq: header.seq,
+            kind: header.kind.to_string(),
+            detail: "it is not part of a conversation".to_owned(),
         };
+        let said = event::said(entry)?.ok_or_else(unsaid)?;
         Ok(Self { header, said })
     }
 

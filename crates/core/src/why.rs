@@ -10,11 +10,10 @@ use serde_json::Value;
 
 use crate::{
     audience::Audience,
-    context_set,
-    conversation::facts::MessageAdded,
     entry::Actor,
-    fact::Fact,
-    id::{AgentName, RunId, Seq, SetName, ThreadId},
+    event::{self, EventType},
+    fact::{Earlier, Fact},
+    id::{AgentName, RunId, Seq},
     run::facts::TurnRequested,
     time::Timestamp,
     view::{Projected, View},
@@ -119,19 +118,19 @@ impl Why {
     pub fn finish(self, view: &View<'_>) -> Vec<Finding> {
         let mut findings = self.findings;
         for finding in findings.iter_mut().filter(|finding| finding.gone.is_none()) {
-            finding.visible_to = audience(view, &finding.kind, &finding.subject);
+            finding.visible_to = event::visible_to(view, &finding.kind, &finding.subject);
             let hidden = finding.visible_to.iter().flat_map(|audience| view.state.team.hidden_from(audience));
             finding.hidden_from = hidden.cloned().collect();
         }
         findings
     }
 
-    /// Takes in that a set says something else from now on, or is gone.
+    /// Takes in that a thing says something else from now on, or is gone.
     fn replace(&mut self, entry: &Projected) {
-        let how = match &*entry.kind {
-            context_set::facts::Updated::TYPE => "replaced",
-            context_set::facts::Deleted::TYPE => "deleted",
-            _ => return,
+        let how = match EventType::named(&entry.kind).map(|kind| kind.earlier) {
+            Some(Earlier::Replaced) => "replaced",
+            Some(Earlier::Deleted) => "deleted",
+            Some(Earlier::Stands) | None => return,
         };
         let before = |finding: &&mut Finding| finding.subject == entry.subject && finding.gone.is_none();
         for finding in self.findings.iter_mut().filter(before) {
@@ -151,17 +150,6 @@ impl Why {
                 seq: entry.seq,
             });
         }
-    }
-}
-
-/// Who may see now what an entry of this type is about.
-fn audience(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
-    let set = || subject.strip_prefix("set:").and_then(|name| name.parse::<SetName>().ok());
-    let thread = || subject.strip_prefix("thread:").and_then(|name| name.parse::<ThreadId>().ok());
-    match kind {
-        context_set::facts::Updated::TYPE => Some(view.set(&set()?).ok()?.held().sight.audience.clone()),
-        MessageAdded::TYPE => Some(view.thread(&thread()?).ok()?.sight.audience.clone()),
-        _ => None,
     }
 }
 

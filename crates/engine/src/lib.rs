@@ -15,7 +15,7 @@
 //!     let session = board.create(NewBoardSession { agents: team, ..Default::default() }).await?;
 //!
 //!     let brief = PutSet::new("Brief".parse()?, "One page on tides.").for_agents(["lead".parse()?]);
-//!     session.execute(Viewer::User, Command::PutSet(brief)).await?;
+//!     session.execute(Viewer::User, brief).await?;
 //!     session.say(Viewer::User, &ThreadId::main(), NewMessage::text(Role::User, "Begin, please.")).await?;
 //!
 //!     let prompt = |agent: &str| PromptQuery { agent: agent.parse().ok(), ..Default::default() };

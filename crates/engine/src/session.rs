@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     command::{Answer, Command},
+    conversation::AddMessages,
     entry::{Actor, Entry, Hash},
     error::Error as Refusal,
     id::{Seq, SessionId},
@@ -142,7 +143,7 @@ impl Session {
         thread: &callboard_core::id::ThreadId,
         message: callboard_core::conversation::NewMessage,
     ) -> Result<Seq, Error> {
-        let receipt = self.execute(by, Command::AddMessages(thread.clone(), vec![message])).await?;
+        let receipt = self.execute(by, AddMessages { thread: thread.clone(), messages: vec![message] }).await?;
         match receipt.answer {
             Answer::Messages(messages) => Ok(messages.first().map_or(receipt.head, |message| message.seq)),
             _ => Ok(receipt.head),

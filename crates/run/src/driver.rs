@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use callboard_core::{
-    command::{Answer, Command},
+    command::Answer,
     entry::Actor,
     id::RunId,
-    run::{self, Run, Status, next::Next},
+    run::{self, ClaimRun, PauseRun, Run, Status, next::Next},
 };
 use callboard_engine::{Receipt, Session};
 use callboard_model::ChatModel;
@@ -74,7 +74,7 @@ impl Driver {
     }
 
     async fn claim(&self, run: &RunId) -> Result<u64, Error> {
-        let command = Command::ClaimRun { run: run.clone(), node: self.settings.node.clone() };
+        let command = ClaimRun { run: run.clone(), node: self.settings.node.clone() };
         match self.session.execute(Actor::System, command).await?.answer {
             Answer::Claimed(epoch) => Ok(epoch),
             _ => Err(Error::TakenOver),
@@ -83,7 +83,7 @@ impl Driver {
 
     /// Holds the run, with the reason for all to read. Says how it stands then.
     pub async fn pause(&self, run: &RunId, reason: String) -> Result<Status, Error> {
-        Ok(stands(self.session.execute(Actor::System, Command::PauseRun(run.clone(), reason)).await?))
+        Ok(stands(self.session.execute(Actor::System, PauseRun { run: run.clone(), reason }).await?))
     }
 }
 

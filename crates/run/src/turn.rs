@@ -47,14 +47,14 @@ impl Driver {
         };
         let request = request(state, &turn);
         let command = match self.ask(&turn, &request).await? {
-            Ok(answer) => Command::AnswerTurn(turn.reply(answer)),
-            Err(error) => Command::FailTurn(turn.failure(error)),
+            Ok(answer) => turn.reply(answer),
+            Err(error) => turn.failure(error),
         };
         match self.bring(command).await {
             // What the model said is more than a journal takes, for instance.
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
                 let error = format!("its answer cannot be taken: {refusal}");
-                self.bring(Command::FailTurn(turn.failure(error))).await
+                self.bring(turn.failure(error)).await
             }
             brought => brought,
         }
@@ -73,7 +73,7 @@ impl Driver {
         let prompt = self.session.prompt(&query).await?;
         let request =
             TurnRequest { run: run.id.clone(), epoch: run.epoch, model: model.to_string(), prompt: prompt.record() };
-        self.session.execute(Actor::System, Command::RequestTurn(request)).await?;
+        self.session.execute(Actor::System, request).await?;
         Ok(Turn { run, number: run.turns.saturating_add(1), ask, model, prompt })
     }
 

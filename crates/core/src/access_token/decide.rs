@@ -3,13 +3,42 @@
 use std::sync::Arc;
 
 use super::{
-    Holder, NewAccessToken, Role,
+    AccessTokenId, Holder, NewAccessToken, RevokeAccessToken, Role,
     facts::{Created, Revoked},
 };
-use crate::{audience::Audience, decision::DecisionBuilder, error::Error, rights};
+use crate::{
+    audience::Audience,
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
+    error::{ConflictKind, Error},
+    rights,
+};
 
 /// Makes a token and says its id.
-pub(crate) fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Arc<str>, Error> {
+impl Command for NewAccessToken {
+    type Answer = AccessTokenId;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<AccessTokenId, Undecided> {
+        Ok(AccessTokenId(create(decision, self)?))
+    }
+}
+
+impl KeptAnswer for AccessTokenId {
+    const NAME: &'static str = "token";
+}
+
+/// Revokes a token.
+impl Command for RevokeAccessToken {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::user(decision, "revoke tokens")?;
+        let id = decision.state.tokens.get(&self.0)?.id.clone();
+        decision.record(Revoked { id });
+        Ok(())
+    }
+}
+
+fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Arc<str>, Error> {
     rights::user(decision, "make tokens")?;
     match &new.holder {
         Holder::Agent(name) => {
@@ -17,7 +46,7 @@ pub(crate) fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -
             decision.state.team.check_audience(&names, "/agent")?;
         }
         Holder::Role(Role::Manager) if decision.state.team.manager().is_none() => {
-            return Err(Error::contradicting("no_agent", "/role", "the team has no manager"));
+            return Err(Error::contradicting(ConflictKind::NoAgent, "/role", "the team has no manager"));
         }
         Holder::Role(_) => {}
     }
@@ -25,12 +54,4 @@ pub(crate) fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -
     let NewAccessToken { holder, sha256, nonce } = new.clone();
     decision.record(Created { id: id.clone(), holder, sha256, nonce });
     Ok(id)
-}
-
-/// Revokes a token.
-pub(crate) fn revoke(decision: &mut DecisionBuilder<'_>, id: &str) -> Result<(), Error> {
-    rights::user(decision, "revoke tokens")?;
-    let id = decision.state.tokens.get(id)?.id.clone();
-    decision.record(Revoked { id });
-    Ok(())
 }

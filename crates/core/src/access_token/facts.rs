@@ -8,7 +8,7 @@ use super::{AccessToken, Holder};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen},
     state::State,
     view::View,
 };
@@ -32,6 +32,9 @@ pub(crate) struct Revoked {
 impl Fact for Created {
     const TYPE: &'static str = "token.created";
 
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+
     fn subject(&self) -> String {
         format!("token:{}", self.id)
     }
@@ -53,6 +56,9 @@ impl Fact for Created {
 
 impl Fact for Revoked {
     const TYPE: &'static str = "token.revoked";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         format!("token:{}", self.id)

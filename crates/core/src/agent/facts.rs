@@ -9,7 +9,7 @@ use crate::{
     agent::{Agent, Team},
     audience::Audience,
     entry::Header,
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen, TextField, json, text},
     id::AgentName,
     state::State,
     view::View,
@@ -35,8 +35,15 @@ pub struct Removed {
     pub(super) name: AgentName,
 }
 
+/// The words in what is known of an agent.
+const TEXTS: &[TextField] =
+    &[text("title"), text("instructions"), text("tools.*.description"), json("tools.*.parameters")];
+
 impl Fact for Added {
     const TYPE: &'static str = "agent.added";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
@@ -61,6 +68,9 @@ impl Fact for Added {
 
 impl Fact for Updated {
     const TYPE: &'static str = "agent.updated";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
@@ -93,6 +103,9 @@ impl Fact for Updated {
 
 impl Fact for Removed {
     const TYPE: &'static str = "agent.removed";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.name)

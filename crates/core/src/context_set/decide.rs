@@ -1,10 +1,15 @@
 //! Changing context sets.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use crate::{
     audience::Audience,
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::{Deleted, Updated},
-    context_set::{ContextSet, Held, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
-    decision::DecisionBuilder,
+    context_set::{ContextSet, DeleteSet, Held, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
+    directive::Directed,
     error::Error,
     id::SetName,
     rights,
@@ -13,20 +18,53 @@ use crate::{
     view::View,
 };
 
-/// Creates or changes a set, for whoever may: a worker only one that it sees, and only its content.
-pub(crate) fn put(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<SetOutcome, Error> {
-    rights::write_sets(decision)?;
-    if rights::is_worker(decision) {
-        if put.visible_to.is_some() {
-            rights::in_charge(decision, "change who sees a context set")?;
+/// Creates or changes a set. A worker with the grant changes only sets that it sees, and only their content.
+impl Command for PutSet {
+    type Answer = SetOutcome;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<SetOutcome, Undecided> {
+        rights::write_sets(decision)?;
+        if rights::is_worker(decision) {
+            if self.visible_to.is_some() {
+                rights::in_charge(decision, "change who sees a context set")?;
+            }
+            check_seen(decision, &self.name)?;
         }
-        check_seen(decision, &put.name)?;
+        if self.enabled.is_some() {
+            rights::user(decision, "switch a context set on or off")?;
+        }
+        let outcome = write(decision, self)?;
+        Ok(SetOutcome { name: self.name.to_string(), outcome, reason: None })
     }
-    if put.enabled.is_some() {
-        rights::user(decision, "switch a context set on or off")?;
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        vec![self.content.clone()]
     }
-    let outcome = write(decision, put)?;
-    Ok(SetOutcome { name: put.name.to_string(), outcome, reason: None })
+}
+
+/// Deletes a set.
+impl Command for DeleteSet {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::write_sets(decision)?;
+        check_seen(decision, &self.0)?;
+        remove(decision, &self.0);
+        Ok(())
+    }
+}
+
+/// Kept as the outcome of a directive with one update.
+impl KeptAnswer for SetOutcome {
+    const NAME: &'static str = Directed::NAME;
+
+    fn keep(&self) -> Value {
+        Directed { outcomes: vec![self.clone()], ..Directed::default() }.keep()
+    }
+
+    fn read(kept: &Value) -> Option<Self> {
+        Directed::read(kept)?.outcomes.pop()
+    }
 }
 
 /// Writes a set that whoever asks may write.
@@ -55,7 +93,7 @@ pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<
         visible_to,
         enabled: put.enabled.or(known.as_ref().map(|set| set.enabled)).unwrap_or(true),
         form: known.as_ref().and_then(|set| set.form.clone()),
-        tokens: decision.asked.count.count(&put.content),
+        tokens: decision.context.count.count(&put.content),
     };
     if known.as_deref() == Some(&set) {
         return Ok(Outcome::Unchanged);
@@ -81,21 +119,13 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>) {
     sets.into_iter().for_each(|set| decision.record(Updated(set)));
 }
 
-/// Deletes a set, for whoever may and sees it.
-pub(crate) fn delete(decision: &mut DecisionBuilder<'_>, name: &SetName) -> Result<(), Error> {
-    rights::write_sets(decision)?;
-    check_seen(decision, name)?;
-    remove(decision, name);
-    Ok(())
-}
-
 /// Deletes a set that is there.
 pub(crate) fn remove(decision: &mut DecisionBuilder<'_>, name: &SetName) {
     decision.record(Deleted { name: name.clone() });
 }
 
-/// Refuses a name that names nothing which whoever asks may see anything of.
+/// Answers 404 unless the caller sees something of the set.
 fn check_seen(decision: &DecisionBuilder<'_>, name: &SetName) -> Result<(), Error> {
     let viewer = decision.by.clone().into();
-    View::new(&decision.state, &viewer, decision.asked.count)?.set(name).map(|_| ())
+    View::new(&decision.state, &viewer, decision.context.count)?.set(name).map(|_| ())
 }

@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, Held, SetView},
     entry::Header,
     error::Error,
-    fact::{Fact, Seen, passing},
+    fact::{Description, Earlier, Fact, Seen, json, passing, text},
     id::SetName,
     state::State,
     view::View,
@@ -51,6 +51,19 @@ pub struct Deleted {
 
 impl Fact for Updated {
     const TYPE: &'static str = "context_set.updated";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[
+            text("content"),
+            text("form.fields.*.label"),
+            text("form.fields.*.description"),
+            text("form.fields.*.enumValues.*"),
+            json("form.answers"),
+        ],
+        gone_as: Some(Deleted::TYPE),
+        earlier: Earlier::Replaced,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         format!("set:{}", self.0.name)
@@ -94,10 +107,18 @@ impl Fact for Updated {
             _ => outline(),
         }
     }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        let name = subject.strip_prefix("set:")?.parse().ok()?;
+        Some(view.set(&name).ok()?.held().sight.audience.clone())
+    }
 }
 
 impl Fact for Deleted {
     const TYPE: &'static str = "context_set.deleted";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, said: None };
 
     fn subject(&self) -> String {
         format!("set:{}", self.name)

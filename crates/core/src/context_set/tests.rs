@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use super::PutSet;
 use crate::{
     audience::Audience,
-    command::{Answer, Command},
-    context_set::SetView,
+    context_set::{DeleteSet, SetOutcome, SetView},
+    directive::Direct,
     error::Error,
     session::{Grant, SessionPatch, Visible},
     testing::Board,
@@ -15,7 +15,8 @@ use crate::{
 /// new and `~NAME` is said to be an update; tells how each came out.
 fn updates(board: &mut Board, updates: &str) -> String {
     let sets: Vec<_> = updates.split(';').map(update).collect();
-    told(board.by("lead", Command::Direct(json!({"contextSetUpdate": {"contextSets": sets}}))))
+    let directed = board.by("lead", Direct(json!({"contextSetUpdate": {"contextSets": sets}})));
+    told(directed.map(|directed| directed.outcomes))
 }
 
 fn update(line: &str) -> Value {
@@ -41,19 +42,21 @@ fn update(line: &str) -> Value {
     })
 }
 
-fn told(answer: Result<Answer, Error>) -> String {
+fn told(answer: Result<Vec<SetOutcome>, Error>) -> String {
+    let outcome = |set: SetOutcome| {
+        let outcome = json!(set.outcome).as_str().unwrap().to_owned();
+        let reason = set.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        outcome + &reason
+    };
     match answer {
-        Ok(Answer::Directed(directed)) => {
-            let outcome = |set: &super::SetOutcome| {
-                let outcome = json!(set.outcome).as_str().unwrap().to_owned();
-                let reason = set.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-                outcome + &reason
-            };
-            directed.outcomes.iter().map(outcome).collect::<Vec<_>>().join(", ")
-        }
-        Ok(answer) => format!("{answer:?}"),
+        Ok(outcomes) => outcomes.into_iter().map(outcome).collect::<Vec<_>>().join(", "),
         Err(error) => format!("{}: {error}", error.code()),
     }
+}
+
+/// How the update of one set came out.
+fn put_told(answer: Result<SetOutcome, Error>) -> String {
+    told(answer.map(|outcome| vec![outcome]))
 }
 
 /// What a viewer sees of the sets: `NAME = CONTENT`, or `NAME?` for one of which it sees the outline only.
@@ -66,9 +69,9 @@ fn seen(board: &Board, viewer: &str) -> String {
     view.sets().map(one).collect::<Vec<_>>().join("; ")
 }
 
-fn put(name: &str, content: &str, visible_to: Option<&str>, enabled: Option<bool>) -> Command {
+fn put(name: &str, content: &str, visible_to: Option<&str>, enabled: Option<bool>) -> PutSet {
     let visible_to = visible_to.map(|names| serde_json::from_value::<Audience>(json!(names)).unwrap());
-    Command::PutSet(PutSet { name: name.parse().unwrap(), content: content.into(), visible_to, enabled })
+    PutSet { name: name.parse().unwrap(), content: content.into(), visible_to, enabled }
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn a_name_of_a_megabyte_is_rejected_in_a_few_words() {
 fn unknown_agents_are_rejected_by_name() {
     let mut board = Board::team("lead writer");
     assert_snapshot!(updates(&mut board, "A for ghost = 1; B for writer,ghost,spook = 1; C for writer = 1"), @"rejected (/visibleToAgents: there is no agent ghost; the team is: lead, writer), rejected (/visibleToAgents: there is no agent ghost, spook; the team is: lead, writer), created");
-    assert_snapshot!(told(board.user(put("D", "1", Some("ghost"), None))), @"no_agent: /visible_to: there is no agent ghost; the team is: lead, writer");
+    assert_snapshot!(put_told(board.user(put("D", "1", Some("ghost"), None))), @"no_agent: /visible_to: there is no agent ghost; the team is: lead, writer");
     assert_snapshot!(seen(&board, "user"), @"C = 1");
 }
 
@@ -124,7 +127,7 @@ fn visibility_that_is_left_out_stays_or_is_the_default() {
     assert_snapshot!(seen(&board, "writer"), @"A = 1; B = 2; D = 1");
     assert_snapshot!(seen(&board, "critic"), @"A = 1; D = 1");
     let to_none = SessionPatch { default_visibility: Some(Visible(Audience::None)), ..SessionPatch::default() };
-    board.user(Command::UpdateSession(to_none)).unwrap();
+    board.user(to_none).unwrap();
     updates(&mut board, "A = 3; E = 1; F for all = 1");
     assert_snapshot!(seen(&board, "critic"), @"A = 3; D = 1; F = 1");
 }
@@ -197,7 +200,7 @@ fn process_steps_are_the_managers_alone() {
                              Process Steps for lead = y; Process Steps for none = y"),
         @"created, rejected (/visible_to: Process Steps is for the manager alone: leave visible_to out), rejected (/visible_to: Process Steps is for the manager alone: leave visible_to out), updated, updated"
     );
-    assert_snapshot!(told(board.user(put("Process Steps", "x", Some("writer"), None))), @"contradiction: /visible_to: Process Steps is for the manager alone: leave visible_to out");
+    assert_snapshot!(put_told(board.user(put("Process Steps", "x", Some("writer"), None))), @"contradiction: /visible_to: Process Steps is for the manager alone: leave visible_to out");
     assert_snapshot!(seen(&board, "writer"), @"");
 }
 
@@ -208,7 +211,7 @@ fn process_steps_pass_to_a_new_manager() {
     board.team_becomes("boss lead writer");
     assert_snapshot!(seen(&board, "lead"), @"");
     assert_snapshot!(seen(&board, "boss"), @"Process Steps = 1. [Pending]");
-    assert_snapshot!(told(board.by("boss", put("Process Steps", "2. [Pending]", None, None))), @"updated");
+    assert_snapshot!(put_told(board.by("boss", put("Process Steps", "2. [Pending]", None, None))), @"updated");
     assert_snapshot!(seen(&board, "boss"), @"Process Steps = 2. [Pending]");
 }
 
@@ -216,14 +219,14 @@ fn process_steps_pass_to_a_new_manager() {
 fn a_worker_writes_no_set_whatever_its_name() {
     let mut board = Board::team("lead writer");
     updates(&mut board, "Hidden for lead = 1; Shown = 1");
-    let refused = ["Hidden", "Shown", "Absent"].map(|name| told(board.by("writer", put(name, "x", None, None))));
+    let refused = ["Hidden", "Shown", "Absent"].map(|name| put_told(board.by("writer", put(name, "x", None, None))));
     assert_snapshot!(refused.join("\n"), @"
     forbidden: agent:writer may not write context sets: ask the manager or the user
     forbidden: agent:writer may not write context sets: ask the manager or the user
     forbidden: agent:writer may not write context sets: ask the manager or the user
     ");
-    assert_snapshot!(told(board.by("writer", Command::DeleteSet("Hidden".parse().unwrap()))), @"forbidden: agent:writer may not write context sets: ask the manager or the user");
-    assert_snapshot!(told(board.by("writer", Command::Direct(json!({})))), @"forbidden: agent:writer may not give directives: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", DeleteSet("Hidden".parse().unwrap())).map(|()| Vec::new())), @"forbidden: agent:writer may not write context sets: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", Direct(json!({}))).map(|directed| directed.outcomes)), @"forbidden: agent:writer may not give directives: ask the manager or the user");
 }
 
 #[test]
@@ -231,17 +234,17 @@ fn a_worker_to_whom_it_is_granted_writes_the_sets_that_it_sees() {
     let mut board = Board::team("lead writer");
     updates(&mut board, "Hidden for lead = 1; Shown = 1");
     let grant = SessionPatch { grant: Some(vec![Grant::ContextSets]), ..SessionPatch::default() };
-    board.user(Command::UpdateSession(grant)).unwrap();
-    let answers = ["Hidden", "Absent", "Shown"].map(|name| told(board.by("writer", put(name, "x", None, None))));
+    board.user(grant).unwrap();
+    let answers = ["Hidden", "Absent", "Shown"].map(|name| put_told(board.by("writer", put(name, "x", None, None))));
     assert_snapshot!(answers.join("\n"), @r#"
     not_found: there is no context set "Hidden"
     not_found: there is no context set "Absent"
     updated
     "#);
-    assert_snapshot!(told(board.by("writer", put("Shown", "x", Some("writer"), None))), @"forbidden: agent:writer may not change who sees a context set: ask the manager or the user");
-    assert_snapshot!(told(board.by("writer", put("Shown", "x", None, Some(false)))), @"forbidden: agent:writer may not switch a context set on or off: ask the user");
-    assert_snapshot!(told(board.by("writer", Command::DeleteSet("Hidden".parse().unwrap()))), @r#"not_found: there is no context set "Hidden""#);
-    assert_snapshot!(told(board.by("writer", Command::DeleteSet("Shown".parse().unwrap()))), @"Done");
+    assert_snapshot!(put_told(board.by("writer", put("Shown", "x", Some("writer"), None))), @"forbidden: agent:writer may not change who sees a context set: ask the manager or the user");
+    assert_snapshot!(put_told(board.by("writer", put("Shown", "x", None, Some(false)))), @"forbidden: agent:writer may not switch a context set on or off: ask the user");
+    assert_snapshot!(told(board.by("writer", DeleteSet("Hidden".parse().unwrap())).map(|()| Vec::new())), @r#"not_found: there is no context set "Hidden""#);
+    assert_snapshot!(told(board.by("writer", DeleteSet("Shown".parse().unwrap())).map(|()| Vec::new())), @"");
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn a_set_that_the_user_switched_off_stays_off() {
     updates(&mut board, "A = 1");
     board.user(put("A", "1", None, Some(false))).unwrap();
     assert_snapshot!(updates(&mut board, "A = 2"), @"updated");
-    assert_snapshot!(told(board.by("lead", put("A", "3", None, Some(true)))), @"forbidden: agent:lead may not switch a context set on or off: ask the user");
+    assert_snapshot!(put_told(board.by("lead", put("A", "3", None, Some(true)))), @"forbidden: agent:lead may not switch a context set on or off: ask the user");
     let enabled = |board: &Board| board.state.sets.get(&"A".parse().unwrap()).unwrap().set.enabled;
     assert!(!enabled(&board));
     board.user(put("A", "3", None, Some(true))).unwrap();
@@ -260,18 +263,18 @@ fn a_set_that_the_user_switched_off_stays_off() {
 #[test]
 fn a_put_stores_an_empty_content() {
     let mut board = Board::team("lead writer");
-    assert_snapshot!(told(board.user(put("A", "", None, None))), @"created");
-    assert_snapshot!(told(board.user(put("A", "", None, None))), @"unchanged");
-    assert_snapshot!(told(board.user(put("A", "x", None, None))), @"updated");
-    assert_snapshot!(told(board.user(Command::DeleteSet("B".parse().unwrap()))), @r#"not_found: there is no context set "B""#);
+    assert_snapshot!(put_told(board.user(put("A", "", None, None))), @"created");
+    assert_snapshot!(put_told(board.user(put("A", "", None, None))), @"unchanged");
+    assert_snapshot!(put_told(board.user(put("A", "x", None, None))), @"updated");
+    assert_snapshot!(told(board.user(DeleteSet("B".parse().unwrap())).map(|()| Vec::new())), @r#"not_found: there is no context set "B""#);
 }
 
 #[test]
 fn long_contents_stand_beside_the_journal_and_those_that_are_too_long_are_refused() {
     let mut board = Board::team("lead writer");
     let long = "word ".repeat(20_000);
-    assert_snapshot!(told(board.user(put("A", &long, None, None))), @"created");
+    assert_snapshot!(put_told(board.user(put("A", &long, None, None))), @"created");
     assert!(board.entries.last().unwrap().data.len() < 1000);
     assert_eq!(seen(&board, "writer"), format!("A = {long}"));
-    assert_snapshot!(told(board.user(put("A", &"x".repeat((16 << 20) + 1), None, None))), @"too_large: the content has 16777217 bytes, and 16777216 is the most: split it");
+    assert_snapshot!(put_told(board.user(put("A", &"x".repeat((16 << 20) + 1), None, None))), @"too_large: the content has 16777217 bytes, and 16777216 is the most: split it");
 }

@@ -1,39 +1,82 @@
 //! Adding messages, and saying who sees a thread.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::{
     audience::Audience,
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
-    conversation::{Content, Message, NewContent, NewMessage, Role},
-    decision::{DecisionBuilder, Receipt, Undecided},
+    conversation::{AddMessages, Content, Message, MessageReceipt, NewContent, NewMessage, PutThread, Role},
     entry::Entry,
-    error::{Error, Fault},
+    error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
-    id::{AgentName, MessageId, ThreadId},
+    id::{AgentName, MessageId, Seq, ThreadId},
     json, rights,
     text::{MAX_BYTES, Text},
     view::View,
 };
 
+/// How many messages one call adds at most.
+pub const MAX_MESSAGES: usize = 25_000;
+
 /// Says who sees a thread; makes it where there is none.
-pub(crate) fn put_thread(
-    decision: &mut DecisionBuilder<'_>,
-    name: &ThreadId,
-    visible_to: &Audience,
-) -> Result<(), Error> {
-    rights::in_charge(decision, "say who sees a thread")?;
-    decision.state.team.check_audience(visible_to, "/visible_to")?;
-    if let Some(agent) = decision.agent()
-        && !audience_of(&decision.state, name).contains(agent)
-    {
-        return Err(Error::not_found("thread", name));
+impl Command for PutThread {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        let Self { thread, visible_to } = self;
+        rights::in_charge(decision, "say who sees a thread")?;
+        decision.state.team.check_audience(visible_to, "/visible_to")?;
+        if let Some(agent) = decision.agent()
+            && !audience_of(&decision.state, thread).contains(agent)
+        {
+            return Err(Error::not_found("thread", thread).into());
+        }
+        let known = decision.state.threads.get(thread);
+        if known.is_none_or(|known| known.sight.audience != *visible_to) {
+            decision.record(ThreadUpdated { name: thread.clone(), visible_to: visible_to.clone() });
+        }
+        Ok(())
     }
-    let known = decision.state.threads.get(name);
-    if known.is_none_or(|thread| thread.sight.audience != *visible_to) {
-        decision.record(ThreadUpdated { name: name.clone(), visible_to: visible_to.clone() });
+}
+
+/// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
+impl Command for AddMessages {
+    type Answer = Vec<MessageReceipt>;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
+        let Self { thread, messages } = self;
+        if messages.len() > MAX_MESSAGES {
+            let problem = format!("add at most {MAX_MESSAGES} messages in one call, not {}", messages.len());
+            return Err(Error::invalid("/messages", problem).into());
+        }
+        if let Some(agent) = decision.agent() {
+            let predefined = thread.as_str() == "main" || own_thread_of(&decision.state.team, thread).is_some();
+            let there = predefined || decision.state.threads.get(thread).is_some();
+            if !there || !audience_of(&decision.state, thread).contains(agent) {
+                return Err(Error::not_found("thread", thread).into());
+            }
+        }
+        say(decision, thread, messages)
     }
-    Ok(())
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        self.messages.iter().flat_map(NewMessage::counted).collect()
+    }
+
+    fn entries(&self) -> Vec<Seq> {
+        self.messages.iter().filter_map(|message| message.message_id.as_ref()?.as_seq()).collect()
+    }
+
+    fn items(&self) -> usize {
+        self.messages.len()
+    }
+}
+
+impl KeptAnswer for Vec<MessageReceipt> {
+    const NAME: &'static str = "messages";
 }
 
 /// Hands the threads in which the manager speaks in runs over to another: it sees them from now on.
@@ -51,28 +94,13 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>, old: &AgentName, new
     }
 }
 
-/// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
-pub(crate) fn add(
-    decision: &mut DecisionBuilder<'_>,
-    thread: &ThreadId,
-    messages: &[NewMessage],
-) -> Result<Vec<Receipt>, Undecided> {
-    if let Some(agent) = decision.agent() {
-        let predefined = thread.as_str() == "main" || own_thread_of(&decision.state.team, thread).is_some();
-        let there = predefined || decision.state.threads.get(thread).is_some();
-        if !there || !audience_of(&decision.state, thread).contains(agent) {
-            return Err(Error::not_found("thread", thread).into());
-        }
-    }
-    say(decision, thread, messages)
-}
-
-/// The same for what a run says, wherever it says it: who takes part in a run may have lost sight of the thread.
+/// Adds messages for whoever speaks now. A run says what it has to say wherever it says it: who takes part in it may have
+/// lost sight of the thread.
 pub(crate) fn say(
     decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,
     messages: &[NewMessage],
-) -> Result<Vec<Receipt>, Undecided> {
+) -> Result<Vec<MessageReceipt>, Undecided> {
     let invalid = messages.iter().enumerate().flat_map(|(at, message)| faults(at, message)).collect();
     let elsewhere = messages.iter().enumerate().filter_map(|(at, message)| elsewhere(at, thread, message)).collect();
     Error::of(invalid, elsewhere)?;
@@ -120,24 +148,24 @@ fn add_one(
     thread: &ThreadId,
     new: &NewMessage,
     at: usize,
-) -> Result<Receipt, Undecided> {
+) -> Result<MessageReceipt, Undecided> {
     let seq = decision.next_seq();
     let message = build(decision, thread, new, MessageId::of_seq(seq))?;
     if new.message_id.is_some()
         && let Some(there) = existing(decision, &message)?
     {
-        let receipt = Receipt { message_id: message.message_id.clone(), seq: there.header.seq };
+        let receipt = MessageReceipt { message_id: message.message_id.clone(), seq: there.header.seq };
         if is_same(&message, new, &there)? {
             return Ok(receipt);
         }
         let viewer = decision.by.clone().into();
-        let seen = View::new(&decision.state, &viewer, decision.asked.count)?.sees_in(thread, &there.header);
+        let seen = View::new(&decision.state, &viewer, decision.context.count)?.sees_in(thread, &there.header);
         return Err(conflict(&receipt, at, seen).into());
     }
     let message = if new.message_id.is_none() { unclaimed(decision, message) } else { message };
     let message_id = message.message_id.clone();
     decision.record(MessageAdded(message));
-    Ok(Receipt { message_id, seq })
+    Ok(MessageReceipt { message_id, seq })
 }
 
 fn build(
@@ -162,12 +190,12 @@ fn build(
         role: new.role,
         agent: decision.agent().cloned(),
         content,
-        timestamp: new.timestamp.unwrap_or(decision.asked.at),
+        timestamp: new.timestamp.unwrap_or(decision.context.at),
         metadata: new.metadata.clone(),
         tool_calls: new.tool_calls.clone(),
         tool_call_id: new.tool_call_id.clone(),
         expected_output: new.expected_output.clone(),
-        tokens: new.counted().iter().map(|text| decision.asked.count.count(text)).sum(),
+        tokens: new.counted().iter().map(|text| decision.context.count.count(text)).sum(),
     })
 }
 
@@ -177,7 +205,7 @@ fn existing(decision: &DecisionBuilder<'_>, message: &Message) -> Result<Option<
     if let Some(entry) = decision.claimed_here(&key) {
         return Ok(Some(entry.clone()));
     }
-    if let Some(seq) = decision.asked.known.keys.get(key.as_str()) {
+    if let Some(seq) = decision.context.lookups.keys.get(key.as_str()) {
         return decision.entry(*seq);
     }
     let Some(seq) = message.message_id.as_seq().filter(|seq| *seq < decision.next_seq()) else { return Ok(None) };
@@ -194,14 +222,14 @@ fn is_same(message: &Message, new: &NewMessage, there: &Entry) -> Result<bool, E
     Ok(Message { timestamp, ..message.clone() } == before)
 }
 
-fn conflict(there: &Receipt, at: usize, seen: bool) -> Error {
-    let Receipt { message_id, seq } = there;
+fn conflict(there: &MessageReceipt, at: usize, seen: bool) -> Error {
+    let MessageReceipt { message_id, seq } = there;
     let what = match seen {
         true => format!("entry {seq} has the id {message_id} and says something else"),
         false => format!("the id {message_id} is taken"),
     };
     Error::Conflict {
-        code: "message_exists",
+        kind: ConflictKind::MessageExists,
         what: format!("/messages/{at}/message_id: {what}"),
         hint: "give the message another id, or leave it out",
     }
@@ -211,7 +239,7 @@ fn conflict(there: &Receipt, at: usize, seen: bool) -> Error {
 fn unclaimed(decision: &DecisionBuilder<'_>, message: Message) -> Message {
     let taken = |id: &MessageId| {
         let key = message_key(&message.thread_id, id);
-        decision.asked.known.keys.contains_key(key.as_str()) || decision.claimed_here(&key).is_some()
+        decision.context.lookups.keys.contains_key(key.as_str()) || decision.claimed_here(&key).is_some()
     };
     let first = message.message_id.clone();
     if !taken(&first) {

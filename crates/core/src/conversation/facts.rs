@@ -10,9 +10,10 @@ use crate::{
     conversation::{Criteria, Message, Size, Thread},
     entry::Header,
     error::Error,
-    fact::{Fact, Seen, passing},
+    fact::{Description, Earlier, Fact, Seen, json, passing, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
+    tail::Said,
     time::Timestamp,
     view::View,
 };
@@ -80,6 +81,13 @@ pub struct MessageChecked {
 impl Fact for MessageAdded {
     const TYPE: &'static str = "message.added";
 
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("content"), text("expected_output"), json("metadata"), json("tool_calls.*.arguments")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        said: Some(|added| Said::Message(Arc::new(added.0))),
+    };
+
     fn subject(&self) -> String {
         thread_subject(&self.0.thread_id)
     }
@@ -118,10 +126,18 @@ impl Fact for MessageAdded {
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if view.sees_in(&self.0.thread_id, header) { Seen::fact(&self) } else { None }
     }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        let name = subject.strip_prefix("thread:")?.parse().ok()?;
+        Some(view.thread(&name).ok()?.sight.audience.clone())
+    }
 }
 
 impl Fact for ThreadUpdated {
     const TYPE: &'static str = "thread.updated";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: Some("thread.deleted"), earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         thread_subject(&self.name)
@@ -149,6 +165,13 @@ impl Fact for ThreadUpdated {
 
 impl Fact for MessageChecked {
     const TYPE: &'static str = "message.checked";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("reason")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        said: Some(|checked| Said::Checked(Arc::new(checked))),
+    };
 
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)

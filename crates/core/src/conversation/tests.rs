@@ -3,27 +3,23 @@ use serde_json::{Value, json};
 
 use super::NewMessage;
 use crate::{
-    command::{Answer, Command},
-    conversation::Message,
+    conversation::{AddMessages, Message, MessageReceipt, PutThread},
     error::Error,
     fact,
     id::ThreadId,
     testing::Board,
 };
 
-fn post(thread: &str, messages: &Value) -> Command {
+fn post(thread: &str, messages: &Value) -> AddMessages {
     let messages: Vec<NewMessage> = serde_json::from_value(messages.clone()).unwrap();
-    Command::AddMessages(thread.parse().unwrap(), messages)
+    AddMessages { thread: thread.parse().unwrap(), messages }
 }
 
 /// Where messages went: `ID@SEQ`, or why they were refused.
-fn told(answer: Result<Answer, Error>) -> String {
+fn told(answer: Result<Vec<MessageReceipt>, Error>) -> String {
+    let one = |receipt: &MessageReceipt| format!("{}@{}", receipt.message_id, receipt.seq);
     match answer {
-        Ok(Answer::Messages(receipts)) => {
-            let one = |receipt: &crate::decision::Receipt| format!("{}@{}", receipt.message_id, receipt.seq);
-            receipts.iter().map(one).collect::<Vec<_>>().join(" ")
-        }
-        Ok(answer) => format!("{answer:?}"),
+        Ok(receipts) => receipts.iter().map(one).collect::<Vec<_>>().join(" "),
         Err(error) => format!("{}: {error}", error.code()),
     }
 }
@@ -38,8 +34,8 @@ fn say(board: &mut Board, thread: &str, messages: &Value) -> String {
     told(board.user(post(thread, &messages)))
 }
 
-fn visible(thread: &str, visible_to: &Value) -> Command {
-    Command::PutThread(thread.parse().unwrap(), serde_json::from_value(visible_to.clone()).unwrap())
+fn visible(thread: &str, visible_to: &Value) -> PutThread {
+    PutThread { thread: thread.parse().unwrap(), visible_to: serde_json::from_value(visible_to.clone()).unwrap() }
 }
 
 /// What a viewer sees of the threads: `NAME MESSAGES/TOKENS`, and what is said in them.
@@ -141,7 +137,7 @@ fn a_hidden_thread_answers_like_one_that_is_not_there() {
     assert!(board.view("writer").unwrap().thread(&"plans".parse().unwrap()).is_err());
     assert_snapshot!(told(board.by("writer", post("main", &hello))), @"m7@7");
     assert_snapshot!(told(board.by("writer", post("agent:writer", &hello))), @"m8@8");
-    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all")))), @"forbidden: agent:writer may not say who sees a thread: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all"))).map(|()| Vec::new())), @"forbidden: agent:writer may not say who sees a thread: ask the manager or the user");
 }
 
 #[test]

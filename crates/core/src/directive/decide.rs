@@ -1,14 +1,16 @@
 //! Applying directives.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::{
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::Updated,
     context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
-    decision::DecisionBuilder,
     directive::facts::Received,
-    directive::{Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
-    error::Error,
+    directive::{Direct, Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
+    error::{ConflictKind, Error},
     form::Form,
     id::{AgentName, SetName},
     rights,
@@ -16,7 +18,25 @@ use crate::{
 };
 
 /// Applies a directive that came from outside of a run.
-pub(crate) fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
+impl Command for Direct {
+    type Answer = Directed;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
+        Ok(direct(decision, &self.0)?)
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        let sets = self.0.get("contextSetUpdate").and_then(|update| update.get("contextSets")?.as_array());
+        let contexts = sets.into_iter().flatten().filter_map(|set| set.get("context")?.as_str());
+        contexts.map(Arc::from).collect()
+    }
+}
+
+impl KeptAnswer for Directed {
+    const NAME: &'static str = "directed";
+}
+
+fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
     rights::in_charge(decision, "give directives")?;
     let reading = read::read(input, &decision.state.team);
     // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
@@ -26,7 +46,7 @@ pub(crate) fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Resul
         // Whoever could be an agent, and is none here, contradicts the team.
         let is_absent = names_agent(input) && others.iter().all(|fault| fault.pointer == "/messageTo");
         return Err(match is_absent {
-            true => Error::Contradiction { code: "no_agent", faults: others },
+            true => Error::Contradiction { kind: ConflictKind::NoAgent, faults: others },
             false => Error::Invalid(others),
         });
     }
@@ -126,7 +146,7 @@ pub(crate) fn ask_user(
         visible_to: decision.state.session.settings.default_visibility.0.or(&decision.state.team.managers()),
         enabled: true,
         form: Some(form.clone()),
-        tokens: decision.asked.count.count(&request),
+        tokens: decision.context.count.count(&request),
     };
     decision.record(Updated(set));
     Ok(Some((name, form)))

@@ -1,5 +1,7 @@
 //! What is kept of a directive.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,9 +10,10 @@ use crate::{
     directive::{Recipient, SUBJECT},
     entry::Header,
     error::Fault,
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen, text},
     id::{RunId, SetName},
     state::State,
+    tail::Said,
     text::Text,
     view::View,
 };
@@ -46,6 +49,20 @@ pub struct Received {
 
 impl Fact for Received {
     const TYPE: &'static str = "directive.received";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[
+            text("message"),
+            text("outcomes.*.name"),
+            text("outcomes.*.reason"),
+            text("faults.*.pointer"),
+            text("faults.*.problem"),
+            text("unparsed.*"),
+        ],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        said: Some(|received| Said::Directive(Arc::new(received))),
+    };
 
     fn subject(&self) -> String {
         SUBJECT.to_owned()

@@ -6,10 +6,7 @@ use super::{
     read::{contradictions, read, read_text},
     schema::schema,
 };
-use crate::{
-    command::{Answer, Command},
-    testing::Board,
-};
+use crate::{directive::Direct, testing::Board};
 
 /// What is made of a directive: what is good in it on the first lines, then what is wrong, then what is not understood.
 fn reads(directive: &Value) -> String {
@@ -167,8 +164,7 @@ fn outcomes_keep_the_order_of_the_list() {
         {"name": "A", "context": "1"}, {"name": "B"}, {"name": "A", "context": "2", "newOrUpdate": "new"},
         {"name": "C", "context": "1", "visibleToAgents": "ghost"}, {"name": "A", "context": ""},
     ]);
-    let answer = board.by("lead", Command::Direct(json!({"contextSetUpdate": {"contextSets": sets}}))).unwrap();
-    let Answer::Directed(directed) = answer else { panic!("{answer:?}") };
+    let directed = board.by("lead", Direct(json!({"contextSetUpdate": {"contextSets": sets}}))).unwrap();
     let outcomes: Vec<_> = directed.outcomes.iter().map(|set| format!("{} {:?}", set.name, set.outcome)).collect();
     assert_snapshot!(outcomes.join(", "), @"A Created, B Rejected, A Conflict, C Rejected, A Deleted");
     assert_snapshot!(board.entries.last().unwrap().data, @r#"{"outcomes":[{"name":"A","outcome":"created"},{"name":"B","outcome":"rejected","reason":"missing field `context`"},{"name":"A","outcome":"conflict","reason":"there is a set of this name: update it"},{"name":"C","outcome":"rejected","reason":"/visibleToAgents: there is no agent ghost; the team is: lead, writer"},{"name":"A","outcome":"deleted"}]}"#);
@@ -178,8 +174,7 @@ fn outcomes_keep_the_order_of_the_list() {
 fn an_update_for_unknown_agents_deletes_nothing() {
     let mut board = Board::team("lead writer");
     let mut update = |set: Value| {
-        let answer = board.by("lead", Command::Direct(json!({"contextSetUpdate": {"contextSets": [set]}}))).unwrap();
-        let Answer::Directed(directed) = answer else { panic!("{answer:?}") };
+        let directed = board.by("lead", Direct(json!({"contextSetUpdate": {"contextSets": [set]}}))).unwrap();
         json!(directed.outcomes).to_string()
     };
     update(json!({"name": "A", "context": "1"}));
@@ -192,8 +187,8 @@ fn outside_of_a_run_a_directive_with_other_faults_is_refused_whole() {
     let mut board = Board::team("lead writer");
     let before = board.clone();
     let directive = json!({"messageTo": "ghost", "contextSetUpdate": {"contextSets": [{"name": "A", "context": "1"}]}});
-    assert_snapshot!(board.by("lead", Command::Direct(directive)).unwrap_err(), @r#"/messageTo: "ghost" is not one of "writer" or "user"; the team is: writer, and there is user"#);
-    assert_snapshot!(board.by("lead", Command::Direct(json!(7))).unwrap_err(), @"a directive is a JSON object");
+    assert_snapshot!(board.by("lead", Direct(directive)).unwrap_err(), @r#"/messageTo: "ghost" is not one of "writer" or "user"; the team is: writer, and there is user"#);
+    assert_snapshot!(board.by("lead", Direct(json!(7))).unwrap_err(), @"a directive is a JSON object");
     assert_eq!(board.state, before.state);
 }
 

@@ -3,14 +3,25 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    ContextFile,
+    ContextFile, ObserveFiles,
     facts::{Added, Removed},
 };
-use crate::{decision::DecisionBuilder, error::Error, rights};
+use crate::{
+    command::{Command, DecisionBuilder, Undecided},
+    error::Error,
+    rights,
+};
 
-/// Notes what is in the folder of the session: what is there now and was not, and what is gone. Where nothing has
-/// changed nothing is noted.
-pub(crate) fn observe(decision: &mut DecisionBuilder<'_>, seen: &[ContextFile]) -> Result<(), Error> {
+/// Notes what is there now and was not, and what is gone. Where nothing has changed nothing is noted.
+impl Command for ObserveFiles {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(observe(decision, &self.0)?)
+    }
+}
+
+fn observe(decision: &mut DecisionBuilder<'_>, seen: &[ContextFile]) -> Result<(), Error> {
     rights::system(decision, "note which files there are")?;
     let seen: BTreeMap<&Arc<str>, &ContextFile> = seen.iter().map(|file| (&file.path, file)).collect();
     let known: Vec<Arc<ContextFile>> = decision.state.files.iter().map(|held| held.file.clone()).collect();

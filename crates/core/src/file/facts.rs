@@ -8,7 +8,7 @@ use super::{ContextFile, Held, audience};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen, text},
     state::State,
     view::View,
 };
@@ -28,6 +28,9 @@ pub(crate) struct Removed {
 
 impl Fact for Added {
     const TYPE: &'static str = "file.added";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[text("keywords.*")], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         format!("file:{}", self.0.path)
@@ -51,6 +54,9 @@ impl Fact for Added {
 
 impl Fact for Removed {
     const TYPE: &'static str = "file.removed";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         format!("file:{}", self.path)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{command::Command, testing::Board};
+use crate::{file::ObserveFiles, testing::Board};
 
 fn file(path: &str, recipient: &str, keywords: &str) -> ContextFile {
     ContextFile {
@@ -17,7 +17,7 @@ fn board(files: &[ContextFile]) -> Board {
 }
 
 fn observe(board: &mut Board, files: &[ContextFile]) {
-    board.system(Command::ObserveFiles(files.to_vec())).unwrap();
+    board.system(ObserveFiles(files.to_vec())).unwrap();
 }
 
 /// The types and subjects of what `agent` sees of files.
@@ -54,7 +54,7 @@ fn an_agent_sees_the_files_that_are_meant_for_it() {
 #[test]
 fn nobody_but_callboard_notes_files() {
     let mut board = Board::team("lead writer");
-    for error in [board.user(Command::ObserveFiles(Vec::new())), board.by("lead", Command::ObserveFiles(Vec::new()))] {
+    for error in [board.user(ObserveFiles(Vec::new())), board.by("lead", ObserveFiles(Vec::new()))] {
         assert_eq!(error.unwrap_err().code(), "forbidden");
     }
 }

@@ -5,24 +5,34 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::{
-    context_set::ContextSet, context_set::facts::Updated, decision::DecisionBuilder, error::Error, form::Form,
-    id::SetName, rights, text::Text,
+    command::{Command, DecisionBuilder, Undecided},
+    context_set::ContextSet,
+    context_set::facts::Updated,
+    error::{ConflictKind, Error},
+    form::{Form, SubmitForm},
+    id::SetName,
+    rights,
+    text::Text,
 };
 
 /// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
 /// run that waits for it goes on.
-pub(crate) fn submit(
-    decision: &mut DecisionBuilder<'_>,
-    name: &SetName,
-    answers: &Map<String, Value>,
-) -> Result<(), Error> {
+impl Command for SubmitForm {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(submit(decision, &self.form, &self.answers)?)
+    }
+}
+
+fn submit(decision: &mut DecisionBuilder<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
     rights::user(decision, "answer a form")?;
     let Some(held) = decision.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
     let set = held.set.clone();
     let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
     if form.answered {
         return Err(Error::Conflict {
-            code: "form_answered",
+            kind: ConflictKind::FormAnswered,
             what: format!("the form {name} has been answered"),
             hint: "change the context set instead",
         });
@@ -36,7 +46,7 @@ pub(crate) fn submit(
     let answered = ContextSet {
         content: Text::keep(&content, "the answers", &mut decision.values)?,
         form: Some(Form { answered: true, answers: answers.clone(), ..form.clone() }),
-        tokens: decision.asked.count.count(&content),
+        tokens: decision.context.count.count(&content),
         ..ContextSet::clone(&set)
     };
     decision.record(Updated(answered));

@@ -2,9 +2,10 @@ use insta::assert_snapshot;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    command::{Answer, Command},
     context_set::PutSet,
+    directive::{Direct, Directed},
     error::Error,
+    form::SubmitForm,
     id::SetName,
     testing::Board,
 };
@@ -16,9 +17,9 @@ fn asked(fields: &Value) -> Board {
     board
 }
 
-fn ask(board: &mut Board, fields: &Value) -> Result<Answer, Error> {
+fn ask(board: &mut Board, fields: &Value) -> Result<Directed, Error> {
     let form = json!({"name": "Wishes", "fields": fields});
-    board.by("lead", Command::Direct(json!({"isInfoRequest": true, "message": "What do you wish?", "form": form})))
+    board.by("lead", Direct(json!({"isInfoRequest": true, "message": "What do you wish?", "form": form})))
 }
 
 fn field(value_type: &str) -> Value {
@@ -32,7 +33,7 @@ fn takes(value_type: &str, value: Value) -> String {
 
 fn submit(board: &mut Board, answers: Value) -> String {
     let Value::Object(answers) = answers else { panic!("{answers}") };
-    match board.user(Command::SubmitForm(name(), answers)) {
+    match board.user(SubmitForm { form: name(), answers }) {
         Ok(_) => "ok".to_owned(),
         Err(error) => format!("{}: {error}", error.code()),
     }
@@ -142,7 +143,7 @@ fn a_form_stays_hidden_from_one_who_was_the_manager() {
 fn an_update_by_name_keeps_the_fields() {
     let mut board = asked(&field("STRING"));
     let sets = json!([{"name": "Wishes", "context": "Say what you wish."}]);
-    board.by("lead", Command::Direct(json!({"contextSetUpdate": {"contextSets": sets}}))).unwrap();
+    board.by("lead", Direct(json!({"contextSetUpdate": {"contextSets": sets}}))).unwrap();
     assert!(board.view("writer").unwrap().set(&name()).is_err());
     assert_snapshot!(submit(&mut board, json!({"k": "peace"})), @"ok");
     assert_snapshot!(content(&board), @"
@@ -155,7 +156,7 @@ fn an_update_by_name_keeps_the_fields() {
 fn a_form_that_the_user_switched_off_stays_off_when_it_is_answered() {
     let mut board = asked(&field("STRING"));
     let off = PutSet { name: name(), content: "?".into(), visible_to: None, enabled: Some(false) };
-    board.user(Command::PutSet(off)).unwrap();
+    board.user(off).unwrap();
     submit(&mut board, json!({"k": "peace"}));
     assert!(!board.state.sets.get(&name()).unwrap().set.enabled);
 }
@@ -164,8 +165,8 @@ fn a_form_that_the_user_switched_off_stays_off_when_it_is_answered() {
 fn only_the_user_answers_and_only_a_form() {
     let mut board = asked(&field("STRING"));
     let answers = Map::from_iter([("k".to_owned(), json!("x"))]);
-    assert_snapshot!(board.by("lead", Command::SubmitForm(name(), answers.clone())).unwrap_err(), @"agent:lead may not answer a form: ask the user");
-    assert_snapshot!(board.user(Command::SubmitForm("Other".parse().unwrap(), answers)).unwrap_err(), @r#"there is no form "Other""#);
+    assert_snapshot!(board.by("lead", SubmitForm { form: name(), answers: answers.clone() }).unwrap_err(), @"agent:lead may not answer a form: ask the user");
+    assert_snapshot!(board.user(SubmitForm { form: "Other".parse().unwrap(), answers }).unwrap_err(), @r#"there is no form "Other""#);
 }
 
 #[test]
@@ -188,8 +189,8 @@ fn a_form_never_takes_the_name_of_another_set() {
     ask(&mut board, &field("STRING")).unwrap();
     let steps = json!({"name": "Process Steps", "fields": field("STRING")});
     let directive = json!({"isInfoRequest": true, "message": "?", "form": steps});
-    board.by("lead", Command::Direct(directive)).unwrap();
-    board.by("lead", Command::Direct(json!({"isInfoRequest": true, "message": "Anything else?"}))).unwrap();
+    board.by("lead", Direct(directive)).unwrap();
+    board.by("lead", Direct(json!({"isInfoRequest": true, "message": "Anything else?"}))).unwrap();
     let names: Vec<_> = board.state.sets.iter().map(|held| held.set.name.to_string()).collect();
     assert_snapshot!(names.join(", "), @"Information Request, Process Steps 2, Wishes, Wishes 2");
 }
@@ -199,7 +200,7 @@ fn a_long_request_says_where_it_is_shortened() {
     let mut board = Board::team("lead writer");
     let request = "word ".repeat(20_000);
     let form = json!({"name": "Wishes", "fields": field("STRING")});
-    board.by("lead", Command::Direct(json!({"isInfoRequest": true, "message": request, "form": form}))).unwrap();
+    board.by("lead", Direct(json!({"isInfoRequest": true, "message": request, "form": form}))).unwrap();
     submit(&mut board, json!({"k": "peace"}));
     assert!(content(&board).contains("[shortened here"));
     assert!(content(&board).ends_with("K: peace"));

@@ -1,14 +1,18 @@
 //! What happens to requests that carry a key.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use super::{IdempotencyKey, Request, reused};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Again, IdempotencyKey, Keyed, Request, reused};
 use crate::{
-    answer::Answer,
     audience::Audience,
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::Error,
-    fact::{self, Fact, Seen},
+    fact::{self, Description, Earlier, Fact, Seen, json},
+    id::Seq,
     state::State,
     view::View,
 };
@@ -22,12 +26,15 @@ pub struct Answered {
     pub key: IdempotencyKey,
     /// See [`Request::fingerprint`].
     pub fingerprint: Hash,
-    /// The answer.
-    pub answer: Answer,
+    /// The answer, as [it is kept](KeptAnswer::keep).
+    pub answer: Value,
 }
 
 impl Fact for Answered {
     const TYPE: &'static str = "request.answered";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[json("answer")], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         "requests".to_owned()
@@ -48,11 +55,43 @@ impl Fact for Answered {
     }
 }
 
-/// The answer that `there` recorded, if it is the same request.
-pub fn again(request: &Request, there: &Entry) -> Result<Answer, Error> {
-    let before: Answered = fact::read(there)?;
-    if before.fingerprint == request.fingerprint {
-        return Ok(Answer::Again { answer: Box::new(before.answer), head: there.header.seq });
+/// Decides a request that carries a key, unless it was answered before: then that answer is given again.
+impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
+    type Answer = Again<C::Answer>;
+
+    const CREATES_SESSION: bool = C::CREATES_SESSION;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Again<C::Answer>, Undecided> {
+        let by = decision.context.by.clone();
+        if let Some(seq) = decision.context.lookups.keys.get(self.request.claim(&by).as_str()) {
+            let there = decision.entry(*seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
+            let (answer, head) = again(&self.request, &there)?;
+            return Ok(Again { answer, before: Some(head) });
+        }
+        let answer = self.command.decide(decision)?;
+        let Request { key, fingerprint } = self.request.clone();
+        decision.record(Answered { by, key, fingerprint, answer: answer.keep() });
+        Ok(Again { answer, before: None })
     }
-    Err(reused(request, there.header.seq))
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        self.command.texts()
+    }
+
+    fn entries(&self) -> Vec<Seq> {
+        self.command.entries()
+    }
+
+    fn items(&self) -> usize {
+        self.command.items()
+    }
+}
+
+/// The answer that `there` recorded, if it is the same request, and the head of the session after it.
+pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
+    let before: Answered = fact::read(there)?;
+    let seq = there.header.seq;
+    let answer = Some(before).filter(|before| before.fingerprint == request.fingerprint);
+    let answer = answer.and_then(|before| A::read(&before.answer)).ok_or_else(|| reused(request, seq))?;
+    Ok((answer, seq))
 }

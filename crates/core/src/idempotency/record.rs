@@ -10,7 +10,7 @@ use crate::{
     audience::Audience,
     entry::{Actor, Draft, Hash, Header},
     error::Error,
-    fact::{self, Fact, Seen},
+    fact::{self, Description, Earlier, Fact, Seen, json},
     id::{Seq, SessionId},
     state::State,
     view::View,
@@ -60,9 +60,12 @@ pub fn draft(fact: &impl Fact) -> Draft {
 
 /// Gives the facts of records what they have in common: they are for nobody and change no session.
 macro_rules! record_fact {
-    ($type:ty, $name:literal) => {
+    ($type:ty, $name:literal, $text:literal) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
+
+            const DESCRIPTION: Description<Self> =
+                Description { texts: &[json($text)], gone_as: None, earlier: Earlier::Stands, said: None };
 
             fn subject(&self) -> String {
                 "requests".to_owned()
@@ -81,5 +84,5 @@ macro_rules! record_fact {
     };
 }
 
-record_fact!(Begun, "request.begun");
-record_fact!(Settled, "request.settled");
+record_fact!(Begun, "request.begun", "intent");
+record_fact!(Settled, "request.settled", "answer");

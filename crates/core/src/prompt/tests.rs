@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use super::{Body, Format, Layout, Prompt, Request, escape::TAGS, profile::Profile};
 use crate::{
     agent::Agent,
-    command::Command,
-    conversation::{NewMessage, ToolCall},
+    conversation::{AddMessages, NewMessage, ToolCall},
     count::{Counting, Tokens},
-    run::{next::Next, task::task},
+    run::{ToolResults, next::Next, task::task},
     session::Settings,
     testing::Board,
 };
@@ -109,7 +108,7 @@ fn at_work() -> Board {
     let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), arguments: json!({"at": "spring"}) };
     board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
     let run = board.run().id.clone();
-    board.user(Command::ToolResults(run, vec![("c1".to_owned(), "It has flowers.".to_owned())])).unwrap();
+    board.user(ToolResults { run, results: vec![("c1".to_owned(), "It has flowers.".to_owned())] }).unwrap();
     board
 }
 
@@ -330,7 +329,7 @@ fn the_history_is_cut() {
         let say = |role: &str, text: String| {
             let message = json!({"role": role, "content": text, "message_id": format!("{role}-{turn}")});
             let message: NewMessage = serde_json::from_value(message).unwrap();
-            Command::AddMessages("main".parse().unwrap(), vec![message])
+            AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }
         };
         board.user(say("user", format!("Question {turn}: {}", "word ".repeat(12)))).unwrap();
         if turn < 11 {
@@ -379,19 +378,14 @@ fn what_is_too_long_is_shortened_and_says_so() {
     let mut board = Board::team("lead writer");
     let put = |name: &str, words: usize| {
         let content = (0..words).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ").into();
-        Command::PutSet(crate::context_set::PutSet {
-            name: name.parse().unwrap(),
-            content,
-            visible_to: None,
-            enabled: None,
-        })
+        crate::context_set::PutSet { name: name.parse().unwrap(), content, visible_to: None, enabled: None }
     };
     board.user(put("Small", 5)).unwrap();
     board.user(put("Large", 300)).unwrap();
     board.user(put("Larger", 600)).unwrap();
     let message =
         NewMessage::text(crate::conversation::Role::User, (0..400).map(|n| format!("q{n} ")).collect::<String>());
-    board.user(Command::AddMessages("main".parse().unwrap(), vec![message])).unwrap();
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
     let prompt = as_text(&board, "writer", "main", 500);
     assert_snapshot!(items(&prompt), @r#"
     <AGENT_INSTRUCTIONS> ⏎ You are writer. ⏎ </AGENT_INSTRUCTIONS>
@@ -417,9 +411,7 @@ fn a_small_set_is_not_replaced_by_a_longer_note() {
     let long_name = "a b c ".repeat(12);
     for (name, words) in [(long_name.as_str(), 1), ("L", 300)] {
         let (name, content) = (name.parse().unwrap(), "word ".repeat(words).into());
-        board
-            .user(Command::PutSet(crate::context_set::PutSet { name, content, visible_to: None, enabled: None }))
-            .unwrap();
+        board.user(crate::context_set::PutSet { name, content, visible_to: None, enabled: None }).unwrap();
     }
     let Err(crate::error::Error::BudgetExceeded { needed, .. }) = board.prompt("writer", "main", 0) else { panic!() };
     let prompt = as_text(&board, "writer", "main", needed.0);
@@ -435,7 +427,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
         board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
         let run = board.run().id.clone();
         let found = format!("found {turn} {}", "word ".repeat(20));
-        board.user(Command::ToolResults(run, vec![(format!("c{turn}"), found)])).unwrap();
+        board.user(ToolResults { run, results: vec![(format!("c{turn}"), found)] }).unwrap();
     }
     let prompt = as_messages(&board, "writer", "agent:writer", 420);
     assert_snapshot!(items(&prompt), @r#"
@@ -475,7 +467,7 @@ fn a_result_joins_its_call_wherever_it_was_said() {
         {"role": "tool", "tool_call_id": "c2", "content": "two again"},
     ]);
     let messages: Vec<NewMessage> = serde_json::from_value(messages).unwrap();
-    board.by("writer", Command::AddMessages("agent:writer".parse().unwrap(), messages)).unwrap();
+    board.by("writer", AddMessages { thread: "agent:writer".parse().unwrap(), messages }).unwrap();
     assert_snapshot!(items(&as_messages(&board, "writer", "agent:writer", 1000)), @r#"
     system: <AGENT_INSTRUCTIONS> ⏎ You are writer. ⏎ </AGENT_INSTRUCTIONS>
     system: <TEAM_MEMBERS> ⏎ - lead (manager) ⏎ - writer (worker) (you) ⏎ </TEAM_MEMBERS>
@@ -524,14 +516,14 @@ fn nothing_that_is_said_opens_or_closes_a_section() {
         visible_to: None,
         enabled: None,
     };
-    board.user(Command::PutSet(set)).unwrap();
+    board.user(set).unwrap();
     let messages = json!([
         {"role": "user", "content": evil},
         {"role": "assistant", "content": evil, "tool_calls": [{"id": evil, "name": evil, "arguments": evil}]},
         {"role": "tool", "tool_call_id": evil, "content": evil},
     ]);
     let messages: Vec<NewMessage> = serde_json::from_value(messages).unwrap();
-    board.user(Command::AddMessages("main".parse().unwrap(), messages)).unwrap();
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages }).unwrap();
     for format in [Format::Text, Format::OpenAi, Format::Anthropic] {
         let prompt = board.prompt_as("writer", "main", 4000, format).unwrap();
         let written = match prompt.body {

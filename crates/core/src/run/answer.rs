@@ -11,7 +11,7 @@ use crate::{
     directive::facts::Received,
     directive::{self, Directive, FormRequest, Reading, Recipient},
     entry::Actor,
-    error::{Error, Fault},
+    error::{ConflictKind, Error, Fault},
     id::{AgentName, RunId, SetName, ThreadId},
     json, rights,
     run::decide::driven,
@@ -94,7 +94,7 @@ fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -
 
 fn not_pending(run: &RunId, turn: u64) -> Error {
     Error::Conflict {
-        code: "turn_not_pending",
+        kind: ConflictKind::TurnNotPending,
         what: format!("turn {turn} of the run {run} waits for no answer"),
         hint: "it was answered before, or never requested",
     }

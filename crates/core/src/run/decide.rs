@@ -4,18 +4,132 @@ use std::sync::Arc;
 
 use crate::{
     audience::Audience,
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::ThreadUpdated,
-    conversation::{self, NewMessage, Role},
-    decision::{DecisionBuilder, Receipt, Undecided},
-    error::{Error, Fault},
+    conversation::{self, MessageReceipt, NewMessage, Role},
+    error::{ConflictKind, Error, Fault},
     id::{RunId, ThreadId},
     rights,
     run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
-    run::{Due, Halt, NewRun, Run, Status, TurnRequest, next},
+    run::{
+        CancelRun, ClaimRun, Due, Epoch, Halt, NewRun, PauseRun, ResumeRun, Run, Status, ToolResults, TurnFailure,
+        TurnReply, TurnRequest, answer, next,
+    },
 };
 
 /// Starts a run: its input becomes the user's message in `main`.
-pub(crate) fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
+impl Command for NewRun {
+    type Answer = RunId;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RunId, Undecided> {
+        start(decision, self)
+    }
+}
+
+impl KeptAnswer for RunId {
+    const NAME: &'static str = "run";
+}
+
+/// Takes a run over, and says under which epoch.
+impl Command for ClaimRun {
+    type Answer = Epoch;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Epoch, Undecided> {
+        let Self { run, node } = self;
+        rights::system(decision, "take a run over")?;
+        let epoch = unended(decision, run)?.epoch.saturating_add(1);
+        decision.record(Claimed { run: run.clone(), node: node.clone(), epoch });
+        Ok(Epoch(epoch))
+    }
+}
+
+/// Notes that the agent whose turn is due is about to be asked.
+impl Command for TurnRequest {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(request(decision, self)?)
+    }
+}
+
+/// Takes in what a model answered, and says how the run stands then.
+impl Command for TurnReply {
+    type Answer = Status;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
+        answer::answer(decision, self)?;
+        Ok(decision.state.runs.get(&self.run)?.status())
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        vec![self.text.clone()]
+    }
+}
+
+/// Takes in that a model gave no answer, and says how the run stands then.
+impl Command for TurnFailure {
+    type Answer = Status;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
+        answer::fail(decision, self)?;
+        Ok(decision.state.runs.get(&self.run)?.status())
+    }
+}
+
+/// Holds a run, and says how it stands then: it may have ended before.
+impl Command for PauseRun {
+    type Answer = Status;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
+        let Self { run, reason } = self;
+        rights::in_charge(decision, "pause a run")?;
+        if unended(decision, run)?.halt.is_none() {
+            decision.record(Paused { run: run.clone(), reason: reason.clone(), agent: None });
+        }
+        Ok(decision.state.runs.get(run)?.status())
+    }
+}
+
+impl KeptAnswer for Status {
+    const NAME: &'static str = "stands";
+}
+
+/// Lets a held run go on.
+impl Command for ResumeRun {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::in_charge(decision, "resume a run")?;
+        if unended(decision, &self.0)?.halt.is_some() {
+            decision.record(Resumed { run: self.0.clone() });
+        }
+        Ok(())
+    }
+}
+
+/// Ends a run before it is done.
+impl Command for CancelRun {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::in_charge(decision, "cancel a run")?;
+        unended(decision, &self.0)?;
+        let halt = Halt { status: Status::Cancelled, reason: None };
+        decision.record(Ended { run: self.0.clone(), halt });
+        Ok(())
+    }
+}
+
+/// Brings the results of tool calls that a run waits for.
+impl Command for ToolResults {
+    type Answer = Vec<MessageReceipt>;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
+        tool_results(decision, &self.run, &self.results)
+    }
+}
+
+fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
     rights::in_charge(decision, "start a run")?;
     if decision.state.team.manager().is_none() {
         return Err(next::no_manager().into());
@@ -25,7 +139,7 @@ pub(crate) fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<
     }
     if let Some(run) = decision.state.runs.unfinished() {
         return Err(Error::Conflict {
-            code: "run_unfinished",
+            kind: ConflictKind::RunUnfinished,
             what: format!("the run {} has not ended", run.id),
             hint: "wait for it, or cancel it",
         }
@@ -50,28 +164,19 @@ fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Conflict {
-        code: "main_hidden",
+        kind: ConflictKind::MainHidden,
         what: format!("the thread main is visible to {main}, and the manager is not among them"),
         hint: "make it visible to the manager first",
     })
 }
 
-/// Takes a run over and says under which epoch.
-pub(crate) fn claim(decision: &mut DecisionBuilder<'_>, run: &RunId, node: &Arc<str>) -> Result<u64, Error> {
-    rights::system(decision, "take a run over")?;
-    let epoch = unended(decision, run)?.epoch.saturating_add(1);
-    decision.record(Claimed { run: run.clone(), node: node.clone(), epoch });
-    Ok(epoch)
-}
-
-/// Notes that the agent whose turn is due is about to be asked.
-pub(crate) fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Error> {
+fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Error> {
     rights::system(decision, "request a turn")?;
     let run = driven(decision, &request.run, request.epoch)?.clone();
     let agent = next::agent(&decision.state.team, &run.due)?;
     let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
         return Err(Error::Conflict {
-            code: "turn_not_due",
+            kind: ConflictKind::TurnNotDue,
             what: format!("no turn of the run {} is due", run.id),
             hint: "look at the run's status",
         });
@@ -83,43 +188,16 @@ pub(crate) fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest)
     Ok(())
 }
 
-/// Holds a run.
-pub(crate) fn pause(decision: &mut DecisionBuilder<'_>, run: &RunId, reason: &str) -> Result<(), Error> {
-    rights::in_charge(decision, "pause a run")?;
-    if unended(decision, run)?.halt.is_none() {
-        decision.record(Paused { run: run.clone(), reason: reason.to_owned(), agent: None });
-    }
-    Ok(())
-}
-
-/// Lets a held run go on.
-pub(crate) fn resume(decision: &mut DecisionBuilder<'_>, run: &RunId) -> Result<(), Error> {
-    rights::in_charge(decision, "resume a run")?;
-    if unended(decision, run)?.halt.is_some() {
-        decision.record(Resumed { run: run.clone() });
-    }
-    Ok(())
-}
-
-/// Ends a run before it is done.
-pub(crate) fn cancel(decision: &mut DecisionBuilder<'_>, run: &RunId) -> Result<(), Error> {
-    rights::in_charge(decision, "cancel a run")?;
-    unended(decision, run)?;
-    decision.record(Ended { run: run.clone(), halt: Halt { status: Status::Cancelled, reason: None } });
-    Ok(())
-}
-
-/// Brings the results of tool calls that a run waits for.
-pub(crate) fn tool_results(
+fn tool_results(
     decision: &mut DecisionBuilder<'_>,
     run: &RunId,
     results: &[(String, String)],
-) -> Result<Vec<Receipt>, Undecided> {
+) -> Result<Vec<MessageReceipt>, Undecided> {
     rights::in_charge(decision, "bring the results of tools")?;
     let due = unended(decision, run)?.due.clone();
     let Due::Tools { agent, calls } = due else {
         return Err(Error::Conflict {
-            code: "no_tool_awaited",
+            kind: ConflictKind::NoToolAwaited,
             what: format!("the run {run} waits for no tool"),
             hint: "look at the run's status",
         }
@@ -132,7 +210,7 @@ pub(crate) fn tool_results(
     });
     let faults: Vec<_> = faults.collect();
     if !faults.is_empty() {
-        return Err(Error::Contradiction { code: "no_tool_call", faults }.into());
+        return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
     }
     let message = |(id, text): &(String, String)| NewMessage {
         tool_call_id: Some(id.clone()),
@@ -148,7 +226,11 @@ fn unended<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId) -> Result<&'a Run
     if !run.has_ended() {
         return Ok(run);
     }
-    Err(Error::Conflict { code: "run_ended", what: format!("the run {} has ended", run.id), hint: "start another one" })
+    Err(Error::Conflict {
+        kind: ConflictKind::RunEnded,
+        what: format!("the run {} has ended", run.id),
+        hint: "start another one",
+    })
 }
 
 /// The run, if it has not ended and nobody else has taken it over since `epoch`.
@@ -158,7 +240,7 @@ pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: 
         return Ok(run);
     }
     Err(Error::Conflict {
-        code: "run_taken_over",
+        kind: ConflictKind::RunTakenOver,
         what: format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node")),
         hint: "leave it to that one",
     })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen, TextField, json, text},
     id::{AgentName, RunId, ThreadId},
     run::sight::no_answer,
     run::{Due, Halt, Kind, Limits, Origin, Pending, PromptRecord, Run, Status, Usage, Used},
@@ -111,12 +111,36 @@ pub struct TurnFailed {
     pub error: String,
 }
 
+/// The words in what is due.
+const DUE: &[TextField] = &[
+    text("due.said"),
+    text("due.faults.*.pointer"),
+    text("due.faults.*.problem"),
+    text("due.request"),
+    text("due.criteria"),
+    json("due.calls.*.arguments"),
+];
+
+/// The same, and what was said.
+const ANSWERED: &[TextField] = &[
+    text("said"),
+    text("due.said"),
+    text("due.faults.*.pointer"),
+    text("due.faults.*.problem"),
+    text("due.request"),
+    text("due.criteria"),
+    json("due.calls.*.arguments"),
+];
+
 /// Gives the facts of runs what they have in common: they are about the run, and for the user and the manager. Where
 /// the session shares runs, the course of one is for all; the words of its turns never are.
 macro_rules! run_fact {
-    ($type:ty, $name:literal, $for_whom:ident, $apply:expr) => {
+    ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $apply:expr) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
+
+            const DESCRIPTION: Description<Self> =
+                Description { texts: $texts, gone_as: None, earlier: Earlier::Stands, said: None };
 
             fn subject(&self) -> String {
                 format!("run:{}", self.run)
@@ -219,7 +243,7 @@ fn seen_due(due: Due, view: &View<'_>, by: &AgentName) -> Due {
     }
 }
 
-run_fact!(Started, "run.started", Shared, |started, state, header| {
+run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
     let run = Run {
         id: started.run.clone(),
         kind: started.kind,
@@ -241,7 +265,7 @@ run_fact!(Started, "run.started", Shared, |started, state, header| {
     state.runs.0.insert_mut(started.run, Arc::new(run));
 });
 
-run_fact!(Claimed, "run.claimed", Shared, |claimed, state, header| {
+run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
         // The time in which nobody drove it is nobody's waiting for a model.
@@ -251,23 +275,23 @@ run_fact!(Claimed, "run.claimed", Shared, |claimed, state, header| {
     });
 });
 
-run_fact!(Paused, "run.paused", Shared, |paused, state, header| {
+run_fact!(Paused, "run.paused", Shared, &[text("reason")], |paused, state, header| {
     let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
     let origin = paused.agent.map(|by| Origin::of(by.clone(), &ThreadId::of_agent(&by), header, state));
     state.runs.change(&paused.run, |run| (run.halt, run.halt_origin) = (Some(halt), origin));
 });
 
-run_fact!(Resumed, "run.resumed", Shared, |resumed, state, _| {
+run_fact!(Resumed, "run.resumed", Shared, &[], |resumed, state, _| {
     state
         .runs
         .change(&resumed.run, |run| (run.halt, run.halt_origin, run.used, run.idle) = (None, None, Used::default(), 0));
 });
 
-run_fact!(Ended, "run.ended", Shared, |ended, state, _| {
+run_fact!(Ended, "run.ended", Shared, &[text("reason")], |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(TurnRequested, "turn.requested", InCharge, |requested, state, header| {
+run_fact!(TurnRequested, "turn.requested", InCharge, DUE, |requested, state, header| {
     let (turn, agent) = (requested.turn, requested.agent);
     let pending = Pending { agent: agent.clone(), turn, requested: header.seq, at: header.at };
     state.runs.change(&requested.run, |run| {
@@ -276,7 +300,7 @@ run_fact!(TurnRequested, "turn.requested", InCharge, |requested, state, header| 
     });
 });
 
-run_fact!(TurnAnswered, "turn.answered", InCharge, |answered, state, header| {
+run_fact!(TurnAnswered, "turn.answered", InCharge, ANSWERED, |answered, state, header| {
     if !state.session.settings.steps.is_empty() {
         Arc::make_mut(&mut state.steps).count(answered.usage);
     }
@@ -294,6 +318,6 @@ run_fact!(TurnAnswered, "turn.answered", InCharge, |answered, state, header| {
     });
 });
 
-run_fact!(TurnFailed, "turn.failed", Shared, |failed, state, header| {
+run_fact!(TurnFailed, "turn.failed", Shared, &[text("error")], |failed, state, header| {
     state.runs.change(&failed.run, |run| run.count(Usage::default(), header.at));
 });

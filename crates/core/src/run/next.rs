@@ -2,7 +2,7 @@
 
 use crate::{
     agent::Team,
-    error::Error,
+    error::{ConflictKind, Error},
     id::{AgentName, ThreadId},
     run::{Due, Run},
     state::State,
@@ -87,7 +87,7 @@ fn tools(state: &State, due: &Due) -> Result<(), Error> {
 /// That a run of a team needs somebody who directs it.
 pub(super) fn no_manager() -> Error {
     Error::Conflict {
-        code: "no_manager",
+        kind: ConflictKind::NoManager,
         what: "the team has no manager".to_owned(),
         hint: "give one agent the role manager",
     }

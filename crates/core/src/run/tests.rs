@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use super::{Due, Limits, Run, TurnFailure, next::Next};
 use crate::{
     audience::Audience,
-    command::Command,
-    conversation::{NewMessage, Role, ToolCall},
+    conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall},
     error::Error,
+    form::SubmitForm,
     id::Seq,
+    run::{CancelRun, ClaimRun, PauseRun, ResumeRun, ToolResults},
     testing::Board,
 };
 
@@ -67,7 +68,7 @@ fn entries(board: &Board, seq: u64) -> String {
 
 fn said(board: &mut Board, text: &str) {
     let message = NewMessage::text(Role::User, text);
-    board.user(Command::AddMessages("main".parse().unwrap(), vec![message])).unwrap();
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
 }
 
 fn error<T>(answer: Result<T, Error>) -> String {
@@ -200,7 +201,10 @@ fn a_request_for_information_without_a_form_has_its_model_make_one() {
     ]});
     assert_snapshot!(replies(&mut board, &[form]), @r#"the user, form Some("Season")"#);
     board
-        .user(Command::SubmitForm("Season".parse().unwrap(), [("s".to_owned(), json!("fall"))].into_iter().collect()))
+        .user(SubmitForm {
+            form: "Season".parse().unwrap(),
+            answers: [("s".to_owned(), json!("fall"))].into_iter().collect(),
+        })
         .unwrap();
     assert_snapshot!(stands(&board), @"lead in main: answered Season");
     assert_snapshot!(replies(&mut board, &[asks, json!("I do not know.")]), @r#"
@@ -231,7 +235,10 @@ fn a_message_to_the_user_waits_for_the_user() {
     let mut board = started();
     assert_snapshot!(replies(&mut board, &[to("user", "Spring or fall?")]), @"the user, form None");
     board
-        .by("writer", Command::AddMessages("agent:writer".parse().unwrap(), vec![NewMessage::text(Role::Ai, "Psst")]))
+        .by(
+            "writer",
+            AddMessages { thread: "agent:writer".parse().unwrap(), messages: vec![NewMessage::text(Role::Ai, "Psst")] },
+        )
         .unwrap();
     assert_snapshot!(stands(&board), @"the user, form None");
     said(&mut board, "Fall.");
@@ -254,7 +261,7 @@ fn what_cannot_all_be_meant_is_sent_back_and_then_a_message_to_a_worker_comes_fi
 fn a_model_that_says_nothing_holds_the_run() {
     let mut board = started();
     assert_snapshot!(replies(&mut board, &[json!(" \n")]), @"paused: lead got no answer: the model said nothing");
-    board.user(Command::ResumeRun(id(&board))).unwrap();
+    board.user(ResumeRun(id(&board))).unwrap();
     assert_snapshot!(stands(&board), @"lead in main: directive");
 }
 
@@ -264,10 +271,10 @@ fn a_model_that_fails_holds_the_run() {
     board.request().unwrap();
     let Run { id, epoch, turns, .. } = board.run().clone();
     let failure = TurnFailure { run: id.clone(), epoch, turn: turns, error: "connection refused".to_owned() };
-    board.system(Command::FailTurn(failure.clone())).unwrap();
+    board.system(failure.clone()).unwrap();
     assert_snapshot!(stands(&board), @"paused: lead got no answer: connection refused");
-    assert_snapshot!(error(board.system(Command::FailTurn(failure))), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
-    board.user(Command::ResumeRun(id)).unwrap();
+    assert_snapshot!(error(board.system(failure)), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
+    board.user(ResumeRun(id)).unwrap();
     assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
 }
 
@@ -285,7 +292,7 @@ fn a_model_that_answers_nonsense_pauses_the_run_after_a_few_turns() {
     pause: nothing came of the last 3 turns; say something in main and resume the run
     "#);
     said(&mut board, "Please go on.");
-    board.user(Command::ResumeRun(id(&board))).unwrap();
+    board.user(ResumeRun(id(&board))).unwrap();
     assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
 }
 
@@ -313,11 +320,9 @@ fn a_worker_calls_tools_and_goes_on_with_their_results() {
     let call = |id: &str| ToolCall { id: id.to_owned(), name: "look".to_owned(), arguments: json!({"at": id}) };
     board.reply_with(|reply| reply.tool_calls = vec![call("c1"), call("c2")]).unwrap();
     assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{"at":"c1"}},{"id":"c2","name":"look","arguments":{"at":"c2"}}]"#);
-    let results = |results: &[(&str, &str)]| {
-        Command::ToolResults(
-            id(&started()),
-            results.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect(),
-        )
+    let results = |results: &[(&str, &str)]| ToolResults {
+        run: id(&started()),
+        results: results.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect(),
     };
     assert_snapshot!(error(board.user(results(&[("c1", "a tree"), ("c9", "?")]))), @r#"no_tool_call: /results/1/tool_call_id: no call "c9" waits for a result"#);
     board.user(results(&[("c2", "a bush")])).unwrap();
@@ -342,9 +347,9 @@ fn limits_pause_the_run_and_resuming_it_starts_them_anew() {
         board.start_within("Write.", Some(limits(limit.clone()))).unwrap();
         assert_eq!(replies(&mut board, &[to("writer", "Write.")]), "writer in agent:writer: work of writer");
         assert_eq!(replies(&mut board, &[json!("Roses")]), expected, "{limit}");
-        board.system(Command::PauseRun(id(&board), "limit".to_owned())).unwrap();
+        board.system(PauseRun { run: id(&board), reason: "limit".to_owned() }).unwrap();
         assert_eq!(stands(&board), "paused: limit");
-        board.user(Command::ResumeRun(id(&board))).unwrap();
+        board.user(ResumeRun(id(&board))).unwrap();
         assert_eq!(stands(&board), "lead in main: directive");
         assert_eq!(board.run().used_in_all.turns, 2);
         assert_eq!(replies(&mut board, &[to("writer", "More.")]), "writer in agent:writer: work of writer");
@@ -357,7 +362,7 @@ fn the_time_in_which_nobody_drove_a_run_does_not_count() {
     board.start_within("Write.", Some(Limits { seconds: Some(60), ..Limits::default() })).unwrap();
     board.request().unwrap();
     board.now = board.now.plus_seconds(86_400);
-    board.system(Command::ClaimRun { run: id(&board), node: "b".into() }).unwrap();
+    board.system(ClaimRun { run: id(&board), node: "b".into() }).unwrap();
     assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
     assert_snapshot!(board.run().used.milliseconds, @"1000");
 }
@@ -365,43 +370,43 @@ fn the_time_in_which_nobody_drove_a_run_does_not_count() {
 #[test]
 fn what_comes_under_an_older_epoch_or_twice_is_refused() {
     let mut board = started();
-    board.system(Command::ClaimRun { run: id(&board), node: "a".into() }).unwrap();
+    board.system(ClaimRun { run: id(&board), node: "a".into() }).unwrap();
     board.request().unwrap();
     let mut late = board.empty_reply();
     late.text = "late".into();
-    board.system(Command::ClaimRun { run: id(&board), node: "b".into() }).unwrap();
-    assert_snapshot!(error(board.system(Command::AnswerTurn(late))), @"run_taken_over: the run r6 was taken over by b: leave it to that one");
+    board.system(ClaimRun { run: id(&board), node: "b".into() }).unwrap();
+    assert_snapshot!(error(board.system(late)), @"run_taken_over: the run r6 was taken over by b: leave it to that one");
     let mut reply = board.empty_reply();
     reply.text = to("writer", "Write.").to_string().into();
-    board.system(Command::AnswerTurn(reply.clone())).unwrap();
-    assert_snapshot!(error(board.system(Command::AnswerTurn(reply))), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
-    assert_snapshot!(error(board.user(Command::AnswerTurn(board.empty_reply()))), @"forbidden: user may not bring an answer: only the driver of the run does");
+    board.system(reply.clone()).unwrap();
+    assert_snapshot!(error(board.system(reply)), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
+    assert_snapshot!(error(board.user(board.empty_reply())), @"forbidden: user may not bring an answer: only the driver of the run does");
 }
 
 #[test]
 fn a_run_is_paused_and_cancelled_while_a_turn_is_pending() {
     let mut board = started();
     board.request().unwrap();
-    board.user(Command::PauseRun(id(&board), "lunch".to_owned())).unwrap();
+    board.user(PauseRun { run: id(&board), reason: "lunch".to_owned() }).unwrap();
     assert_snapshot!(stands(&board), @"paused: lunch");
     assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"paused: lunch");
     assert_snapshot!(error(board.request()), @"turn_not_due: no turn of the run r6 is due: look at the run's status");
-    board.user(Command::ResumeRun(id(&board))).unwrap();
+    board.user(ResumeRun(id(&board))).unwrap();
     assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
     board.request().unwrap();
     let reply = board.empty_reply();
-    board.user(Command::CancelRun(id(&board))).unwrap();
-    assert_snapshot!(error(board.system(Command::AnswerTurn(reply))), @"run_ended: the run r6 has ended: start another one");
-    assert_snapshot!(error(board.user(Command::ResumeRun(id(&board)))), @"run_ended: the run r6 has ended: start another one");
+    board.user(CancelRun(id(&board))).unwrap();
+    assert_snapshot!(error(board.system(reply)), @"run_ended: the run r6 has ended: start another one");
+    assert_snapshot!(error(board.user(ResumeRun(id(&board)))), @"run_ended: the run r6 has ended: start another one");
 }
 
 #[test]
 fn a_second_unfinished_run_is_refused() {
     let mut board = started();
     assert_snapshot!(error(board.start("Another.")), @"run_unfinished: the run r6 has not ended: wait for it, or cancel it");
-    board.user(Command::PauseRun(id(&board), "x".to_owned())).unwrap();
+    board.user(PauseRun { run: id(&board), reason: "x".to_owned() }).unwrap();
     assert_snapshot!(error(board.start("Another.")), @"run_unfinished: the run r6 has not ended: wait for it, or cancel it");
-    board.user(Command::CancelRun(id(&board))).unwrap();
+    board.user(CancelRun(id(&board))).unwrap();
     board.start("Another.").unwrap();
     assert_snapshot!(stands(&board), @"lead in main: directive");
 }
@@ -412,15 +417,17 @@ fn a_run_needs_a_manager_that_sees_main_and_something_to_do() {
     assert_snapshot!(error(Board::with(Vec::new(), crate::session::Settings::default()).start("x")), @"no_manager: the team has no manager: give one agent the role manager");
     assert_snapshot!(error(Board::team("lead").start(" \n")), @"invalid: /input: say what the team is to do");
     let mut board = Board::team("lead writer");
-    board.user(Command::PutThread("main".parse().unwrap(), Audience::of(["writer".parse().unwrap()]))).unwrap();
+    board
+        .user(PutThread { thread: "main".parse().unwrap(), visible_to: Audience::of(["writer".parse().unwrap()]) })
+        .unwrap();
     assert_snapshot!(error(board.start("x")), @"main_hidden: the thread main is visible to writer, and the manager is not among them: make it visible to the manager first");
 }
 
 #[test]
 fn a_run_goes_on_when_its_threads_are_hidden_or_its_agents_leave() {
     let mut board = started();
-    board.user(Command::PutThread("agent:writer".parse().unwrap(), Audience::None)).unwrap();
-    board.user(Command::PutThread("main".parse().unwrap(), Audience::None)).unwrap();
+    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: Audience::None }).unwrap();
+    board.user(PutThread { thread: "main".parse().unwrap(), visible_to: Audience::None }).unwrap();
     let expects = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "x"});
     assert_snapshot!(replies(&mut board, &[expects.clone(), json!("Roses"), json!({"valid": true, "reason": "x"})]), @r#"
     writer in agent:writer: work of writer
@@ -484,8 +491,8 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
         if said.contains("secret") { "told" } else { "not told" }
     };
     let share = |board: &mut Board| {
-        let share = serde_json::from_value(json!({"share": ["runs"]})).unwrap();
-        board.user(Command::UpdateSession(share)).unwrap();
+        let share: crate::session::SessionPatch = serde_json::from_value(json!({"share": ["runs"]})).unwrap();
+        board.user(share).unwrap();
     };
     let asks = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "a secret"});
 
@@ -499,15 +506,15 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
 
     let mut board = started();
     replies(&mut board, &[to("writer", "Write.")]);
-    board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
+    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
     calls(&mut board);
     assert_eq!(told(&board, "lead"), "not told", "calls in a thread that is hidden from the manager");
-    board.user(Command::PutThread("agent:writer".parse().unwrap(), Audience::All)).unwrap();
+    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: Audience::All }).unwrap();
     assert_eq!(told(&board, "lead"), "not told", "and shown to it later");
 
     let mut board = started();
     replies(&mut board, &[asks]);
-    board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
+    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
     replies(&mut board, &[json!("Roses")]);
     assert_eq!((told(&board, "lead"), told(&board, "user")), ("not told", "told"), "what was expected");
     assert_snapshot!(stands(&board), @r#"lead in main: check m14 of writer for """#);
@@ -515,17 +522,17 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     let mut board = started();
     share(&mut board);
     replies(&mut board, &[to("writer", "Write.")]);
-    board.user(Command::PutThread("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
+    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
     board.request().unwrap();
     let Run { id, epoch, turns, .. } = board.run().clone();
-    board.system(Command::FailTurn(TurnFailure { run: id, epoch, turn: turns, error: "a secret".to_owned() })).unwrap();
+    board.system(TurnFailure { run: id, epoch, turn: turns, error: "a secret".to_owned() }).unwrap();
     assert_eq!((told(&board, "lead"), told(&board, "critic"), told(&board, "user")), ("not told", "not told", "told"));
     assert_eq!(board.view("lead").unwrap().reason(board.run()).unwrap(), "writer got no answer");
 
     let mut board = started();
     replies(&mut board, &[json!({"messageTo": "user", "message": "a secret?", "isInfoRequest": true})]);
     assert_eq!(told(&board, "lead"), "told");
-    board.user(Command::PutThread("main".parse().unwrap(), only(&["writer"]))).unwrap();
+    board.user(PutThread { thread: "main".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
     assert_eq!(told(&board, "lead"), "not told", "what the user was asked");
     assert_snapshot!(stands(&board), @r#"lead in main: form for """#);
 }
@@ -545,6 +552,6 @@ fn the_answer_of_a_manager_that_has_left_is_not_waited_for() {
     board.request().unwrap();
     let reply = board.empty_reply();
     board.team_becomes("boss writer lead");
-    assert_snapshot!(error(board.system(Command::AnswerTurn(reply))), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
+    assert_snapshot!(error(board.system(reply)), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
     assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     agent::{self, Agent, Team},
-    decision::DecisionBuilder,
-    error::Error,
+    command::{Command, DecisionBuilder, Undecided},
+    error::{ConflictKind, Error},
     id::{AgentName, is_control},
     rights,
     session::facts::{Created, Updated},
@@ -11,10 +11,29 @@ use crate::{
 };
 
 /// Makes a session where there is none.
-pub(crate) fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Error> {
+impl Command for NewSession {
+    type Answer = ();
+
+    const CREATES_SESSION: bool = true;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(create(decision, self)?)
+    }
+}
+
+/// Changes settings and agents.
+impl Command for SessionPatch {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(update(decision, self)?)
+    }
+}
+
+fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Error> {
     if let Some(id) = &decision.state.session.id {
         return Err(Error::Conflict {
-            code: "session_exists",
+            kind: ConflictKind::SessionExists,
             what: format!("there is a session {id}"),
             hint: "take another id, or leave it out to get a new one",
         });
@@ -29,8 +48,7 @@ pub(crate) fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Re
     Ok(())
 }
 
-/// Changes settings and agents.
-pub(crate) fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<(), Error> {
+fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<(), Error> {
     rights::in_charge(decision, "change the session")?;
     let before = decision.state.session.settings.clone();
     let patch = patch.clone();
@@ -71,7 +89,9 @@ fn check_names(settings: &Settings, agents: &[Agent]) -> Result<(), Error> {
     let known = |name: &AgentName| agents.iter().any(|agent| agent.name == *name);
     let unknown: Vec<_> = settings.default_visibility.0.names().filter(|name| !known(name)).collect();
     match unknown.first() {
-        Some(name) => Err(Error::contradicting("no_agent", "/default_visibility", format!("there is no agent {name}"))),
+        Some(name) => {
+            Err(Error::contradicting(ConflictKind::NoAgent, "/default_visibility", format!("there is no agent {name}")))
+        }
         None => Ok(()),
     }
 }

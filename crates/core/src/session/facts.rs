@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen, TextField, text},
     id::SessionId,
     session::{Session, Settings},
     state::State,
@@ -30,8 +30,14 @@ pub struct Updated {
     pub(super) settings: Settings,
 }
 
+/// The words in the settings.
+const TEXTS: &[TextField] = &[text("title"), text("steps.*.description")];
+
 impl Fact for Created {
     const TYPE: &'static str = "session.created";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         "session".to_owned()
@@ -57,6 +63,9 @@ impl Fact for Created {
 
 impl Fact for Updated {
     const TYPE: &'static str = "session.updated";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
         "session".to_owned()

@@ -2,14 +2,25 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{NewSession, SessionPatch, Settings};
-use crate::{agent::Agent, command::Command, error::Error, testing::Board};
+use crate::{
+    agent::Agent,
+    command::Command,
+    context_set::DeleteSet,
+    conversation::PutThread,
+    directive::Direct,
+    entry::Actor,
+    error::Error,
+    form::SubmitForm,
+    run::{CancelRun, ClaimRun, PauseRun, ResumeRun, ToolResults},
+    testing::Board,
+};
 
 fn create(agents: &Value, settings: &Value) -> Result<Board, String> {
     let agents: Vec<Agent> = serde_json::from_value(agents.clone()).map_err(|error| error.to_string())?;
     let settings: Settings = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
     let mut board = Board::empty();
     let new = NewSession { id: "s1".parse().unwrap(), agents, settings, salt: 1 };
-    board.user(Command::CreateSession(new)).map_err(|error| error.to_string())?;
+    board.user(new).map_err(|error| error.to_string())?;
     Ok(board)
 }
 
@@ -19,7 +30,7 @@ fn refused(agents: &Value) -> String {
 
 fn patch(board: &mut Board, patch: &Value) -> String {
     match serde_json::from_value::<SessionPatch>(patch.clone()) {
-        Ok(patch) => told(board.user(Command::UpdateSession(patch))),
+        Ok(patch) => told(board.user(patch)),
         Err(error) => error.to_string(),
     }
 }
@@ -82,8 +93,8 @@ fn settings_are_read_strictly() {
 fn a_session_is_made_once() {
     let mut board = Board::team("lead writer");
     let again = NewSession { id: "s2".parse().unwrap(), agents: Vec::new(), settings: Settings::default(), salt: 1 };
-    assert_snapshot!(told(board.user(Command::CreateSession(again))), @"session_exists: there is a session 20250118-090000-test: take another id, or leave it out to get a new one");
-    assert_snapshot!(told(Board::empty().user(Command::DeleteSet("A".parse().unwrap()))), @r#"not_found: there is no session "here""#);
+    assert_snapshot!(told(board.user(again)), @"session_exists: there is a session 20250118-090000-test: take another id, or leave it out to get a new one");
+    assert_snapshot!(told(Board::empty().user(DeleteSet("A".parse().unwrap()))), @r#"not_found: there is no session "here""#);
 }
 
 #[test]
@@ -115,7 +126,7 @@ fn agents_join_leave_and_change() {
     agent.updated {"name":"lead","role":"worker"}
     agent.added {"name":"boss","role":"manager"}
     "#);
-    assert_snapshot!(told(board.by("writer", Command::DeleteSet("A".parse().unwrap()))), @r#"not_found: there is no agent "writer""#);
+    assert_snapshot!(told(board.by("writer", DeleteSet("A".parse().unwrap()))), @r#"not_found: there is no agent "writer""#);
 }
 
 #[test]
@@ -152,29 +163,29 @@ fn a_worker_learns_of_others_only_who_they_are() {
     assert_snapshot!(board.seen("critic").last().unwrap().data, @r#"{"name":"writer","role":"worker","title":"Novelist"}"#);
 }
 
+fn forbidden<C: Command<Answer: std::fmt::Debug>>(board: &mut Board, command: &C) {
+    let error = board.ask(&Actor::Agent("writer".parse().unwrap()), command).unwrap_err();
+    assert_eq!(error.code(), "forbidden", "{command:?}: {error}");
+    let error = board.ask(&Actor::Agent("ghost".parse().unwrap()), command).unwrap_err();
+    assert_eq!(error.to_string(), "there is no agent \"ghost\"", "{command:?}");
+}
+
 #[test]
 fn what_one_may_not_is_refused_before_anything_is_looked_up() {
     let mut board = Board::team("lead writer");
     let absent = || "absent".parse().unwrap();
-    let commands = [
-        Command::UpdateSession(SessionPatch::default()),
-        Command::DeleteSet("absent".parse().unwrap()),
-        Command::SubmitForm("absent".parse().unwrap(), serde_json::Map::new()),
-        Command::Direct(json!({})),
-        Command::PutThread("absent".parse().unwrap(), crate::audience::Audience::All),
-        Command::ClaimRun { run: absent(), node: "n".into() },
-        Command::PauseRun(absent(), String::new()),
-        Command::ResumeRun(absent()),
-        Command::CancelRun(absent()),
-        Command::ToolResults(absent(), Vec::new()),
-    ];
-    for command in commands {
-        let error = board.by("writer", command.clone()).unwrap_err();
-        assert_eq!(error.code(), "forbidden", "{command:?}: {error}");
-        let error = board.by("ghost", command.clone()).unwrap_err();
-        assert_eq!(error.to_string(), "there is no agent \"ghost\"", "{command:?}");
-    }
-    for command in [Command::ClaimRun { run: absent(), node: "n".into() }] {
+    forbidden(&mut board, &SessionPatch::default());
+    forbidden(&mut board, &DeleteSet("absent".parse().unwrap()));
+    forbidden(&mut board, &SubmitForm { form: "absent".parse().unwrap(), answers: serde_json::Map::new() });
+    forbidden(&mut board, &Direct(json!({})));
+    let visible_to = crate::audience::Audience::All;
+    forbidden(&mut board, &PutThread { thread: "absent".parse().unwrap(), visible_to });
+    forbidden(&mut board, &ClaimRun { run: absent(), node: "n".into() });
+    forbidden(&mut board, &PauseRun { run: absent(), reason: String::new() });
+    forbidden(&mut board, &ResumeRun(absent()));
+    forbidden(&mut board, &CancelRun(absent()));
+    forbidden(&mut board, &ToolResults { run: absent(), results: Vec::new() });
+    for command in [ClaimRun { run: absent(), node: "n".into() }] {
         for answer in [board.user(command.clone()), board.by("lead", command)] {
             assert_eq!(answer.unwrap_err().code(), "forbidden");
         }

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     agent::{TOOL_NAME, is_tool_name},
-    decision::DecisionBuilder,
-    error::Error,
+    command::{Command, DecisionBuilder, Undecided},
+    error::{ConflictKind, Error},
     id::StepName,
     rights,
     run::Usage,
@@ -41,8 +41,15 @@ pub struct Place {
     pub sequence_index: Option<usize>,
 }
 
-/// Makes a change on the way through the steps.
-pub(crate) fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<(), Error> {
+impl Command for StepsChange {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(change(decision, self)?)
+    }
+}
+
+fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<(), Error> {
     rights::in_charge(decision, "change the orchestration state")?;
     if decision.state.session.settings.steps.is_empty() {
         return Err(Error::NoSteps);
@@ -76,7 +83,7 @@ pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> R
     let due = before.due(steps);
     if let Some(due) = due.filter(|due| *due != tool) {
         return Err(Error::Conflict {
-            code: "tool_out_of_turn",
+            kind: ConflictKind::ToolOutOfTurn,
             what: format!("the tool {tool} is out of turn: {due} is due"),
             hint: "use the tool that is due, advance the sequence, or enter another step",
         });
@@ -135,7 +142,7 @@ fn set(decision: &mut DecisionBuilder<'_>, place: &Place) -> Result<(), Error> {
     let index = match place.sequence_index {
         Some(index) if index > length => {
             let problem = format!("the sequence of the step has {length} tools: use 0 to {length}");
-            return Err(Error::contradicting("beyond_sequence", "/sequence_index", problem));
+            return Err(Error::contradicting(ConflictKind::BeyondSequence, "/sequence_index", problem));
         }
         Some(index) => index,
         None if place.active_step.is_some() => 0,
@@ -147,5 +154,9 @@ fn set(decision: &mut DecisionBuilder<'_>, place: &Place) -> Result<(), Error> {
 
 fn unknown(steps: &Steps, name: &StepName) -> Error {
     let names = steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(", ");
-    Error::contradicting("no_step", "/active_step", format!("there is no step {name}; the steps are: {names}"))
+    Error::contradicting(
+        ConflictKind::NoStep,
+        "/active_step",
+        format!("there is no step {name}; the steps are: {names}"),
+    )
 }

@@ -8,7 +8,7 @@ use super::progress::Move;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Fact, Seen},
+    fact::{Description, Earlier, Fact, Seen},
     id::StepName,
     run::Usage,
     state::State,
@@ -57,6 +57,9 @@ macro_rules! step_fact {
     ($fact:ty, $type:literal, $in_charge:literal, $apply:expr) => {
         impl Fact for $fact {
             const TYPE: &'static str = $type;
+
+            const DESCRIPTION: Description<Self> =
+                Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
 
             fn subject(&self) -> String {
                 SUBJECT.to_owned()

@@ -3,7 +3,11 @@
 use serde::Serialize;
 
 use super::{AvailableTools, Progress, Steps};
-use crate::{agent::Tool, error::Error, state::State};
+use crate::{
+    agent::Tool,
+    error::{ConflictKind, Error},
+    state::State,
+};
 
 /// Which of the tools that somebody has may be used now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -38,7 +42,7 @@ pub fn offer<'a>(state: &State, tools: impl IntoIterator<Item = &'a str>) -> Res
     }
     match state.steps.due(steps) {
         Some(due) if !offer.allowed.iter().any(|tool| **tool == **due) => Err(Error::Conflict {
-            code: "due_tool_missing",
+            kind: ConflictKind::DueToolMissing,
             what: format!("the tool {due} is due and not among those that may be used"),
             hint: "offer and allow it, advance the sequence, or enter another step",
         }),

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::{Place, StepsChange, offer::offer};
 use crate::{
-    command::Command,
     run::Usage,
     session::{SessionPatch, Settings},
     state::State,
@@ -37,7 +36,7 @@ fn go(steps: Value, words: &str) -> String {
             },
         };
         let before = board.state.head;
-        match board.user(Command::Steps(change)) {
+        match board.user(change) {
             Ok(_) => shown += &format!("  {word} {}", place(&board.state)),
             Err(error) => {
                 assert_eq!(board.state.head, before, "a refusal changes nothing");
@@ -137,7 +136,7 @@ fn entering_a_step_starts_its_sequence() {
 fn the_log_keeps_repeats_and_the_newest_256() {
     let mut board = board(json!([{"name": "s", "is_default": true}]));
     for n in 0..300 {
-        board.user(Command::Steps(StepsChange::UseTool(format!("t{}", n / 2).into()))).unwrap();
+        board.user(StepsChange::UseTool(format!("t{}", n / 2).into())).unwrap();
     }
     let log: Vec<_> = board.state.steps.recently_used_tools().map(|tool| tool.to_string()).collect();
     assert_eq!((log.len(), &*log[0], &*log[1], &*log[255]), (256, "t22", "t22", "t149"));
@@ -147,7 +146,7 @@ fn the_log_keeps_repeats_and_the_newest_256() {
 fn offered(steps: Value, words: &str, tools: &[&str]) -> String {
     let mut board = board(steps);
     for word in words.split_whitespace() {
-        board.user(Command::Steps(StepsChange::UseTool(word.into()))).unwrap();
+        board.user(StepsChange::UseTool(word.into())).unwrap();
     }
     match offer(&board.state, tools.iter().copied()) {
         Ok(offer) => serde_json::to_string(&offer).unwrap(),
@@ -183,7 +182,7 @@ fn wrong_steps_are_refused_with_every_fault() {
             Err(error) => return error.to_string(),
         };
         let patch = SessionPatch { steps: Some(steps), ..SessionPatch::default() };
-        board(json!([])).user(Command::UpdateSession(patch)).unwrap_err().to_string()
+        board(json!([])).user(patch).unwrap_err().to_string()
     };
     assert_snapshot!(refused(json!([{"name": "a", "is_default": true}, {"name": "a", "is_default": true}])), @"/steps/1/name: the name a is taken by another step; /steps/1/is_default: at most one step is the default, and a is it");
     assert_snapshot!(refused(json!([{"name": "a", "conditions": [{"type": "moon"}]}])), @r#""moon" is no type of condition: use tool_used or sequence_match"#);
@@ -199,7 +198,7 @@ fn wrong_steps_are_refused_with_every_fault() {
 #[test]
 fn without_steps_there_is_no_state() {
     let mut board = board(json!([]));
-    let error = board.user(Command::Steps(StepsChange::UseTool("x".into()))).unwrap_err();
+    let error = board.user(StepsChange::UseTool("x".into())).unwrap_err();
     assert_eq!(error.code(), "no_orchestration");
     assert_eq!(offer(&board.state, ["x"]).unwrap().allowed, ["x"]);
 }
@@ -207,7 +206,7 @@ fn without_steps_there_is_no_state() {
 #[test]
 fn workers_change_nothing_and_see_no_usage() {
     let mut board = board(json!([{"name": "s", "is_default": true}]));
-    let change = |change| Command::Steps(change);
+    let change = |change| change;
     assert_eq!(board.by("ann", change(StepsChange::Reset)).unwrap_err().code(), "forbidden");
     board.by("lead", change(StepsChange::UseTool("x".into()))).unwrap();
     board.user(change(StepsChange::Report(Usage { prompt_tokens: 5, completion_tokens: u64::MAX }))).unwrap();
@@ -224,7 +223,7 @@ fn where_the_steps_change_what_is_gone_is_not_active() {
     let mut board = board(json!([{"name": "a", "is_default": true, "sequence": ["x", "y"]}, {"name": "b"}]));
     let mut turn_into = |steps: Value| {
         let patch = SessionPatch { steps: Some(serde_json::from_value(steps).unwrap()), ..SessionPatch::default() };
-        board.user(Command::UpdateSession(patch)).unwrap();
+        board.user(patch).unwrap();
         place(&board.state)
     };
     assert_eq!(turn_into(json!([{"name": "a", "is_default": true}])), "a/0");

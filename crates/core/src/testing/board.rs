@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     agent::{Agent, Role},
-    command::{Answer, Asked, Command, Decision, Known, Undecided, decide},
+    command::{Command, Decision, DecisionContext, Lookups, Undecided, decide},
     count::{TokenCounter, Tokens},
     entry::{Actor, Entry, Header},
     error::Error,
@@ -59,12 +59,12 @@ impl Board {
     pub fn with(agents: Vec<Agent>, settings: Settings) -> Self {
         let mut board = Self::empty();
         let id = "20250118-090000-test".parse().unwrap();
-        board.user(Command::CreateSession(NewSession { id, agents, settings, salt: 7 })).unwrap();
+        board.user(NewSession { id, agents, settings, salt: 7 }).unwrap();
         board
     }
 
     /// Does what the user asks.
-    pub fn user(&mut self, command: Command) -> Result<Answer, Error> {
+    pub fn user<C: Command>(&mut self, command: C) -> Result<C::Answer, Error> {
         self.ask(&Actor::User, &command)
     }
 
@@ -72,12 +72,12 @@ impl Board {
     ///
     /// # Panics
     /// Where `agent` is no name.
-    pub fn by(&mut self, agent: &str, command: Command) -> Result<Answer, Error> {
+    pub fn by<C: Command>(&mut self, agent: &str, command: C) -> Result<C::Answer, Error> {
         self.ask(&Actor::Agent(agent.parse().unwrap()), &command)
     }
 
     /// Does what Callboard itself asks, as the driver of a run.
-    pub fn system(&mut self, command: Command) -> Result<Answer, Error> {
+    pub fn system<C: Command>(&mut self, command: C) -> Result<C::Answer, Error> {
         self.ask(&Actor::System, &command)
     }
 
@@ -87,26 +87,26 @@ impl Board {
     /// Where it is refused.
     pub fn team_becomes(&mut self, names: &str) {
         let patch = SessionPatch { agents: Some(agents(names)), ..SessionPatch::default() };
-        self.user(Command::UpdateSession(patch)).unwrap();
+        self.user(patch).unwrap();
     }
 
     /// Decides as an engine does: looks up what is needed, finds taken keys, appends, one second later.
     ///
     /// # Panics
     /// Where the state of the decision is not that of its entries.
-    pub fn ask(&mut self, by: &Actor, command: &Command) -> Result<Answer, Error> {
-        let mut known = Known::default();
+    pub fn ask<C: Command>(&mut self, by: &Actor, command: &C) -> Result<C::Answer, Error> {
+        let mut lookups = Lookups::default();
         loop {
-            let asked = Asked { by, at: self.now, nonce: None, count: self.count, known: &known };
-            match decide(&self.state, command, asked) {
+            let context = DecisionContext { by, at: self.now, nonce: None, count: self.count, lookups: &lookups };
+            match decide(&self.state, command, context) {
                 Err(Undecided::Refused(error)) => return Err(error),
                 Err(Undecided::MissingEntry(seq)) => {
-                    assert!(known.entries.insert(seq, self.entry(seq)).is_none(), "{seq} was known already");
+                    assert!(lookups.entries.insert(seq, self.entry(seq)).is_none(), "{seq} was known already");
                 }
                 Ok(decision) => match self.taken(&decision) {
                     Some((key, seq)) => {
-                        assert!(known.keys.insert(key, seq).is_none(), "the key was known to be taken");
-                        known.entries.insert(seq, self.entry(seq));
+                        assert!(lookups.keys.insert(key, seq).is_none(), "the key was known to be taken");
+                        lookups.entries.insert(seq, self.entry(seq));
                     }
                     None => return Ok(self.append(decision)),
                 },
@@ -114,12 +114,12 @@ impl Board {
         }
     }
 
-    fn taken(&self, decision: &Decision) -> Option<(Arc<str>, Seq)> {
+    fn taken<A>(&self, decision: &Decision<A>) -> Option<(Arc<str>, Seq)> {
         let keys = decision.entries.iter().flat_map(|entry| &entry.header.keys);
         keys.filter_map(|key| Some((key.clone(), *self.keys.get(key)?))).next()
     }
 
-    fn append(&mut self, decision: Decision) -> Answer {
+    fn append<A>(&mut self, decision: Decision<A>) -> A {
         for entry in &decision.entries {
             self.state.apply(entry).unwrap();
             for key in &entry.header.keys {

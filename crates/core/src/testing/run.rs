@@ -1,7 +1,6 @@
 //! Runs by hand: a test says what the models answer.
 
 use crate::{
-    command::{Answer, Command},
     count::{Counting, Tokens},
     entry::Hash,
     error::Error,
@@ -21,10 +20,7 @@ impl Board {
 
     /// Starts a team run with limits of its own.
     pub fn start_within(&mut self, input: &str, limits: Option<Limits>) -> Result<RunId, Error> {
-        match self.user(Command::StartRun(NewRun { kind: Kind::Team, input: input.into(), limits }))? {
-            Answer::Run(run) => Ok(run),
-            other => unreachable!("{other:?}"),
-        }
+        self.user(NewRun { kind: Kind::Team, input: input.into(), limits })
     }
 
     /// The run that was started last.
@@ -53,7 +49,7 @@ impl Board {
         self.request()?;
         let mut reply = self.empty_reply();
         say(&mut reply);
-        self.system(Command::AnswerTurn(reply)).map(|_| ())
+        self.system(reply).map(|_| ())
     }
 
     /// Requests the turn that is due, where that was not done before.
@@ -65,7 +61,7 @@ impl Board {
         let (run, epoch) = (run.id.clone(), run.epoch);
         let prompt = self.no_prompt();
         let request = TurnRequest { run, epoch, model: "openai:test".to_owned(), prompt };
-        self.system(Command::RequestTurn(request)).map(|_| ())
+        self.system(request)
     }
 
     /// An answer to the turn that was requested last, in which nothing is said.

@@ -1,14 +1,13 @@
 //! The cut of the history: it stays where it is for a while, so that a provider's prompt cache keeps its prefix.
 
 use callboard_core::{
-    command::Command,
-    conversation::{NewMessage, Role},
+    conversation::{AddMessages, NewMessage, Role},
     prompt::{Body, Format},
     testing::Board,
 };
 
 fn say(board: &mut Board, by: &str, thread: &str, role: Role, text: &str) {
-    let command = Command::AddMessages(thread.parse().unwrap(), vec![NewMessage::text(role, text)]);
+    let command = AddMessages { thread: thread.parse().unwrap(), messages: vec![NewMessage::text(role, text)] };
     if by == "user" { board.user(command) } else { board.by(by, command) }.unwrap();
 }
 

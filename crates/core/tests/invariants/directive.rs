@@ -1,10 +1,9 @@
 //! Directives: whatever a model says is read, and schema and reader agree on what is good in it.
 
 use callboard_core::{
-    command::{Answer, Command},
     context_set::Outcome,
     directive::{
-        Reading,
+        Direct, Reading,
         read::{read, read_text},
         schema::schema,
     },
@@ -134,8 +133,7 @@ proptest! {
         let mut board = Board::team("lead writer");
         let directive = json!({"contextSetUpdate": {"contextSets": updates}});
         let reading = read(&directive, &board.state.team);
-        let answer = board.by("lead", Command::Direct(directive.clone())).unwrap();
-        let Answer::Directed(directed) = answer else { panic!("{answer:?}") };
+        let directed = board.by("lead", Direct(directive.clone())).unwrap();
         prop_assert_eq!(directed.outcomes.len(), updates.len());
         for (at, outcome) in directed.outcomes.iter().enumerate() {
             let place = format!("/contextSetUpdate/contextSets/{at}");

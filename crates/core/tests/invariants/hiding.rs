@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use callboard_core::{
     command::Command,
-    context_set::{PutSet, SetView},
-    conversation::{Message, NewMessage, Role},
+    context_set::{DeleteSet, PutSet, SetView},
+    conversation::{AddMessages, Message, NewMessage, Role},
     entry::Actor,
     prompt::Format,
     run::{
@@ -126,42 +126,41 @@ fn check_prompts(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
     Ok(())
 }
 
+/// How a command of an agent is answered, whatever the name of what it is about.
+fn answer(board: &Board, agent: &str, command: impl Command, name: &str) -> String {
+    let actor = Actor::Agent(agent.parse().unwrap());
+    let answer = board.clone().ask(&actor, &command);
+    let answer = answer.map_or_else(|error| format!("{}: {error}", error.code()), |_| "done".to_owned());
+    answer.replace(&format!("{name:?}"), "NAME")
+}
+
 /// A hidden thing answers exactly like one that is not there.
 fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
-    let answer = |board: &Board, command: Command, name: &str| {
-        let actor = Actor::Agent(agent.parse().unwrap());
-        let mut board = board.clone();
-        let answer = board
-            .ask(&actor, &command)
-            .map_or_else(|error| format!("{}: {error}", error.code()), |_| "done".to_owned());
-        answer.replace(&format!("{name:?}"), "NAME")
-    };
     if board.view(agent).unwrap().is_in_charge() {
         return Ok(());
     }
     let mut granted = board.clone();
     let grant = SessionPatch { grant: Some(vec![Grant::ContextSets]), ..SessionPatch::default() };
-    granted.user(Command::UpdateSession(grant)).unwrap();
+    granted.user(grant).unwrap();
     let seen = sight.sets(agent);
     let put = |name: &str| PutSet { name: name.parse().unwrap(), content: "x".into(), visible_to: None, enabled: None };
     for name in SETS.into_iter().filter(|name| !seen.contains_key(*name)) {
-        for command in [|set: PutSet| Command::DeleteSet(set.name), Command::PutSet] {
-            prop_assert_eq!(
-                answer(&granted, command(put(name)), name),
-                answer(&granted, command(put("absent")), "absent"),
-                "{} for {}",
-                name,
-                agent
-            );
-        }
+        let delete = |name: &str| DeleteSet(put(name).name);
+        let (here, absent) =
+            (answer(&granted, agent, put(name), name), answer(&granted, agent, put("absent"), "absent"));
+        prop_assert_eq!(here, absent, "writing {} for {}", name, agent);
+        let (here, absent) =
+            (answer(&granted, agent, delete(name), name), answer(&granted, agent, delete("absent"), "absent"));
+        prop_assert_eq!(here, absent, "deleting {} for {}", name, agent);
     }
     let seen = sight.threads(agent);
     let is_own = |name: &str| name == format!("agent:{agent}");
     for name in THREADS.into_iter().filter(|name| !seen.contains_key(*name) && *name != "main" && !is_own(name)) {
-        let say = |name: &str| Command::AddMessages(name.parse().unwrap(), vec![NewMessage::text(Role::Ai, "x")]);
+        let say =
+            |name: &str| AddMessages { thread: name.parse().unwrap(), messages: vec![NewMessage::text(Role::Ai, "x")] };
         prop_assert_eq!(
-            answer(board, say(name), name),
-            answer(board, say("absent"), "absent"),
+            answer(board, agent, say(name), name),
+            answer(board, agent, say("absent"), "absent"),
             "{} for {}",
             name,
             agent

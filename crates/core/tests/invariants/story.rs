@@ -4,12 +4,14 @@ use callboard_core::{
     agent::{Agent, Role},
     audience::Audience,
     command::Command,
-    context_set::PutSet,
-    conversation::NewMessage,
+    context_set::{DeleteSet, PutSet},
+    conversation::{AddMessages, NewMessage, PutThread},
+    directive::Direct,
     entry::Actor,
     error::Error,
-    file::ContextFile,
-    run::{Due, TurnFailure, TurnReply, Usage},
+    file::{ContextFile, ObserveFiles},
+    form::SubmitForm,
+    run::{CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage},
     session::SessionPatch,
     step::{Place, StepsChange},
     testing::Board,
@@ -283,28 +285,26 @@ impl Told {
                     agent(name, role, &text(&mut self.markers, 3))
                 });
                 let agents = Some(agents.collect());
-                self.ask("user", Command::UpdateSession(SessionPatch { agents, ..SessionPatch::default() }))
+                self.ask("user", SessionPatch { agents, ..SessionPatch::default() })
             }
-            Step::Settings(patch) => {
-                self.ask("user", Command::UpdateSession(serde_json::from_value(patch.clone()).unwrap()))
-            }
+            Step::Settings(patch) => self.ask("user", serde_json::from_value::<SessionPatch>(patch.clone()).unwrap()),
             Step::Put { by, set, visible_to, enabled, words } => {
                 let visible_to = visible_to.as_ref().map(said_audience);
                 let enabled = enabled.filter(|_| *by == "user");
                 let content = self.text(*words).into();
-                self.ask(by, Command::PutSet(PutSet { name: set.parse()?, content, visible_to, enabled }))
+                self.ask(by, PutSet { name: set.parse()?, content, visible_to, enabled })
             }
-            Step::Delete { by, set } => self.ask(by, Command::DeleteSet(set.parse()?)),
+            Step::Delete { by, set } => self.ask(by, DeleteSet(set.parse()?)),
             Step::Direct(directed) => {
                 let directive = self.directive(directed);
-                self.ask("user", Command::Direct(directive))
+                self.ask("user", Direct(directive))
             }
             Step::Thread { by, thread, visible_to } => {
-                self.ask(by, Command::PutThread(thread.parse()?, said_audience(visible_to)))
+                self.ask(by, PutThread { thread: thread.parse()?, visible_to: said_audience(visible_to) })
             }
             Step::Say { by, thread, id, words, tool } => {
                 let message = self.message(*id, *words, *tool);
-                self.ask(by, Command::AddMessages(thread.parse()?, vec![message]))
+                self.ask(by, AddMessages { thread: thread.parse()?, messages: vec![message] })
             }
             Step::Files(files) => {
                 let file = |(number, recipient): &(u8, &'static str)| ContextFile {
@@ -314,9 +314,9 @@ impl Told {
                     created: "2025-01-18T14:30:22Z".into(),
                 };
                 let files = files.iter().map(file).collect();
-                self.board.system(Command::ObserveFiles(files)).map(|_| ())
+                self.board.system(ObserveFiles(files)).map(|_| ())
             }
-            Step::Steps { by, change } => self.ask(by, Command::Steps(change.clone())),
+            Step::Steps { by, change } => self.ask(by, change.clone()),
             Step::Start => {
                 let input = self.text(5);
                 self.board.start(&input).map(|_| ())
@@ -330,14 +330,14 @@ impl Told {
                     let fields = &set.form.as_ref().unwrap().fields;
                     let answers: Map<_, _> =
                         fields.iter().map(|field| (field.key.clone(), json!(self.text(2)))).collect();
-                    self.ask("user", Command::SubmitForm(set.name.clone(), answers))?;
+                    self.ask("user", SubmitForm { form: set.name.clone(), answers })?;
                 }
                 Ok(())
             }
         }
     }
 
-    fn ask(&mut self, by: &str, command: Command) -> Result<(), Error> {
+    fn ask(&mut self, by: &str, command: impl Command) -> Result<(), Error> {
         let by = if by == "user" { Actor::User } else { Actor::Agent(by.parse()?) };
         self.board.ask(&by, &command).map(|_| ())
     }
@@ -345,10 +345,10 @@ impl Told {
     fn change_run(&mut self, what: u8) -> Result<(), Error> {
         let Some(run) = self.board.state.runs.unfinished().map(|run| run.id.clone()) else { return Ok(()) };
         match what % 5 {
-            0 => self.ask("user", Command::PauseRun(run, "a pause".to_owned())),
-            1 | 2 => self.ask("user", Command::ResumeRun(run)),
-            3 => self.ask("user", Command::CancelRun(run)),
-            _ => self.board.system(Command::ClaimRun { run, node: "node".into() }).map(|_| ()),
+            0 => self.ask("user", PauseRun { run, reason: "a pause".to_owned() }),
+            1 | 2 => self.ask("user", ResumeRun(run)),
+            3 => self.ask("user", CancelRun(run)),
+            _ => self.board.system(ClaimRun { run, node: "node".into() }).map(|_| ()),
         }
     }
 
@@ -357,7 +357,7 @@ impl Told {
         if let Due::Tools { calls, .. } = &run.due {
             let (run, calls) = (run.id.clone(), calls.clone());
             let results = calls.iter().map(|call| (call.id.clone(), self.text(4))).collect();
-            return self.ask("user", Command::ToolResults(run, results));
+            return self.ask("user", ToolResults { run, results });
         }
         // A model mostly answers what it is asked.
         let fitting = match (&run.due, reply) {
@@ -370,7 +370,7 @@ impl Told {
             self.board.request()?;
             let TurnReply { run, epoch, turn, .. } = self.board.empty_reply();
             let error = self.text(2);
-            return self.board.system(Command::FailTurn(TurnFailure { run, epoch, turn, error })).map(|_| ());
+            return self.board.system(TurnFailure { run, epoch, turn, error }).map(|_| ());
         }
         let calls = match reply {
             Reply::Calls(n) => calls(*n, &self.text(1)),

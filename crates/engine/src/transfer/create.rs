@@ -69,7 +69,7 @@ impl Board {
         let known = Known::default();
         let nonce = self.settings().nonce();
         let asked = Asked { by: &Actor::User, at: now, nonce, count: sizes(), known: &known };
-        let decided = command::decide(&State::default(), &Command::CreateSession(new), asked);
+        let decided = command::decide(&State::default(), &new, asked);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),
             Undecided::MissingEntry(_) => Error::Busy { session: id.clone() },

@@ -131,14 +131,14 @@ async fn an_open_stream_keeps_its_session_though_nobody_reads_from_it() {
 /// A run in `session` asks the user something, and waits.
 async fn wait_for_a_person(session: &Session) {
     let new = NewRun { kind: Kind::Team, input: "Begin.".into(), limits: None };
-    run(session, Command::StartRun(new)).await;
+    run(session, new).await;
     let run_id: RunId = session.state().await.unwrap().runs.unfinished().unwrap().id.clone();
     let system = callboard_engine::core::entry::Actor::System;
-    let claim = Command::ClaimRun { run: run_id.clone(), node: "test".into() };
+    let claim = ClaimRun { run: run_id.clone(), node: "test".into() };
     session.execute(system.clone(), claim).await.unwrap();
     let prompt = session.prompt(&Default::default()).await.unwrap().record();
     let request = TurnRequest { run: run_id.clone(), epoch: 1, model: "openai:x".to_owned(), prompt };
-    session.execute(system.clone(), Command::RequestTurn(request)).await.unwrap();
+    session.execute(system.clone(), request).await.unwrap();
     let reply = TurnReply {
         run: run_id,
         epoch: 1,
@@ -148,7 +148,7 @@ async fn wait_for_a_person(session: &Session) {
         usage: Usage::default(),
         cut_off: false,
     };
-    session.execute(system, Command::AnswerTurn(reply)).await.unwrap();
+    session.execute(system, reply).await.unwrap();
 }
 
 #[tokio::test]

@@ -107,16 +107,16 @@ pub(crate) fn with_id(id: &str, text: &str) -> NewMessage {
 }
 
 pub(crate) fn add(thread: &str, messages: Vec<NewMessage>) -> Command {
-    Command::AddMessages(self::thread(thread), messages)
+    AddMessages { thread: self::thread(thread), messages }
 }
 
 pub(crate) fn put(name: &str, content: &str) -> Command {
-    Command::PutSet(PutSet::new(name.parse().unwrap(), content))
+    PutSet::new(name.parse().unwrap(), content)
 }
 
 pub(crate) fn put_for(name: &str, content: &str, agents: &[&str]) -> Command {
     let agents = agents.iter().map(|name| name.parse().unwrap());
-    Command::PutSet(PutSet::new(name.parse().unwrap(), content).for_agents(agents))
+    PutSet::new(name.parse().unwrap(), content).for_agents(agents)
 }
 
 pub(crate) fn only(agents: &[&str]) -> Audience {

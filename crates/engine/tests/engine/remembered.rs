@@ -91,12 +91,12 @@ async fn take(session: &Session, step: &Step, number: usize) {
             (Viewer::User, put_for("Long", &long, &["writer"]))
         }
         Step::Put(name, count) => (Viewer::User, put(name, &words(count))),
-        Step::Show(name, agents) => (Viewer::User, Command::PutThread(thread(name), only(agents))),
+        Step::Show(name, agents) => (Viewer::User, PutThread { thread: thread(name), visible_to: only(agents) }),
         Step::Team(agents) => {
             let role = |name: &str| if name == "lead" { "manager" } else { "worker" };
             let agents = agents.iter().map(|name| json!({"name": name, "role": role(name)})).collect();
             let agents = serde_json::from_value(agents).unwrap();
-            (Viewer::User, Command::UpdateSession(SessionPatch { agents: Some(agents), ..Default::default() }))
+            (Viewer::User, SessionPatch { agents: Some(agents), ..Default::default() })
         }
         Step::Reopen => return,
     };

@@ -38,9 +38,9 @@ impl Play {
         let board = Board::new(store.clone(), settings(&clock()));
         let session = board.create(new("s")).await.unwrap();
         let input = "Write of tides.".into();
-        let started = run(&session, Command::StartRun(NewRun { kind: Kind::Team, input, limits: None })).await;
+        let started = run(&session, NewRun { kind: Kind::Team, input, limits: None }).await;
         let Answer::Run(id) = started.answer else { panic!("{started:?}") };
-        session.execute(Actor::System, Command::ClaimRun { run: id, node: "node".into() }).await.unwrap();
+        session.execute(Actor::System, ClaimRun { run: id, node: "node".into() }).await.unwrap();
         Self { store, session, _board: board }
     }
 
@@ -62,12 +62,12 @@ impl Play {
         let prompt = self.ask(&query).await;
         let (id, epoch) = (now.id.clone(), now.epoch);
         let request = TurnRequest { run: id.clone(), epoch, model: MODEL.to_owned(), prompt: prompt.record() };
-        self.session.execute(Actor::System, Command::RequestTurn(request)).await.unwrap();
+        self.session.execute(Actor::System, request).await.unwrap();
         let text = says.as_str().map_or_else(|| says.to_string(), str::to_owned).into();
         let usage = Usage { prompt_tokens: 1, completion_tokens: 1 };
         let turn = now.turns + 1;
         let reply = TurnReply { run: id, epoch, turn, text, tool_calls: Vec::new(), usage, cut_off: false };
-        self.session.execute(Actor::System, Command::AnswerTurn(reply)).await.unwrap();
+        self.session.execute(Actor::System, reply).await.unwrap();
         prompt
     }
 
@@ -166,6 +166,6 @@ async fn a_prompt_that_cannot_be_made_again_has_nothing_in_common() {
     let mut record = play.ask(&lead).await.record();
     record.layout_version += 1;
     let request = TurnRequest { run: now.id, epoch: now.epoch, model: MODEL.to_owned(), prompt: record };
-    play.session.execute(Actor::System, Command::RequestTurn(request)).await.unwrap();
+    play.session.execute(Actor::System, request).await.unwrap();
     assert_eq!(play.ask(&lead).await.reusable_prefix_tokens, Tokens(0));
 }

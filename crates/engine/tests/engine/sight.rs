@@ -26,16 +26,16 @@ async fn secretive() -> Session {
     run(&session, put("Was seen", &marked("once"))).await;
     run(&session, put_for("Was seen", &marked("no more"), &["editor"])).await;
     run(&session, put("Deleted", &marked("once"))).await;
-    run(&session, Command::DeleteSet("Deleted".parse().unwrap())).await;
-    run(&session, Command::PutThread(thread(&marked("aside")), only(&["editor"]))).await;
+    run(&session, DeleteSet("Deleted".parse().unwrap())).await;
+    run(&session, PutThread { thread: thread(&marked("aside")), visible_to: only(&["editor"]) }).await;
     run(&session, add(&marked("aside"), vec![text(&marked("whispers")), text(&long)])).await;
-    run(&session, Command::PutThread(thread("was open"), only(&["editor", "writer"]))).await;
+    run(&session, PutThread { thread: thread("was open"), visible_to: only(&["editor", "writer"]) }).await;
     run(&session, add("was open", vec![text(&marked("before")), text(&long)])).await;
-    run(&session, Command::PutThread(thread("was open"), only(&["editor"]))).await;
+    run(&session, PutThread { thread: thread("was open"), visible_to: only(&["editor"]) }).await;
     run(&session, add("agent:editor", vec![NewMessage::text(Role::Ai, marked("for the editor").as_str())])).await;
     let directive = serde_json::json!({"messageTo": "editor", "message": marked("order"), "contextSetUpdate": {
         "contextSets": [{"name": marked("Plan"), "context": marked("all of it"), "visibleToAgents": ["editor"]}]}});
-    run(&session, Command::Direct(directive)).await;
+    run(&session, Direct(directive)).await;
     run(&session, put("Open", "for everyone")).await;
     say(&session, "hello, all of you").await;
     session

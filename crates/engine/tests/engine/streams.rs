@@ -206,10 +206,10 @@ async fn whoever_gains_sight_gets_the_whole_thing_and_whoever_loses_it_a_deletio
     let (seq, kind, data) = next(&mut stream).await;
     assert_eq!((seq, kind.as_str(), data.as_str()), (7, "context_set.deleted", r#"{"name":"Brief"}"#));
     run(&session, put_for("Brief", "still hidden", &["editor"])).await;
-    run(&session, Command::PutThread(thread("aside"), only(&["editor"]))).await;
-    run(&session, Command::PutThread(thread("aside"), only(&["editor", "writer"]))).await;
+    run(&session, PutThread { thread: thread("aside"), visible_to: only(&["editor"]) }).await;
+    run(&session, PutThread { thread: thread("aside"), visible_to: only(&["editor", "writer"]) }).await;
     assert_eq!(next(&mut stream).await.1, "thread.updated");
-    run(&session, Command::PutThread(thread("aside"), only(&["editor"]))).await;
+    run(&session, PutThread { thread: thread("aside"), visible_to: only(&["editor"]) }).await;
     let (seq, kind, _) = next(&mut stream).await;
     assert_eq!((seq, kind.as_str()), (11, "thread.deleted"));
 }
@@ -252,7 +252,7 @@ async fn an_agent_that_leaves_the_team_gets_nothing_more() {
     let session = session().await;
     let mut stream = session.subscribe(agent("writer"), None, Filter::default()).await.unwrap();
     let team = serde_json::json!({"agents": [{"name": "lead", "role": "manager"}]});
-    run(&session, Command::UpdateSession(serde_json::from_value(team).unwrap())).await;
+    run(&session, serde_json::from_value(team).unwrap()).await;
     say(&session, "among ourselves").await;
     assert_eq!(code(soon("the refusal", stream.next()).await), "not_found");
 }
@@ -280,7 +280,8 @@ fn change() -> impl Strategy<Value = Command> {
     let who = prop::sample::subsequence(vec!["lead", "writer", "editor"], 0..=3);
     prop_oneof![
         (0..2u8, who.clone()).prop_map(|(set, who)| put_for(&format!("set {set}"), "content", &who)),
-        (0..2u8, who).prop_map(|(name, who)| Command::PutThread(thread(&format!("thread {name}")), only(&who))),
+        (0..2u8, who)
+            .prop_map(|(name, who)| PutThread { thread: thread(&format!("thread {name}")), visible_to: only(&who) }),
         (0..2u8).prop_map(|name| add(&format!("thread {name}"), vec![text("words")])),
     ]
 }

@@ -103,7 +103,7 @@ async fn whoever_is_refused_stops_nobody_in_the_same_batch() {
         ask(add("main", vec![with_id("a", "one")])),
         ask(add("main", vec![with_id("a", "another")])),
         ask(add("main", vec![with_id("a", "one")])),
-        ask(callboard_engine::core::command::Command::DeleteSet("nothing".parse().unwrap())),
+        ask(callboard_engine::core::command::DeleteSet("nothing".parse().unwrap())),
         ask(put("last", "2")),
     ];
     for _ in 0..64 {
@@ -135,7 +135,7 @@ async fn a_write_is_read_at_once_by_whoever_wrote_it() {
 async fn whoever_is_refused_was_held_against_what_others_wrote_last() {
     let store = memory(&clock());
     let [here, there] = two([store.clone(), store]).await;
-    let delete = |name: &str| callboard_engine::core::command::Command::DeleteSet(name.parse().unwrap());
+    let delete = |name: &str| callboard_engine::core::command::DeleteSet(name.parse().unwrap());
     for n in 0..8 {
         let head = run(&here, put("Brief", &n.to_string())).await.head;
         // The other board has not looked since.

@@ -1,8 +1,8 @@
 //! The course of a run where nothing goes wrong.
 
 use callboard_engine::core::{
-    command::Command,
-    run::{Due, Limits, Status},
+    form::SubmitForm,
+    run::{Due, Limits, ResumeRun, Status, ToolResults},
 };
 use callboard_model::scripted::{Reply, last_text};
 use serde_json::json;
@@ -95,7 +95,7 @@ async fn the_user_fills_in_a_form_and_the_run_goes_on() {
     let session = crate::fixture::board(&store).session(&"s".parse().unwrap()).await.unwrap();
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingUser);
     let answers = json!({"season": "winter"}).as_object().cloned().unwrap();
-    user(&session, Command::SubmitForm(form, answers)).await;
+    user(&session, SubmitForm { form, answers }).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     assert_eq!(models.asked(), ["directive", "form", "directive"]);
 }
@@ -112,7 +112,7 @@ async fn the_caller_brings_the_results_of_tools() {
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     assert_eq!(models.endpoint.requests()[1]["tools"][0]["function"]["name"], "look_up");
-    let bring = |id: &str| Command::ToolResults(run.clone(), vec![(id.to_owned(), format!("result of {id}"))]);
+    let bring = |id: &str| ToolResults { run: run.clone(), results: vec![(id.to_owned(), format!("result of {id}"))] };
     user(&session, bring("call_2")).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     user(&session, bring("call_1")).await;
@@ -144,7 +144,7 @@ async fn at_a_limit_the_run_is_held_and_can_be_resumed() {
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Paused);
     assert!(reason(&session, &run).await.contains("limit of 2 turns"));
     assert_eq!(models.endpoint.requests().len(), 2);
-    user(&session, Command::ResumeRun(run.clone())).await;
+    user(&session, ResumeRun(run.clone())).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
 }
 

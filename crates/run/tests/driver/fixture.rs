@@ -107,7 +107,7 @@ pub(crate) async fn start(session: &Session) -> RunId {
 
 pub(crate) async fn start_with(session: &Session, limits: Option<Limits>) -> RunId {
     let new = NewRun { kind: Kind::Team, input: "Write a haiku on tides.".into(), limits };
-    match user(session, Command::StartRun(new)).await {
+    match user(session, new).await {
         Answer::Run(run) => run,
         other => panic!("{other:?}"),
     }

@@ -24,6 +24,7 @@ use crate::{
         Models, board, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, to,
         user, whole_run,
     },
+    run::{CancelRun, PauseRun, ResumeRun},
 };
 
 /// Starts to drive, and waits until the model has been asked so often.
@@ -58,7 +59,7 @@ async fn a_run_that_is_cancelled_does_not_wait_for_its_model() {
         let run = start(&session).await;
         let models = Models::new(|_, _| Reply::silence());
         let driving = asked(&models, &session, &run, 1).await;
-        user(who, Command::CancelRun(run.clone())).await;
+        user(who, CancelRun(run.clone())).await;
         // Long before anybody loses patience with the model.
         let driven = tokio::time::timeout(Duration::from_secs(10), driving).await;
         assert_eq!(driven.unwrap().unwrap().unwrap(), Status::Cancelled);
@@ -79,12 +80,12 @@ async fn a_run_that_is_held_during_a_call_keeps_the_answer() {
         async move { driver.drive(&run).await }
     });
     assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(1, Duration::from_secs(30))));
-    user(&session, Command::PauseRun(run.clone(), "lunch".to_owned())).await;
+    user(&session, PauseRun { run: run.clone(), reason: "lunch".to_owned() }).await;
     gate.add_permits(1);
     assert_eq!(soon("the driver", driving).await.unwrap().unwrap(), Status::Paused);
     assert_eq!(reason(&session, &run).await, "lunch");
     assert_eq!(texts(&session, "agent:writer").await, ["Write it."]);
-    user(&session, Command::ResumeRun(run.clone())).await;
+    user(&session, ResumeRun(run.clone())).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     assert_eq!(models.asked(), ["directive", "work", "verdict", "directive"]);
     assert_eq!(of_type(&journal(&store).await, "turn.answered").len(), 4);

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use callboard_engine::core::{
-    command::Command,
     conversation::{NewMessage, Role},
     entry::{Actor, Hash},
     id::ThreadId,
-    run::Status,
+    run::{Status, ToolResults},
 };
 use callboard_model::scripted::{Reply, first_text};
 use serde_json::{Value, json};
@@ -68,7 +67,8 @@ async fn the_caller_brings_the_results_of_tools_that_a_worker_on_anthropic_calls
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     assert_eq!(models.endpoint.requests()[1]["tools"][0]["name"], "look_up");
-    let bring = |id: &str, result: &str| Command::ToolResults(run.clone(), vec![(id.to_owned(), result.to_owned())]);
+    let bring =
+        |id: &str, result: &str| ToolResults { run: run.clone(), results: vec![(id.to_owned(), result.to_owned())] };
     user(&session, bring("call_2", "going out")).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     user(&session, bring("call_1", "up and down")).await;

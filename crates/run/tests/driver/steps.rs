@@ -39,7 +39,7 @@ async fn in_steps(session: &Session) -> RunId {
         ],
     });
     let patch: SessionPatch = serde_json::from_value(patch).unwrap();
-    user(session, Command::UpdateSession(patch)).await;
+    user(session, patch).await;
     start(session).await
 }
 
@@ -54,7 +54,7 @@ fn offered(request: &Value) -> Vec<&str> {
 async fn bring(session: &Session, run: &RunId) -> Vec<String> {
     let Due::Tools { calls, .. } = run_of(session, run).await.due else { panic!("no tool is awaited") };
     let results = calls.iter().map(|call| (call.id.clone(), format!("result of {}", call.name))).collect();
-    user(session, Command::ToolResults(run.clone(), results)).await;
+    user(session, ToolResults { run: run.clone(), results }).await;
     calls.into_iter().map(|call| call.name).collect()
 }
 
@@ -187,10 +187,10 @@ async fn a_worker_without_the_tool_that_is_due_is_not_asked_and_the_run_is_held_
         assert!(reason.contains("editor cannot be asked: the tool look_up is due and not among those"), "{reason}");
         assert!(reason.contains("advance the sequence"), "{reason}");
         assert_eq!(models.asked(), ["directive"]);
-        user(&session, Command::ResumeRun(run.clone())).await;
+        user(&session, ResumeRun(run.clone())).await;
     }
     for _ in 0..2 {
-        user(&session, Command::Steps(StepsChange::Advance)).await;
+        user(&session, StepsChange::Advance).await;
     }
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
 }
@@ -199,7 +199,7 @@ async fn a_worker_without_the_tool_that_is_due_is_not_asked_and_the_run_is_held_
 async fn what_models_used_is_added_up() {
     let session = session_on(&memory()).await;
     let run = in_steps(&session).await;
-    user(&session, Command::Steps(StepsChange::Report(Usage { prompt_tokens: 1, completion_tokens: 2 }))).await;
+    user(&session, StepsChange::Report(Usage { prompt_tokens: 1, completion_tokens: 2 })).await;
     let models = Models::new(|request, _| whole_run(request).with_usage(100, 10));
     carry_through(&models, &session, &run).await;
     let turns = models.endpoint.requests().len() as u64;
@@ -256,7 +256,7 @@ async fn a_turn_that_was_begun_offers_what_it_was_begun_with_and_is_judged_by_wh
         status = models.drive(&session, &run) => panic!("{status:?}"),
         () = reached.notified() => {}
     }
-    user(&session, Command::Steps(StepsChange::Advance)).await;
+    user(&session, StepsChange::Advance).await;
     assert_eq!(carry_through(&models, &session, &run).await, ["note", "publish"]);
     let requests = models.endpoint.requests();
     assert_eq!(requests[1], requests[2]);

@@ -16,6 +16,7 @@ use crate::{
         Models, asked, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, to,
         user, whole_run,
     },
+    run::{CancelRun, ResumeRun},
 };
 
 /// Answers badly once, and then well.
@@ -27,7 +28,7 @@ async fn fails_once(bad: impl Fn() -> Reply + Send + 'static) -> String {
     let reason = reason(&session, &run).await;
     // Held is held.
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Paused);
-    user(&session, Command::ResumeRun(run.clone())).await;
+    user(&session, ResumeRun(run.clone())).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     assert_eq!(models.endpoint.requests().len(), 5);
     reason
@@ -54,7 +55,7 @@ async fn a_model_that_takes_too_long_pauses_the_run() {
     let models = Models::new(|_, _| Reply::stall("Hm"));
     let driver = models.driver(&session, "test");
     let limits = callboard_engine::core::run::Limits { seconds: Some(1), ..Default::default() };
-    user(&session, Command::CancelRun(run)).await;
+    user(&session, CancelRun(run)).await;
     let run = crate::fixture::start_with(&session, Some(limits)).await;
     assert_eq!(soon("the run", driver.drive(&run)).await.unwrap(), Status::Paused);
     assert!(reason(&session, &run).await.contains("more than 1 seconds"));
@@ -76,7 +77,7 @@ async fn without_a_model_the_run_says_what_to_do() {
 async fn a_model_that_is_none_pauses_the_run() {
     let session = session().await;
     let team = json!({"agents": [{"name": "lead", "role": "manager", "model": "openai:"}]});
-    user(&session, Command::UpdateSession(serde_json::from_value(team).unwrap())).await;
+    user(&session, serde_json::from_value(team).unwrap()).await;
     let run = start(&session).await;
     let models = Models::new(|_, _| done("Done."));
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Paused);
@@ -96,7 +97,7 @@ async fn a_worker_that_left_the_team_hands_its_turn_back_to_the_manager() {
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     let team = json!({"agents": [{"name": "lead", "role": "manager"}]});
-    user(&session, Command::UpdateSession(serde_json::from_value(team).unwrap())).await;
+    user(&session, serde_json::from_value(team).unwrap()).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
 }
 

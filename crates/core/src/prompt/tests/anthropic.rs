@@ -3,8 +3,7 @@ use serde_json::{Value, json};
 
 use super::{at_work, board, of_the_turn, parts, short, text_items};
 use crate::{
-    command::Command,
-    conversation::NewMessage,
+    conversation::{AddMessages, NewMessage},
     count::Counting,
     prompt::{Format, Prompt},
     testing::Board,
@@ -48,7 +47,7 @@ fn is_marked(block: &Value) -> bool {
 fn said(agent: &str, thread: &str, messages: Value) -> Prompt {
     let mut board = Board::team("lead writer");
     let messages: Vec<NewMessage> = serde_json::from_value(messages).unwrap();
-    board.by("writer", Command::AddMessages(thread.parse().unwrap(), messages)).unwrap();
+    board.by("writer", AddMessages { thread: thread.parse().unwrap(), messages }).unwrap();
     board.prompt_as(agent, thread, 4000, Format::Anthropic).unwrap()
 }
 
@@ -190,6 +189,6 @@ fn what_is_blank_is_not_written_and_nothing_at_all_still_begins_and_ends_with_th
 fn what_the_system_says_is_the_users_with_its_name() {
     let mut board = Board::team("lead writer");
     let message: NewMessage = serde_json::from_value(json!({"role": "system", "content": "Be quick."})).unwrap();
-    board.user(Command::AddMessages("main".parse().unwrap(), vec![message])).unwrap();
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
     assert_snapshot!(talk(&board.prompt_as("lead", "main", 4000, Format::Anthropic).unwrap()), @"user*: system: Be quick.");
 }

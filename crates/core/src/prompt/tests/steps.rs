@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::{as_text, at_work, items, of_the_turn, parts};
 use crate::{
-    command::Command,
     prompt::{Body, Format, Prompt},
     session::SessionPatch,
     step::{Place, StepsChange},
@@ -22,14 +21,14 @@ fn in_steps() -> Board {
         {"name": "quiet", "available_tools": {"denied": ["*"]}},
     ]}))
     .unwrap();
-    board.user(Command::UpdateSession(patch)).unwrap();
+    board.user(patch).unwrap();
     board.reply(r#"{"messageTo": "writer", "message": "Once more."}"#).unwrap();
     board
 }
 
 fn use_tools(board: &mut Board, tools: &[&str]) {
     for tool in tools {
-        board.user(Command::Steps(StepsChange::UseTool((*tool).into()))).unwrap();
+        board.user(StepsChange::UseTool((*tool).into())).unwrap();
     }
 }
 
@@ -129,14 +128,14 @@ fn the_tools_that_were_used_are_named_as_far_as_they_are_new() {
 fn a_step_may_have_nothing_to_say_and_none_need_be_active() {
     let mut board = in_steps();
     let quiet = Place { active_step: Some("quiet".parse().ok()), sequence_index: None };
-    board.user(Command::Steps(StepsChange::Set(quiet))).unwrap();
+    board.user(StepsChange::Set(quiet)).unwrap();
     assert_snapshot!(active_step(&as_text(&board, "writer", "agent:writer", 1000)), @r#"
     <ACTIVE_STEP name="quiet">
     Tools used so far: none.
     </ACTIVE_STEP>
     "#);
     let patch: SessionPatch = serde_json::from_value(json!({"steps": [{"name": "other"}]})).unwrap();
-    board.user(Command::UpdateSession(patch)).unwrap();
+    board.user(patch).unwrap();
     assert_snapshot!(active_step(&as_text(&board, "writer", "agent:writer", 1000)), @"
     <ACTIVE_STEP>
     No step is active.
