@@ -3,7 +3,6 @@
 use std::{path::Path, sync::Arc};
 
 use callboard_core::{
-    command::Command,
     conversation::{AddMessages, NewMessage, Role},
     entry::Actor,
     id::ThreadId,
@@ -45,7 +44,7 @@ pub(crate) fn text(number: usize) -> String {
 }
 
 /// A message of [`MESSAGE`] bytes in `main`.
-pub(crate) fn message(number: usize) -> Command {
+pub(crate) fn message(number: usize) -> AddMessages {
     AddMessages { thread: ThreadId::main(), messages: vec![NewMessage::text(Role::User, text(number))] }
 }
 

@@ -21,7 +21,7 @@ use crate::{
 /// A change that somebody asks for. It is checked against the state and answered, item by item where it has items.
 pub trait Command: Debug + Send + Sync + 'static {
     /// What it is answered with.
-    type Answer: Send + 'static;
+    type Answer: Send + Sync + 'static;
 
     /// Whether it makes the session. Every other command needs one that is there.
     const CREATES_SESSION: bool = false;
@@ -47,7 +47,7 @@ pub trait Command: Debug + Send + Sync + 'static {
 }
 
 /// An answer that is kept in the journal, so that a request that carries a key can be given it again.
-pub trait KeptAnswer: Serialize + DeserializeOwned + Clone + Send + 'static {
+pub trait KeptAnswer: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {
     /// What it is called in the journal.
     const NAME: &'static str;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
+    error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
     time::Timestamp,
 };
@@ -81,6 +82,11 @@ impl Error {
             Self::ClockOff { .. } => "clock_off",
             Self::Closed => "closed",
         }
+    }
+
+    /// Whether it is this conflict with what is there.
+    pub fn is(&self, conflict: ConflictKind) -> bool {
+        matches!(self, Self::Refused(Refusal::Conflict { kind, .. }) if *kind == conflict)
     }
 
     /// Whether somebody else was faster: where a session is made, that there is one of its name.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    command::{Answer, Command},
+    command::Command,
     conversation::AddMessages,
     entry::{Actor, Entry, Hash},
     error::Error as Refusal,
@@ -23,7 +23,7 @@ use crate::{
     error::Error,
     journal::read,
     live::{
-        job::{Ephemeral, Execute, Job, Receipt},
+        job::{Ephemeral, Job, Receipt, Waiting},
         open::Open,
         session::Live,
     },
@@ -120,20 +120,20 @@ impl Session {
     }
 
     /// Executes a command: its entries are durable and published when it is answered.
-    pub async fn execute(&self, by: impl Into<Actor>, command: Command) -> Result<Receipt, Error> {
+    pub async fn execute<C: Command>(&self, by: impl Into<Actor>, command: C) -> Result<Receipt<C::Answer>, Error> {
         self.execute_at(by, None, command).await
     }
 
     /// Executes a command, where the head is `expected`: otherwise it is refused as [`Error::Stale`].
-    pub async fn execute_at(
+    pub async fn execute_at<C: Command>(
         &self,
         by: impl Into<Actor>,
         expected: Option<Seq>,
-        command: Command,
-    ) -> Result<Receipt, Error> {
+        command: C,
+    ) -> Result<Receipt<C::Answer>, Error> {
         count_before(&command).await?;
         let by = by.into();
-        self.live.ask(|answer| Job::Execute(Box::new(Execute { by, command, expected, answer }))).await
+        self.live.ask(|answer| Job::Execute(Box::new(Waiting::new(by, command, expected, answer)))).await
     }
 
     /// Adds one message that is a text, and says where it is.
@@ -144,10 +144,7 @@ impl Session {
         message: callboard_core::conversation::NewMessage,
     ) -> Result<Seq, Error> {
         let receipt = self.execute(by, AddMessages { thread: thread.clone(), messages: vec![message] }).await?;
-        match receipt.answer {
-            Answer::Messages(messages) => Ok(messages.first().map_or(receipt.head, |message| message.seq)),
-            _ => Ok(receipt.head),
-        }
+        Ok(receipt.answer.first().map_or(receipt.head, |message| message.seq))
     }
 
     /// Looks at the session through the eyes of `viewer`.
@@ -254,7 +251,7 @@ fn missing(hash: Hash) -> callboard_store::Error {
 }
 
 /// Counts the long texts of a command where nothing waits for it, so that the session's task finds them counted.
-async fn count_before(command: &Command) -> Result<(), Error> {
+async fn count_before(command: &impl Command) -> Result<(), Error> {
     const LONG: usize = 16 * 1024;
     // One that is too large is refused anyway.
     let counts = |text: &Arc<str>| (LONG..=MAX_BYTES).contains(&text.len());

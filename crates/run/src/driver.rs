@@ -3,12 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use callboard_core::{
-    command::Answer,
     entry::Actor,
     id::RunId,
-    run::{self, ClaimRun, PauseRun, Run, Status, next::Next},
+    run::{self, ClaimRun, Epoch, PauseRun, Run, Status, next::Next},
 };
-use callboard_engine::{Receipt, Session};
+use callboard_engine::Session;
 use callboard_model::ChatModel;
 
 use crate::Error;
@@ -75,19 +74,12 @@ impl Driver {
 
     async fn claim(&self, run: &RunId) -> Result<u64, Error> {
         let command = ClaimRun { run: run.clone(), node: self.settings.node.clone() };
-        match self.session.execute(Actor::System, command).await?.answer {
-            Answer::Claimed(epoch) => Ok(epoch),
-            _ => Err(Error::TakenOver),
-        }
+        let Epoch(epoch) = self.session.execute(Actor::System, command).await?.answer;
+        Ok(epoch)
     }
 
     /// Holds the run, with the reason for all to read. Says how it stands then.
     pub async fn pause(&self, run: &RunId, reason: String) -> Result<Status, Error> {
-        Ok(stands(self.session.execute(Actor::System, PauseRun { run: run.clone(), reason }).await?))
+        Ok(self.session.execute(Actor::System, PauseRun { run: run.clone(), reason }).await?.answer)
     }
-}
-
-/// How a run stands after what was brought.
-pub(crate) fn stands(receipt: Receipt) -> Status {
-    if let Answer::Stands(status) = receipt.answer { status } else { Status::Running }
 }

@@ -7,7 +7,7 @@ use callboard_core::{
     conversation::ToolCall,
     directive::schema,
     entry::{Actor, Entry},
-    error::Error as Refusal,
+    error::{ConflictKind, Error as Refusal},
     fact,
     prompt::{Body, Format, Prompt},
     run::{
@@ -19,7 +19,7 @@ use callboard_engine::{Ephemeral, PromptQuery};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
-use crate::{Driver, Error, driver::stands};
+use crate::{Driver, Error};
 
 /// A turn that is under way.
 struct Turn<'a> {
@@ -36,21 +36,21 @@ impl Driver {
         let turn = match self.prepare(state, run, ask).await {
             Ok(turn) => turn,
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
-                return match code_of(&refusal) {
+                return match conflict(&refusal) {
                     // Somebody drives it, has ended it or holds it: that is in the journal, and seen at the next look.
-                    "run_taken_over" => Err(Error::TakenOver),
-                    "run_ended" | "turn_not_due" => Ok(Status::Running),
+                    Some(ConflictKind::RunTakenOver) => Err(Error::TakenOver),
+                    Some(ConflictKind::RunEnded | ConflictKind::TurnNotDue) => Ok(Status::Running),
                     _ => self.pause(&run.id, format!("the next turn cannot be taken: {refusal}")).await,
                 };
             }
             Err(error) => return Err(error),
         };
         let request = request(state, &turn);
-        let command = match self.ask(&turn, &request).await? {
-            Ok(answer) => turn.reply(answer),
-            Err(error) => turn.failure(error),
+        let brought = match self.ask(&turn, &request).await? {
+            Ok(answer) => self.bring(turn.reply(answer)).await,
+            Err(error) => self.bring(turn.failure(error)).await,
         };
-        match self.bring(command).await {
+        match brought {
             // What the model said is more than a journal takes, for instance.
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
                 let error = format!("its answer cannot be taken: {refusal}");
@@ -124,19 +124,19 @@ impl Driver {
 
     /// Brings what came of a turn and says how the run stands then. An answer is worth several tries where the store has a
     /// bad moment.
-    async fn bring(&self, command: Command) -> Result<Status, Error> {
+    async fn bring(&self, command: impl Command<Answer = Status> + Clone) -> Result<Status, Error> {
         use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
         let mut wait = Duration::from_millis(50);
         loop {
             let error = match self.session.execute(Actor::System, command.clone()).await {
-                Ok(receipt) => return Ok(stands(receipt)),
+                Ok(receipt) => return Ok(receipt.answer),
                 Err(error) => error,
             };
             match &error {
-                Refused(refusal) => match code_of(refusal) {
-                    "run_taken_over" => return Err(Error::TakenOver),
+                Refused(refusal) => match conflict(refusal) {
+                    Some(ConflictKind::RunTakenOver) => return Err(Error::TakenOver),
                     // It is in the journal already, or is not wanted any more: the next look says which.
-                    "run_ended" | "turn_not_pending" => return Ok(Status::Running),
+                    Some(ConflictKind::RunEnded | ConflictKind::TurnNotPending) => return Ok(Status::Running),
                     _ => return Err(error.into()),
                 },
                 Busy { .. } | Store { .. } | Unsettled { .. } if wait < Duration::from_secs(5) => {
@@ -236,9 +236,9 @@ fn query(ask: &Ask, model: &ModelName) -> PromptQuery {
     }
 }
 
-/// Which contradiction a refusal is; empty where it is none.
-fn code_of(refusal: &Refusal) -> &'static str {
-    if let Refusal::Conflict { code, .. } = refusal { code } else { "" }
+/// Which conflict a refusal is, if it is one.
+fn conflict(refusal: &Refusal) -> Option<ConflictKind> {
+    if let Refusal::Conflict { kind, .. } = refusal { Some(*kind) } else { None }
 }
 
 fn read(entry: &Entry) -> Result<TurnRequested, Error> {

@@ -8,7 +8,7 @@ use axum::{
 };
 use callboard_core::{
     agent,
-    command::Command,
+    command::{Command, KeptAnswer},
     entry::{Actor, Hash},
     error::Error as Refusal,
     id::{AgentName, SessionId},
@@ -66,7 +66,11 @@ impl<R> Authorized<R> {
     }
 
     /// Executes a command on these terms.
-    pub(crate) async fn execute(&self, options: WriteOptions, command: Command) -> Result<Receipt, Problem> {
+    pub(crate) async fn execute<C: Command<Answer: KeptAnswer>>(
+        &self,
+        options: WriteOptions,
+        command: C,
+    ) -> Result<Receipt<C::Answer>, Problem> {
         let (by, session) = (self.actor.clone(), &self.session);
         let WriteOptions { expected, request } = options;
         Ok(match request {
@@ -139,7 +143,11 @@ impl<R: Right> FromRequestParts<App> for AuthorizedToAdd<R> {
 
 impl<R> AuthorizedToAdd<R> {
     /// Executes a command on these terms.
-    pub(crate) async fn execute(self, options: WriteOptions, command: Command) -> Result<Receipt, Problem> {
+    pub(crate) async fn execute<C: Command<Answer: KeptAnswer> + Clone>(
+        self,
+        options: WriteOptions,
+        command: C,
+    ) -> Result<Receipt<C::Answer>, Problem> {
         match self.0.execute(options.clone(), command.clone()).await {
             // There may be another session under this name by now.
             Err(problem) if problem.code == "not_found" => {

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use callboard_core::{
-    command::Command,
     entry::Actor,
-    file::ContextFile,
+    file::{ContextFile, ObserveFiles},
     id::{BadName, SessionId},
     time::Timestamp,
 };
@@ -60,7 +59,7 @@ impl Files {
         let state = session.state().await?;
         let is_known = |file: &ContextFile| state.files.get(&file.path).is_some_and(|held| *held.file == *file);
         if state.files.iter().count() != seen.len() || !seen.iter().all(is_known) {
-            session.execute(Actor::System, Command::ObserveFiles(seen)).await?;
+            session.execute(Actor::System, ObserveFiles(seen)).await?;
         }
         *looked = Some(began);
         Ok(())

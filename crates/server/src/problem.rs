@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use callboard_core::error::{Error as Refusal, Fault};
+use callboard_core::error::{ConflictKind, Error as Refusal, Fault};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -148,15 +148,18 @@ impl From<Refusal> for Problem {
             Refusal::Invalid(faults) => {
                 Self { errors: wrongs(faults), ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail) }
             }
-            Refusal::Contradiction { code, faults } => {
-                Self { errors: wrongs(faults), ..Self::new(StatusCode::CONFLICT, code, detail) }
+            Refusal::Contradiction { kind, faults } => {
+                Self { errors: wrongs(faults), ..Self::new(StatusCode::CONFLICT, kind.code(), detail) }
             }
             Refusal::NotFound { .. } | Refusal::NoEntry { .. } => Self::not_found(detail),
             Refusal::Forbidden { hint, .. } => Self::new(StatusCode::FORBIDDEN, "forbidden", detail).hint(hint),
-            Refusal::Conflict { code: code @ "idempotency_key_reused", what, hint } => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, what).hint(hint)
+            Refusal::Conflict { kind, what, hint } => {
+                let status = match kind {
+                    ConflictKind::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+                    _ => StatusCode::CONFLICT,
+                };
+                Self::new(status, kind.code(), what).hint(hint)
             }
-            Refusal::Conflict { code, what, hint } => Self::new(StatusCode::CONFLICT, code, what).hint(hint),
             Refusal::NoSteps => Self::new(StatusCode::NOT_FOUND, "no_orchestration", detail),
             Refusal::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail),
             Refusal::BudgetExceeded { .. } => {

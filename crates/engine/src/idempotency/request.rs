@@ -1,11 +1,11 @@
 //! Requests that carry a key: answered once, and given the same answer again.
 
 use callboard_core::{
-    command::{Answer, Command},
+    command::{Command, KeptAnswer},
     entry::Actor,
     error::Error as Refusal,
     id::Seq,
-    idempotency::{self, Request},
+    idempotency::{self, Keyed, Request},
     view::View,
     viewer::Viewer,
 };
@@ -15,20 +15,20 @@ use crate::{error::Error, live::job::Receipt, session::Session, sizes::sizes};
 impl Session {
     /// Executes a command for a request that carries a key, unless the same request was executed before: then its
     /// answer is given again, whatever the head is now, also after a restart and whoever executed it.
-    pub async fn execute_once(
+    pub async fn execute_once<C: Command<Answer: KeptAnswer>>(
         &self,
         by: impl Into<Actor>,
         expected: Option<Seq>,
         request: Request,
-        command: Command,
-    ) -> Result<Receipt, Error> {
+        command: C,
+    ) -> Result<Receipt<C::Answer>, Error> {
         let by = by.into();
         if let Some(receipt) = self.answered(&by, &request).await? {
             return Ok(receipt);
         }
-        let keyed = Command::Keyed(request.clone(), Box::new(command));
+        let keyed = Keyed { request: request.clone(), command };
         match self.execute_at(by.clone(), expected, keyed).await {
-            Ok(receipt) => Ok(unwrapped(receipt)),
+            Ok(Receipt { answer, head }) => Ok(Receipt { head: answer.before.unwrap_or(head), answer: answer.answer }),
             // What stands in its way may be what the same request did a moment ago.
             Err(error @ (Error::Refused(_) | Error::Stale { .. })) => match self.answered(&by, &request).await? {
                 Some(receipt) => Ok(receipt),
@@ -38,18 +38,11 @@ impl Session {
         }
     }
 
-    async fn answered(&self, by: &Actor, request: &Request) -> Result<Option<Receipt>, Error> {
+    async fn answered<A: KeptAnswer>(&self, by: &Actor, request: &Request) -> Result<Option<Receipt<A>>, Error> {
         let Some(seq) = self.live.store.find(self.id(), &request.claim(by)).await? else { return Ok(None) };
         let there = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
-        let answer = idempotency::facts::again(request, &there)?;
-        Ok(Some(unwrapped(Receipt { answer, head: seq })))
-    }
-}
-
-fn unwrapped(receipt: Receipt) -> Receipt {
-    match receipt.answer {
-        Answer::Again { answer, head } => Receipt { answer: *answer, head },
-        _ => receipt,
+        let (answer, head) = idempotency::facts::again(request, &there)?;
+        Ok(Some(Receipt { answer, head }))
     }
 }
 

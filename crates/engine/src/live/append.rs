@@ -1,13 +1,14 @@
 //! The append path: what waits is decided together, appended with one compare-and-set, and answered once it is durable.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use callboard_core::{
-    command::{self, Asked, Command, Decision, Known, Undecided},
+    command::Lookups,
     entry::{Entry, Head},
     id::{Seq, SessionId},
     state::State,
     text::Values,
+    time::Timestamp,
 };
 use callboard_store::{Append, Store, Work};
 use tokio::time::Instant;
@@ -16,10 +17,9 @@ use crate::{
     error::Error,
     journal::{PAGE, read},
     live::{
-        job::{Execute, Receipt},
+        job::{Batch, Execute},
         writer::Writer,
     },
-    sizes::sizes,
     upkeep::{expiry, lease},
 };
 
@@ -29,13 +29,8 @@ const TRIES: u32 = 16;
 /// How long a store is told again what it may have done, before whoever asked is told that nobody knows.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Commands decided one after the other, as far as they go.
-struct Batch {
-    entries: Vec<Entry>,
-    values: Values,
-    state: State,
-    answers: Vec<Result<Receipt, Error>>,
-}
+/// With so many items, commands are decided off the runtime: that takes some milliseconds.
+const MANY_ITEMS: usize = 256;
 
 /// What became of a batch.
 enum Outcome {
@@ -49,35 +44,31 @@ enum Outcome {
 
 impl Writer {
     /// Executes commands in order and answers each.
-    pub(crate) async fn execute(&mut self, jobs: Vec<Execute>) {
-        let answers = match self.append(&jobs).await {
-            Ok(answers) => answers,
-            Err(error) => jobs.iter().map(|_| Err(error.clone())).collect(),
-        };
-        for (job, answer) in jobs.into_iter().zip(answers) {
-            // Whoever asked may have left; what was appended stays.
-            let _ = job.answer.send(answer);
+    pub(crate) async fn execute(&mut self, mut jobs: Vec<Box<dyn Execute>>) {
+        let appended = self.append(&mut jobs).await;
+        for job in jobs {
+            job.answer(appended.clone());
         }
     }
 
-    async fn append(&mut self, jobs: &[Execute]) -> Result<Vec<Result<Receipt, Error>>, Error> {
-        let mut known = self.known_of(jobs).await?;
+    async fn append(&mut self, jobs: &mut Vec<Box<dyn Execute>>) -> Result<(), Error> {
+        let mut lookups = self.look_up_entries(jobs).await?;
         let mut tries = 0;
         loop {
             let before = self.state()?;
-            let batch = match self.decide(jobs, &before, &known) {
+            let batch = match self.decide(jobs, &before, &lookups).await? {
                 Ok(batch) => batch,
                 Err(seq) => {
-                    self.look_up(seq, &mut known).await?;
+                    self.look_up(&[seq], &mut lookups).await?;
                     continue;
                 }
             };
-            match self.settle(before.head, &batch, &mut known).await? {
+            match self.settle(before.head, &batch, &mut lookups).await? {
                 Outcome::Done => {
                     if !batch.entries.is_empty() {
                         self.publish(batch.entries, batch.state);
                     }
-                    return Ok(batch.answers);
+                    return Ok(());
                 }
                 Outcome::Informed => {}
                 Outcome::Overtaken => {
@@ -87,7 +78,7 @@ impl Writer {
                     }
                     self.pause(tries).await;
                     self.catch_up().await?;
-                    known = self.known_of(jobs).await?;
+                    lookups = self.look_up_entries(jobs).await?;
                 }
             }
         }
@@ -95,7 +86,7 @@ impl Writer {
 
     /// Appends a batch. One that is empty has to be up to date all the same: somebody else may have made what was
     /// refused possible.
-    async fn settle(&mut self, expected: Head, batch: &Batch, known: &mut Known) -> Result<Outcome, Error> {
+    async fn settle(&mut self, expected: Head, batch: &Batch, lookups: &mut Lookups) -> Result<Outcome, Error> {
         if batch.entries.is_empty() {
             self.catch_up().await?;
             return Ok(if self.state()?.head == expected { Outcome::Done } else { Outcome::Overtaken });
@@ -106,10 +97,10 @@ impl Writer {
             Err(error) => return Err(error),
         };
         match &*refused {
-            callboard_store::Error::KeyTaken { key, .. } if !known.keys.contains_key(key) => {
-                self.look_up_keys(batch, known).await?;
+            callboard_store::Error::KeyTaken { key, .. } if !lookups.keys.contains_key(key) => {
+                self.look_up_keys(batch, lookups).await?;
                 // A key that is taken and cannot be found is a store's contradiction: it is not asked about for ever.
-                Ok(if known.keys.contains_key(key) { Outcome::Informed } else { Outcome::Overtaken })
+                Ok(if lookups.keys.contains_key(key) { Outcome::Informed } else { Outcome::Overtaken })
             }
             callboard_store::Error::KeyTaken { .. } | callboard_store::Error::Conflict { .. } => Ok(Outcome::Overtaken),
             _ => Err(Error::Store { source: refused }),
@@ -136,82 +127,61 @@ impl Writer {
     }
 
     /// Decides commands one after the other. A command that is refused stops no other. Says which entry has to be
-    /// looked up first, if one has.
-    fn decide(&self, jobs: &[Execute], before: &State, known: &Known) -> Result<Batch, Seq> {
-        let mut known = known.clone();
-        let mut batch =
-            Batch { entries: Vec::new(), values: Values::new(), state: before.clone(), answers: Vec::new() };
-        for (at, job) in jobs.iter().enumerate() {
-            let decided = batch.entries.len();
-            let answer = self.decide_one(job, &mut batch, &known)?;
-            batch.answers.push(answer);
-            if at + 1 < jobs.len() {
-                // What is decided later in this batch finds it, as if it were in the journal.
-                for entry in batch.entries.iter().skip(decided) {
-                    let seq = entry.header.seq;
-                    known.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), seq)));
-                    known.entries.insert(seq, Some(entry.clone()));
-                }
-            }
+    /// looked up first, if one has. Many items are decided where nothing else waits for it.
+    async fn decide(
+        &self,
+        jobs: &mut Vec<Box<dyn Execute>>,
+        before: &State,
+        lookups: &Lookups,
+    ) -> Result<Result<Batch, Seq>, Error> {
+        let (at, nonce) = (self.settings.clock.now(), self.nonce);
+        let batch = Batch { entries: Vec::new(), values: Values::new(), state: before.clone() };
+        if jobs.iter().map(|job| job.items()).sum::<usize>() < MANY_ITEMS {
+            return Ok(decide(jobs, batch, lookups, at, nonce));
         }
-        Ok(batch)
-    }
-
-    fn decide_one(&self, job: &Execute, batch: &mut Batch, known: &Known) -> Result<Result<Receipt, Error>, Seq> {
-        let head = batch.state.head.seq;
-        if let Some(expected) = job.expected.filter(|expected| *expected != head) {
-            return Ok(Err(Error::Stale { expected, head }));
-        }
-        let asked = Asked { by: &job.by, at: self.settings.clock.now(), nonce: self.nonce, count: sizes(), known };
-        match command::decide(&batch.state, &job.command, asked) {
-            Ok(Decision { entries, values, answer, state }) => {
-                batch.entries.extend(entries);
-                batch.values.extend(values);
-                batch.state = state;
-                Ok(Ok(Receipt { answer, head: batch.state.head.seq }))
-            }
-            Err(Undecided::Refused(error)) => Ok(Err(error.into())),
-            Err(Undecided::MissingEntry(seq)) => Err(seq),
-        }
-    }
-
-    /// Looks up at once what the ids of messages speak of, so that many need not be asked for one by one.
-    async fn known_of(&self, jobs: &[Execute]) -> Result<Known, Error> {
-        let head = self.state()?.head.seq;
-        let messages = jobs.iter().flat_map(|job| match &job.command {
-            Command::AddMessages(_, messages) => messages.as_slice(),
-            _ => &[],
+        let (mut many, lookups) = (std::mem::take(jobs), lookups.clone());
+        let deciding = tokio::task::spawn_blocking(move || {
+            let decided = decide(&mut many, batch, &lookups, at, nonce);
+            (many, decided)
         });
-        let named = messages.filter_map(|message| message.message_id.as_ref()?.as_seq());
-        let mut named: Vec<_> = named.filter(|seq| Seq::ZERO < *seq && *seq <= head).collect();
-        named.sort_unstable();
-        named.dedup();
-        let mut known = Known::default();
-        for run in named.chunk_by(|one, other| one.next() == *other).flat_map(|run| run.chunks(PAGE)) {
-            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-            let entries = read(&*self.store, &self.id, first.previous(), *last, run.len()).await?;
-            known.entries.extend(entries.into_iter().map(|entry| (entry.header.seq, Some(entry))));
+        let decided;
+        (*jobs, decided) = deciding.await.map_err(|_| Error::Closed)?;
+        Ok(decided)
+    }
+
+    /// Looks up at once the older entries that commands look at, so that many need not be asked for one by one.
+    async fn look_up_entries(&self, jobs: &[Box<dyn Execute>]) -> Result<Lookups, Error> {
+        let mut lookups = Lookups::default();
+        let mut named: Vec<_> = jobs.iter().flat_map(|job| job.entries()).collect();
+        if !named.is_empty() {
+            let head = self.state()?.head.seq;
+            named.retain(|seq| Seq::ZERO < *seq && *seq <= head);
+            named.sort_unstable();
+            named.dedup();
+            self.look_up(&named, &mut lookups).await?;
         }
-        Ok(known)
+        Ok(lookups)
     }
 
     /// Looks up which keys of a batch are taken, and by what.
-    async fn look_up_keys(&self, batch: &Batch, known: &mut Known) -> Result<(), Error> {
-        for key in batch.entries.iter().flat_map(|entry| &entry.header.keys) {
-            if known.keys.contains_key(key) {
-                continue;
-            }
-            if let Some(seq) = self.store.find(&self.id, key).await? {
-                known.keys.insert(key.clone(), seq);
-                self.look_up(seq, known).await?;
-            }
-        }
-        Ok(())
+    async fn look_up_keys(&self, batch: &Batch, lookups: &mut Lookups) -> Result<(), Error> {
+        let keys = batch.entries.iter().flat_map(|entry| &entry.header.keys);
+        let keys: Vec<_> = keys.filter(|key| !lookups.keys.contains_key(*key)).cloned().collect();
+        let found = self.store.find_each(&self.id, &keys).await?;
+        let taken: Vec<_> = keys.into_iter().zip(found).filter_map(|(key, seq)| Some((key, seq?))).collect();
+        let mut seqs: Vec<_> = taken.iter().map(|(_, seq)| *seq).collect();
+        seqs.sort_unstable();
+        seqs.dedup();
+        lookups.keys.extend(taken);
+        self.look_up(&seqs, lookups).await
     }
 
-    async fn look_up(&self, seq: Seq, known: &mut Known) -> Result<(), Error> {
-        let entry = entry(&*self.store, &self.id, seq).await?;
-        known.entries.insert(seq, entry);
+    async fn look_up(&self, seqs: &[Seq], lookups: &mut Lookups) -> Result<(), Error> {
+        for seqs in seqs.chunks(PAGE) {
+            lookups.entries.extend(seqs.iter().map(|seq| (*seq, None)));
+            let found = self.store.read_each(&self.id, seqs).await?;
+            lookups.entries.extend(found.into_iter().map(|entry| (entry.header.seq, Some(entry))));
+        }
         Ok(())
     }
 
@@ -220,6 +190,32 @@ impl Writer {
         let most = 1_u64 << tries.min(8);
         tokio::time::sleep(Duration::from_millis(self.settings.random.next() % most)).await;
     }
+}
+
+/// Decides commands one after the other, each on what those before it led to.
+fn decide(
+    jobs: &mut [Box<dyn Execute>],
+    mut batch: Batch,
+    lookups: &Lookups,
+    at: Timestamp,
+    nonce: Option<u32>,
+) -> Result<Batch, Seq> {
+    let mut lookups = Cow::Borrowed(lookups);
+    let (last, mut found) = (jobs.len().saturating_sub(1), 0);
+    for (place, job) in jobs.iter_mut().enumerate() {
+        job.decide(&mut batch, &lookups, at, nonce)?;
+        if place < last && found < batch.entries.len() {
+            // What is decided later in this batch finds it, as if it were in the journal.
+            let lookups = lookups.to_mut();
+            for entry in batch.entries.iter().skip(found) {
+                let seq = entry.header.seq;
+                lookups.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), seq)));
+                lookups.entries.insert(seq, Some(entry.clone()));
+            }
+            found = batch.entries.len();
+        }
+    }
+    Ok(batch)
 }
 
 /// Appends a batch. Where the store does not say whether it did, it is told again: what was appended the first time, or

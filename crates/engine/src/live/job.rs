@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    command::{Answer, Command},
-    entry::Actor,
+    command::{self, Command, Decision, DecisionContext, Lookups, Undecided},
+    entry::{Actor, Entry},
     id::{AgentName, RunId, Seq},
     state::State,
+    text::Values,
+    time::Timestamp,
 };
 use tokio::sync::oneshot;
 
-use crate::error::Error;
+use crate::{error::Error, sizes::sizes};
 
 /// What an executed command is answered with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Receipt {
+pub struct Receipt<A> {
     /// The answer of the command.
-    pub answer: Answer,
+    pub answer: A,
     /// The head of the session after it.
     pub head: Seq,
 }
@@ -40,7 +42,7 @@ pub enum Ephemeral {
 /// What is asked of the writer of a live session.
 pub(crate) enum Job {
     /// Decide a command and append what it leads to.
-    Execute(Box<Execute>),
+    Execute(Box<dyn Execute>),
     /// Read what others appended.
     CatchUp(oneshot::Sender<Result<(), Error>>),
     /// Note that the session is in use, where somebody waits for what happens in it.
@@ -49,12 +51,86 @@ pub(crate) enum Job {
     Close(oneshot::Sender<Result<(), Error>>),
 }
 
+/// A command of any type that waits for its turn.
+pub(crate) trait Execute: Send + Sync {
+    /// Decides it as the next one of `batch`, and keeps its answer. Says which entry has to be looked up first, if one
+    /// has; it is then decided again.
+    fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, now: Timestamp, nonce: Option<u32>) -> Result<(), Seq>;
+
+    /// Gives the answer that was kept, once what it speaks of is durable, or says why that failed.
+    fn answer(self: Box<Self>, appended: Result<(), Error>);
+
+    /// See [`Command::entries`].
+    fn entries(&self) -> Vec<Seq>;
+
+    /// See [`Command::items`].
+    fn items(&self) -> usize;
+}
+
+/// Commands decided one after the other, as far as they go.
+pub(crate) struct Batch {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) values: Values,
+    pub(crate) state: State,
+}
+
 /// A command that waits for its turn.
-pub(crate) struct Execute {
+pub(crate) struct Waiting<C: Command> {
     pub(crate) by: Actor,
-    pub(crate) command: Command,
+    pub(crate) command: C,
     pub(crate) expected: Option<Seq>,
-    pub(crate) answer: oneshot::Sender<Result<Receipt, Error>>,
+    decided: Option<Result<Receipt<C::Answer>, Error>>,
+    answer: oneshot::Sender<Result<Receipt<C::Answer>, Error>>,
+}
+
+impl<C: Command> Waiting<C> {
+    pub(crate) fn new(
+        by: Actor,
+        command: C,
+        expected: Option<Seq>,
+        answer: oneshot::Sender<Result<Receipt<C::Answer>, Error>>,
+    ) -> Self {
+        Self { by, command, expected, decided: None, answer }
+    }
+}
+
+impl<C: Command> Execute for Waiting<C> {
+    fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, at: Timestamp, nonce: Option<u32>) -> Result<(), Seq> {
+        let head = batch.state.head.seq;
+        if let Some(expected) = self.expected.filter(|expected| *expected != head) {
+            self.decided = Some(Err(Error::Stale { expected, head }));
+            return Ok(());
+        }
+        let context = DecisionContext { by: &self.by, at, nonce, count: sizes(), lookups };
+        self.decided = Some(match command::decide(&batch.state, &self.command, context) {
+            Ok(Decision { entries, values, answer, state }) => {
+                batch.entries.extend(entries);
+                batch.values.extend(values);
+                batch.state = state;
+                Ok(Receipt { answer, head: batch.state.head.seq })
+            }
+            Err(Undecided::Refused(error)) => Err(error.into()),
+            Err(Undecided::MissingEntry(seq)) => return Err(seq),
+        });
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, appended: Result<(), Error>) {
+        let answer = match appended {
+            Ok(()) => self.decided.unwrap_or(Err(Error::Closed)),
+            Err(error) => Err(error),
+        };
+        // Whoever asked may have left; what was appended stays.
+        let _ = self.answer.send(answer);
+    }
+
+    fn entries(&self) -> Vec<Seq> {
+        self.command.entries()
+    }
+
+    fn items(&self) -> usize {
+        self.command.items()
+    }
 }
 
 /// What is durable, or why there is nothing more to be known of it here.

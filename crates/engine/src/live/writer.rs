@@ -35,7 +35,7 @@ impl Deref for Writer {
 /// Jobs that were taken from the queue together, by what they ask for.
 #[derive(Default)]
 struct Taken {
-    commands: Vec<Execute>,
+    commands: Vec<Box<dyn Execute>>,
     catch_ups: Vec<oneshot::Sender<Result<(), Error>>>,
     note_use: bool,
     closes: Vec<oneshot::Sender<Result<(), Error>>>,
@@ -62,7 +62,7 @@ impl Writer {
         let mut taken = Taken::default();
         for job in jobs {
             match job {
-                Job::Execute(job) => taken.commands.push(*job),
+                Job::Execute(job) => taken.commands.push(job),
                 Job::CatchUp(answer) => taken.catch_ups.push(answer),
                 Job::NoteUse => taken.note_use = true,
                 Job::Close(answer) => taken.closes.push(answer),

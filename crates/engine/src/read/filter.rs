@@ -9,6 +9,7 @@ use callboard_core::{
     },
     entry::Entry,
     error::Error,
+    event,
     fact::{self, Fact},
     id::ThreadId,
     view::{Projected, View},
@@ -24,10 +25,6 @@ pub struct Filter {
     /// Only messages in these roles.
     pub roles: Vec<Role>,
 }
-
-/// Types as they are in the journal, and what a viewer may see in their place.
-const SHOWN_AS: [(&str, &str); 2] =
-    [("context_set.updated", "context_set.deleted"), ("thread.updated", "thread.deleted")];
 
 impl Filter {
     /// What the viewer gets of an entry: nothing, where it may not see it or does not want it.
@@ -48,7 +45,8 @@ impl Filter {
 
     /// The types of the entries that can be seen as one of those that are wanted; none where all are.
     pub(crate) fn stored_types(&self) -> Vec<Arc<str>> {
-        let behind = SHOWN_AS.iter().filter(|(_, shown)| self.types.iter().any(|kind| **kind == **shown));
-        self.types.iter().cloned().chain(behind.map(|(kind, _)| (*kind).into())).collect()
+        let is_wanted = |shown: &str| self.types.iter().any(|kind| **kind == *shown);
+        let behind = event::ALL.iter().filter(|one| one.gone_as.is_some_and(is_wanted));
+        self.types.iter().cloned().chain(behind.map(|one| one.kind.into())).collect()
     }
 }

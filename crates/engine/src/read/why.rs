@@ -1,17 +1,13 @@
 //! Why: reading a journal with the question where a text came from.
 
+use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes, texts};
 use callboard_core::{
-    entry::Hash,
     error::Error as Refusal,
     id::Seq,
-    text::Text,
     view::View,
     viewer::Viewer,
     why::{Finding, Why},
 };
-use serde_json::Value;
-
-use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes};
 
 impl Session {
     /// Says where `text` came from, who was shown it and what became of it, as far as `viewer` may know.
@@ -29,7 +25,7 @@ impl Session {
             for entry in &page {
                 if let Some(seen) = view.project(entry)? {
                     // Only what the projection shows is read: a hash that is hidden from the viewer is not in it.
-                    let values = self.values(long_text(&seen.data)).await?;
+                    let values = self.values(texts::of(&seen.kind, &seen.data)).await?;
                     why.read(&seen, &values.into_values().collect::<Vec<_>>());
                 }
             }
@@ -37,14 +33,4 @@ impl Session {
         self.live.confirm(&state).await?;
         Ok(why.finish(&view))
     }
-}
-
-/// The hash of the long text that an entry holds in one of its own fields: not what somebody wrote in its metadata.
-fn long_text(data: &str) -> Option<Hash> {
-    if !data.contains("\"sha256\"") {
-        return None;
-    }
-    let data: Value = serde_json::from_str(data).ok()?;
-    let texts = ["content", "message", "said"].into_iter().filter_map(|field| data.get(field));
-    texts.filter_map(|text| serde_json::from_value::<Text>(text.clone()).ok()?.stored()).next()
 }

@@ -2,9 +2,9 @@
 
 use callboard_core::{
     agent::Agent,
-    command::{self, Asked, Command, Decision, Known, Undecided},
+    command::{self, Decision, DecisionContext, Lookups, Undecided},
     entry::{Actor, Head},
-    error::Error as Refusal,
+    error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
     session::{NewSession, Settings as SessionSettings},
     state::State,
@@ -66,10 +66,10 @@ impl Board {
     async fn create_as(&self, new: NewSession) -> Result<Session, Error> {
         let id = new.id.clone();
         let now = self.settings().clock.now();
-        let known = Known::default();
+        let lookups = Lookups::default();
         let nonce = self.settings().nonce();
-        let asked = Asked { by: &Actor::User, at: now, nonce, count: sizes(), known: &known };
-        let decided = command::decide(&State::default(), &new, asked);
+        let context = DecisionContext { by: &Actor::User, at: now, nonce, count: sizes(), lookups: &lookups };
+        let decided = command::decide(&State::default(), &new, context);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),
             Undecided::MissingEntry(_) => Error::Busy { session: id.clone() },
@@ -87,13 +87,10 @@ impl Board {
     }
 }
 
-/// The code of the refusal that [`exists`] makes.
-pub(crate) const EXISTS: &str = "session_exists";
-
 /// That none of the ids that were tried, of which this was the last, is free.
 pub(crate) fn exists(id: Option<SessionId>) -> Error {
     let name = id.map(|id| format!(" {id}")).unwrap_or_default();
     let what = format!("there is a session{name}");
     let hint = "take another id, or leave it out to get a new one";
-    Refusal::Conflict { code: EXISTS, what, hint }.into()
+    Refusal::Conflict { kind: ConflictKind::SessionExists, what, hint }.into()
 }

@@ -12,7 +12,7 @@ use callboard_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, session::Session, texts::stored};
+use crate::{error::Error, session::Session, texts::long_texts};
 
 /// The version of the form of exports.
 pub(crate) const VERSION: u32 = 1;
@@ -62,7 +62,7 @@ impl Export {
         };
         let entries = self.session.page(after, self.head.seq, AT_ONCE).await?;
         for entry in &entries {
-            let hashes: Vec<_> = stored(&entry.data).into_iter().filter(|hash| self.given.insert(*hash)).collect();
+            let hashes: Vec<_> = long_texts(entry).into_iter().filter(|hash| self.given.insert(*hash)).collect();
             for sha256 in hashes {
                 let text = self.session.live.store.value(self.session.id(), sha256).await?;
                 push(&mut lines, &Line::Text { sha256, text })?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Entry, Hash},
+    error::ConflictKind,
     id::{Seq, SessionId},
     state::State,
 };
@@ -12,11 +13,8 @@ use crate::{
     board::Board,
     error::Error,
     session::Session,
-    texts::stored,
-    transfer::{
-        create::{EXISTS, exists},
-        session_copy::Making,
-    },
+    texts::long_texts,
+    transfer::{create::exists, session_copy::Making},
 };
 
 /// How many entries are appended at once.
@@ -33,7 +31,7 @@ impl Board {
         let mut in_use = None;
         for id in self.ids(id) {
             match self.fork_to(session, &state, &id, false).await {
-                Err(error) if error.code() == EXISTS => in_use = Some(id),
+                Err(error) if error.is(ConflictKind::SessionExists) => in_use = Some(id),
                 made => return made,
             }
         }
@@ -70,7 +68,7 @@ impl Board {
 
     async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {
         let mut values = Vec::new();
-        for hash in entries.iter().flat_map(|entry| stored(&entry.data)) {
+        for hash in entries.iter().flat_map(|entry| long_texts(entry)) {
             // What only looks like a long text, in somebody's metadata for instance, is not there.
             let text = session.live.store.value(session.id(), hash).await?;
             values.extend(text.map(|text| (hash, text)));

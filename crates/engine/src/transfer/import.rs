@@ -8,7 +8,7 @@ use std::{
 
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
-    error::Error as Refusal,
+    error::{ConflictKind, Error as Refusal},
     id::SessionId,
     state::State,
 };
@@ -19,9 +19,8 @@ use crate::{
     error::Error,
     journal::follows,
     session::Session,
-    texts::stored,
+    texts::long_texts,
     transfer::{
-        create::EXISTS,
         export::{AT_ONCE, Line, VERSION},
         session_copy::Making,
     },
@@ -81,9 +80,8 @@ async fn append_all(making: &mut Making<'_>, export: impl BufRead + Send + 'stat
 /// Where to go with an import whose id is in use.
 fn elsewhere(error: Error) -> Error {
     match error {
-        Error::Refused(Refusal::Conflict { code: EXISTS, what, .. }) => {
-            Refusal::Conflict { code: EXISTS, what, hint: "import it under another id, or delete that one first" }
-                .into()
+        Error::Refused(Refusal::Conflict { kind: kind @ ConflictKind::SessionExists, what, .. }) => {
+            Refusal::Conflict { kind, what, hint: "import it under another id, or delete that one first" }.into()
         }
         error => error,
     }
@@ -185,7 +183,7 @@ impl Import {
         if !follows(self.state.head, &entry) {
             return Err(self.wrong("the entry was changed, or does not follow on the one before"));
         }
-        if stored(&entry.data).iter().any(|hash| !self.texts.contains(hash)) {
+        if long_texts(&entry).iter().any(|hash| !self.texts.contains(hash)) {
             return Err(self.wrong("a long text of the entry is missing"));
         }
         self.state.apply(&entry).map_err(|error| self.wrong(&error.to_string()))?;

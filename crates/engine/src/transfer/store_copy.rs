@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     journal::{PAGE, read},
     live::append::append_surely,
-    texts::stored,
+    texts::long_texts,
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
         lease::work_of_nobody,
@@ -135,7 +135,7 @@ impl Copy<'_> {
             check_tag(head, entry)?;
             bytes += entry.data.len();
             check_texts(self.from, self.id, entry).await?;
-            for hash in stored(&entry.data) {
+            for hash in long_texts(entry) {
                 // What only looks like a long text, in somebody's metadata for instance, is not there.
                 let Some(text) = self.from.value(self.id, hash).await? else { continue };
                 bytes += text.len();

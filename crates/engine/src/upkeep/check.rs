@@ -12,7 +12,7 @@ use callboard_store::{Row, Store};
 use crate::{
     error::Error,
     journal::{PAGE, follows, read},
-    texts::needed,
+    texts::long_texts,
     upkeep::{
         expiry::lives_until,
         snapshot,
@@ -103,7 +103,7 @@ async fn check_beside(store: &dyn Store, id: &SessionId, entry: &Entry) -> Resul
 /// The long texts that an entry speaks of.
 pub(crate) async fn check_texts(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), Stop> {
     let Seq(seq) = entry.header.seq;
-    for hash in needed(&entry.data) {
+    for hash in long_texts(entry) {
         match store.value(id, hash).await? {
             Some(text) if Hash::of(text.as_bytes()) == hash => {}
             Some(_) => return Err(Stop::Wrong(format!("a long text of entry {seq} is not the one that was written"))),

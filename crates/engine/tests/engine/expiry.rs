@@ -3,9 +3,8 @@ use std::{sync::Arc, time::Duration};
 use callboard_engine::{
     Board, Filter, NewBoardSession, Session, Settings,
     core::{
-        command::Command,
         id::RunId,
-        run::{Kind, NewRun, TurnReply, TurnRequest, Usage},
+        run::{ClaimRun, Kind, NewRun, TurnReply, TurnRequest, Usage},
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use callboard_engine::{
     Board, Filter, Session,
     core::{
-        command::Command,
         run::{Kind, NewRun},
         viewer::Viewer,
     },
@@ -360,13 +359,13 @@ proptest! {
             let (mut acknowledged, mut unsettled) = (Vec::new(), Vec::new());
             for n in 0..24 {
                 let words = n.to_string();
-                let command = match n % 4 {
-                    0 => put(&words, &words),
-                    1 => add("main", vec![with_id(&format!("id {}", n / 8), &words)]),
-                    _ => add("main", vec![text(&words)]),
-                };
+                let message = if n % 4 == 1 { with_id(&format!("id {}", n / 8), &words) } else { text(&words) };
                 let is_message = n % 4 != 0;
-                match code(stage.session.execute(Viewer::User, command).await) {
+                let executed = match is_message {
+                    true => code(stage.session.execute(Viewer::User, add("main", vec![message])).await),
+                    false => code(stage.session.execute(Viewer::User, put(&words, &words)).await),
+                };
+                match executed {
                     "ok" if is_message => acknowledged.push(words),
                     "store_unsettled" if is_message => unsettled.push(words),
                     "ok" | "store_failed" | "store_full" | "store_unsettled" | "busy" | "message_exists" => {}

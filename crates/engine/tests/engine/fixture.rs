@@ -16,9 +16,10 @@ use callboard_engine::{
         audience::Audience,
         command::Command,
         context_set::PutSet,
-        conversation::{NewMessage, Role},
+        conversation::{AddMessages, NewMessage, Role},
         entry::{Entry, Head},
         id::{Seq, SessionId, ThreadId},
+        session::SessionPatch,
         state::State,
         time::Timestamp,
         viewer::Viewer,
@@ -106,15 +107,15 @@ pub(crate) fn with_id(id: &str, text: &str) -> NewMessage {
     NewMessage { message_id: Some(id.parse().unwrap()), ..self::text(text) }
 }
 
-pub(crate) fn add(thread: &str, messages: Vec<NewMessage>) -> Command {
+pub(crate) fn add(thread: &str, messages: Vec<NewMessage>) -> AddMessages {
     AddMessages { thread: self::thread(thread), messages }
 }
 
-pub(crate) fn put(name: &str, content: &str) -> Command {
+pub(crate) fn put(name: &str, content: &str) -> PutSet {
     PutSet::new(name.parse().unwrap(), content)
 }
 
-pub(crate) fn put_for(name: &str, content: &str, agents: &[&str]) -> Command {
+pub(crate) fn put_for(name: &str, content: &str, agents: &[&str]) -> PutSet {
     let agents = agents.iter().map(|name| name.parse().unwrap());
     PutSet::new(name.parse().unwrap(), content).for_agents(agents)
 }
@@ -123,7 +124,7 @@ pub(crate) fn only(agents: &[&str]) -> Audience {
     Audience::of(agents.iter().map(|name| name.parse().unwrap()))
 }
 
-pub(crate) async fn run(session: &Session, command: Command) -> Receipt {
+pub(crate) async fn run<C: Command>(session: &Session, command: C) -> Receipt<C::Answer> {
     session.execute(Viewer::User, command).await.unwrap()
 }
 
@@ -179,7 +180,7 @@ pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
 }
 
 /// Executes a command again and again while others are faster.
-pub(crate) async fn insist(session: &Session, command: Command) -> Receipt {
+pub(crate) async fn insist<C: Command + Clone>(session: &Session, command: C) -> Receipt<C::Answer> {
     loop {
         match session.execute(Viewer::User, command.clone()).await {
             Ok(receipt) => return receipt,
@@ -191,4 +192,9 @@ pub(crate) async fn insist(session: &Session, command: Command) -> Receipt {
 
 pub(crate) fn code<T>(answer: Result<T, Error>) -> &'static str {
     answer.err().map_or("ok", |error| error.code())
+}
+
+/// A change of the session, written as JSON.
+pub(crate) fn patch(fields: serde_json::Value) -> SessionPatch {
+    serde_json::from_value(fields).unwrap()
 }

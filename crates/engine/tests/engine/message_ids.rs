@@ -1,6 +1,6 @@
 use callboard_engine::{
     Session,
-    core::{command::Answer, conversation::NewMessage, viewer::Viewer},
+    core::{conversation::NewMessage, viewer::Viewer},
 };
 use proptest::prelude::*;
 use tokio::task::JoinSet;
@@ -11,8 +11,12 @@ use crate::fixture::{
 
 /// Adds messages and says which ids and entries they have.
 async fn added(session: &Session, messages: Vec<NewMessage>) -> Vec<(String, u64)> {
-    let Answer::Messages(messages) = run(session, add("main", messages)).await.answer else { panic!() };
-    messages.into_iter().map(|message| (message.message_id.to_string(), message.seq.0)).collect()
+    run(session, add("main", messages))
+        .await
+        .answer
+        .into_iter()
+        .map(|message| (message.message_id.to_string(), message.seq.0))
+        .collect()
 }
 
 #[tokio::test]

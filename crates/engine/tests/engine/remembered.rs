@@ -5,8 +5,7 @@ use std::sync::Arc;
 use callboard_engine::{
     Board, PromptMemory, PromptQuery, Session, Settings,
     core::{
-        command::Command,
-        conversation::{NewMessage, Role},
+        conversation::{NewMessage, PutThread, Role},
         count::Tokens,
         id::Seq,
         prompt::{Format, Prompt},
@@ -75,33 +74,37 @@ fn ask() -> impl Strategy<Value = Ask> {
 
 async fn take(session: &Session, step: &Step, number: usize) {
     let words = |words: &usize| format!("{number} {}", "word ".repeat(*words));
-    let (by, command) = match step {
-        Step::Say(name, count) => (Viewer::User, add(name, vec![text(&words(count))])),
+    let user = Viewer::User;
+    // What is refused, since somebody has left the team, changes nothing.
+    match step {
+        Step::Say(name, count) => drop(session.execute(user, add(name, vec![text(&words(count))])).await),
         Step::Call => {
             let calls = json!([{"id": "c1", "name": "look", "arguments": {"n": number}}]);
             let call = json!({"role": "assistant", "content": "", "tool_calls": calls});
-            (agent("writer"), add("main", vec![serde_json::from_value(call).unwrap()]))
+            let call = add("main", vec![serde_json::from_value(call).unwrap()]);
+            drop(session.execute(agent("writer"), call).await);
         }
         Step::Result => {
             let result = NewMessage { tool_call_id: Some("c1".into()), ..NewMessage::text(Role::Tool, words(&3)) };
-            (agent("writer"), add("main", vec![result]))
+            drop(session.execute(agent("writer"), add("main", vec![result])).await);
         }
         Step::Long => {
             let long = format!("{number} {}", "long text\n".repeat(8000));
-            (Viewer::User, put_for("Long", &long, &["writer"]))
+            drop(session.execute(user, put_for("Long", &long, &["writer"])).await);
         }
-        Step::Put(name, count) => (Viewer::User, put(name, &words(count))),
-        Step::Show(name, agents) => (Viewer::User, PutThread { thread: thread(name), visible_to: only(agents) }),
+        Step::Put(name, count) => drop(session.execute(user, put(name, &words(count))).await),
+        Step::Show(name, agents) => {
+            drop(session.execute(user, PutThread { thread: thread(name), visible_to: only(agents) }).await);
+        }
         Step::Team(agents) => {
             let role = |name: &str| if name == "lead" { "manager" } else { "worker" };
             let agents = agents.iter().map(|name| json!({"name": name, "role": role(name)})).collect();
             let agents = serde_json::from_value(agents).unwrap();
-            (Viewer::User, SessionPatch { agents: Some(agents), ..Default::default() })
+            let patch = SessionPatch { agents: Some(agents), ..Default::default() };
+            drop(session.execute(user, patch).await);
         }
-        Step::Reopen => return,
-    };
-    // What is refused, since somebody has left the team, changes nothing.
-    let _ = session.execute(by, command).await;
+        Step::Reopen => {}
+    }
 }
 
 /// The prompt of a board that has never made one.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use callboard_engine::{
     Board, PromptQuery, Session,
     core::{
-        command::{Answer, Command},
         count::Tokens,
         entry::Actor,
         id::Seq,
         prompt::{Body, Format, Prompt},
         run::{
-            Kind, NewRun, Run, TurnReply, TurnRequest, Usage,
+            ClaimRun, Kind, NewRun, Run, TurnReply, TurnRequest, Usage,
             next::{Next, next},
             task::task,
         },
@@ -39,8 +38,7 @@ impl Play {
         let session = board.create(new("s")).await.unwrap();
         let input = "Write of tides.".into();
         let started = run(&session, NewRun { kind: Kind::Team, input, limits: None }).await;
-        let Answer::Run(id) = started.answer else { panic!("{started:?}") };
-        session.execute(Actor::System, ClaimRun { run: id, node: "node".into() }).await.unwrap();
+        session.execute(Actor::System, ClaimRun { run: started.answer, node: "node".into() }).await.unwrap();
         Self { store, session, _board: board }
     }
 

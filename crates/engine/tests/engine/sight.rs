@@ -1,8 +1,9 @@
 use callboard_engine::{
     Filter, PromptQuery, Session,
     core::{
-        command::Command,
-        conversation::{NewMessage, Role},
+        context_set::DeleteSet,
+        conversation::{NewMessage, PutThread, Role},
+        directive::Direct,
         id::Seq,
         viewer::Viewer,
     },

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use callboard_engine::{
     Error, Filter, Session,
     core::{
-        command::Command,
-        conversation::{NewMessage, Role},
+        context_set::PutSet,
+        conversation::{AddMessages, NewMessage, PutThread, Role},
         entry::{Actor, Entry},
         id::Seq,
         view::{Projected, View},
@@ -15,8 +15,8 @@ use proptest::prelude::*;
 use tokio::task::JoinSet;
 
 use crate::fixture::{
-    File, add, agent, assert_sound, board, clock, code, id, insist, memory, new, only, put, put_for, run, say, session,
-    soon, text, thread,
+    File, add, agent, assert_sound, board, clock, code, id, insist, memory, new, only, patch, put, put_for, run, say,
+    session, soon, text, thread,
 };
 
 /// What a viewer gets of a journal that it reads at once, as it is now.
@@ -252,7 +252,7 @@ async fn an_agent_that_leaves_the_team_gets_nothing_more() {
     let session = session().await;
     let mut stream = session.subscribe(agent("writer"), None, Filter::default()).await.unwrap();
     let team = serde_json::json!({"agents": [{"name": "lead", "role": "manager"}]});
-    run(&session, serde_json::from_value(team).unwrap()).await;
+    run(&session, patch(team)).await;
     say(&session, "among ourselves").await;
     assert_eq!(code(soon("the refusal", stream.next()).await), "not_found");
 }
@@ -276,13 +276,32 @@ async fn what_is_not_kept_is_heard_by_those_in_charge() {
 }
 
 /// A change of who sees what, or of what is seen.
-fn change() -> impl Strategy<Value = Command> {
+#[derive(Clone, Debug)]
+enum Change {
+    Put(PutSet),
+    PutThread(PutThread),
+    Add(AddMessages),
+}
+
+impl Change {
+    async fn make(self, session: &Session) {
+        let made = match self {
+            Self::Put(put) => session.execute(Actor::User, put).await.map(drop),
+            Self::PutThread(put) => session.execute(Actor::User, put).await.map(drop),
+            Self::Add(add) => session.execute(Actor::User, add).await.map(drop),
+        };
+        made.unwrap();
+    }
+}
+
+fn change() -> impl Strategy<Value = Change> {
     let who = prop::sample::subsequence(vec!["lead", "writer", "editor"], 0..=3);
     prop_oneof![
-        (0..2u8, who.clone()).prop_map(|(set, who)| put_for(&format!("set {set}"), "content", &who)),
+        (0..2u8, who.clone()).prop_map(|(set, who)| Change::Put(put_for(&format!("set {set}"), "content", &who))),
         (0..2u8, who)
-            .prop_map(|(name, who)| PutThread { thread: thread(&format!("thread {name}")), visible_to: only(&who) }),
-        (0..2u8).prop_map(|name| add(&format!("thread {name}"), vec![text("words")])),
+            .prop_map(|(name, who)| PutThread { thread: thread(&format!("thread {name}")), visible_to: only(&who) })
+            .prop_map(Change::PutThread),
+        (0..2u8).prop_map(|name| Change::Add(add(&format!("thread {name}"), vec![text("words")]))),
     ]
 }
 
@@ -300,7 +319,7 @@ proptest! {
             let mut stream = session.subscribe(viewer.clone(), None, Filter::default()).await.unwrap();
             for change in changes {
                 let before = session.state().await.unwrap().head.seq;
-                session.execute(Actor::User, change).await.unwrap();
+                change.make(&session).await;
                 let state = session.state().await.unwrap();
                 let view = View::new(&state, &viewer, callboard_engine::counter_of("openai:gpt-4o")).unwrap();
                 for seq in before.0 + 1..=state.head.seq.0 {

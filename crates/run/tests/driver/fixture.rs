@@ -5,10 +5,11 @@ use std::{future::Future, sync::Arc, time::Duration};
 use callboard_engine::{
     Board, NewBoardSession, Session, Settings as EngineSettings,
     core::{
-        command::{Answer, Command},
+        command::Command,
         entry::{Actor, Entry},
         id::{RunId, Seq, ThreadId},
         run::{Kind, Limits, NewRun, Run, Status},
+        session::SessionPatch,
         viewer::Viewer,
     },
     store::{ManualClock, MemoryStore, Order, Query, Store},
@@ -107,13 +108,10 @@ pub(crate) async fn start(session: &Session) -> RunId {
 
 pub(crate) async fn start_with(session: &Session, limits: Option<Limits>) -> RunId {
     let new = NewRun { kind: Kind::Team, input: "Write a haiku on tides.".into(), limits };
-    match user(session, new).await {
-        Answer::Run(run) => run,
-        other => panic!("{other:?}"),
-    }
+    user(session, new).await
 }
 
-pub(crate) async fn user(session: &Session, command: Command) -> Answer {
+pub(crate) async fn user<C: Command>(session: &Session, command: C) -> C::Answer {
     session.execute(Actor::User, command).await.unwrap().answer
 }
 
@@ -175,4 +173,9 @@ pub(crate) fn whole_run(request: &Value) -> Reply {
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     let patience = Duration::from_secs(60);
     tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// A change of the session, written as JSON.
+pub(crate) fn patch(fields: serde_json::Value) -> SessionPatch {
+    serde_json::from_value(fields).unwrap()
 }

@@ -6,11 +6,10 @@ use async_trait::async_trait;
 use callboard_engine::{
     Ephemeral, Session,
     core::{
-        command::Command,
         conversation::{NewMessage, Role},
         entry::Actor,
         id::{RunId, ThreadId},
-        run::Status,
+        run::{CancelRun, PauseRun, ResumeRun, Status},
         viewer::Viewer,
     },
 };
@@ -24,7 +23,6 @@ use crate::{
         Models, board, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, to,
         user, whole_run,
     },
-    run::{CancelRun, PauseRun, ResumeRun},
 };
 
 /// Starts to drive, and waits until the model has been asked so often.

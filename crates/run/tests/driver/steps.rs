@@ -5,10 +5,9 @@ use std::{collections::HashSet, sync::Arc};
 use callboard_engine::{
     Session,
     core::{
-        command::Command,
         entry::Hash,
         id::RunId,
-        run::{Due, Status, Usage},
+        run::{Due, ResumeRun, Status, ToolResults, Usage},
         session::SessionPatch,
         step::StepsChange,
     },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callboard_engine::{
     Board,
-    core::{command::Command, run::Status},
+    core::run::{CancelRun, ResumeRun, Status},
 };
 use callboard_model::scripted::Reply;
 use callboard_run::Error;
@@ -13,10 +13,9 @@ use serde_json::json;
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        Models, asked, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, to,
-        user, whole_run,
+        Models, asked, done, journal, memory, of_type, patch, reason, run_of, session, session_on, soon, start, texts,
+        to, user, whole_run,
     },
-    run::{CancelRun, ResumeRun},
 };
 
 /// Answers badly once, and then well.
@@ -77,7 +76,7 @@ async fn without_a_model_the_run_says_what_to_do() {
 async fn a_model_that_is_none_pauses_the_run() {
     let session = session().await;
     let team = json!({"agents": [{"name": "lead", "role": "manager", "model": "openai:"}]});
-    user(&session, serde_json::from_value(team).unwrap()).await;
+    user(&session, patch(team)).await;
     let run = start(&session).await;
     let models = Models::new(|_, _| done("Done."));
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Paused);
@@ -97,7 +96,7 @@ async fn a_worker_that_left_the_team_hands_its_turn_back_to_the_manager() {
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     let team = json!({"agents": [{"name": "lead", "role": "manager"}]});
-    user(&session, serde_json::from_value(team).unwrap()).await;
+    user(&session, patch(team)).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
 }
 

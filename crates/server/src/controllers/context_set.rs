@@ -5,8 +5,7 @@ use std::sync::Arc;
 use axum::{http::StatusCode, response::Response};
 use callboard_core::{
     audience::Audience,
-    command::{Answer as Executed, Command},
-    context_set::{Held, Outcome, PutSet, SetView, hidden_from_agents},
+    context_set::{DeleteSet, Held, Outcome, PutSet, SetView, hidden_from_agents},
     count::Tokens,
     form::Field,
     id::{AgentName, SetName},
@@ -198,13 +197,10 @@ async fn put(
 ) -> Result<Answer<PutAnswer>, Problem> {
     let PutBody { content, visible_to, enabled } = request.body;
     let put = PutSet { name: name.clone(), content, visible_to, enabled };
-    let receipt = caller.execute(request.options, Command::PutSet(put)).await?;
+    let receipt = caller.execute(request.options, put).await?;
     let look = |view: callboard_core::view::View<'_>| Ok(Seen::of(view.set(&name)?, &view));
     let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    let outcome = match receipt.answer {
-        Executed::Directed(directed) => directed.outcomes.first().map(|set| set.outcome),
-        _ => None,
-    };
+    let outcome = Some(receipt.answer.outcome);
     Ok(Answer::ok(PutAnswer { set: seen.whole(&caller.session).await?, outcome }).at(receipt.head))
 }
 
@@ -218,6 +214,6 @@ async fn delete(
     Name(name): Name<SetName>,
     request: RequestBody<Empty>,
 ) -> Result<StatusCode, Problem> {
-    caller.execute(request.options, Command::DeleteSet(name)).await?;
+    caller.execute(request.options, DeleteSet(name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

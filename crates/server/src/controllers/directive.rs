@@ -1,7 +1,6 @@
 //! Directives.
 
 use callboard_core::{
-    command::{Answer as Executed, Command},
     directive::{Directed, schema as directive},
     id::Seq,
 };
@@ -54,9 +53,9 @@ async fn give(
     caller: Authorized<Direct>,
     request: RequestBody<Map<String, Value>>,
 ) -> Result<Answer<DirectiveAnswer>, Problem> {
-    let receipt = caller.execute(request.options, Command::Direct(Value::Object(request.body))).await?;
-    let directed = if let Executed::Directed(directed) = receipt.answer { directed } else { Directed::default() };
-    Ok(Answer::ok(DirectiveAnswer { directed, head: receipt.head }).at(receipt.head))
+    let receipt =
+        caller.execute(request.options, callboard_core::directive::Direct(Value::Object(request.body))).await?;
+    Ok(Answer::ok(DirectiveAnswer { directed: receipt.answer, head: receipt.head }).at(receipt.head))
 }
 
 /// Read the JSON Schema of directives, for the team as it is now

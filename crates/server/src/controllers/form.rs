@@ -1,6 +1,6 @@
 //! Forms.
 
-use callboard_core::{command::Command, id::SetName, view::View};
+use callboard_core::{form::SubmitForm, id::SetName, view::View};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -41,7 +41,8 @@ async fn answer(
     Name(name): Name<SetName>,
     request: RequestBody<FormAnswers>,
 ) -> Result<Answer<SetBody>, Problem> {
-    let receipt = caller.execute(request.options, Command::SubmitForm(name.clone(), request.body.answers)).await?;
+    let receipt =
+        caller.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
     let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
     let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))

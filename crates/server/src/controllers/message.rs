@@ -2,8 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use callboard_core::{
-    command::{Answer as Executed, Command, Receipt},
-    conversation::NewMessage,
+    conversation::{MessageReceipt, NewMessage},
     id::{Seq, ThreadId},
     time::Timestamp,
 };
@@ -115,7 +114,7 @@ pub(crate) struct NewMessages {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Added {
     #[schema(value_type = Vec<AddedMessage>)]
-    messages: Vec<Receipt>,
+    messages: Vec<MessageReceipt>,
     #[schema(value_type = u64)]
     head: Seq,
 }
@@ -140,7 +139,7 @@ async fn add(
     Name(thread): Name<ThreadId>,
     request: RequestBody<NewMessages>,
 ) -> Result<Answer<Added>, Problem> {
-    let receipt = caller.execute(request.options, Command::AddMessages(thread, request.body.messages)).await?;
-    let messages = if let Executed::Messages(messages) = receipt.answer { messages } else { Vec::new() };
-    Ok(Answer::ok(Added { messages, head: receipt.head }).at(receipt.head))
+    let add = callboard_core::conversation::AddMessages { thread, messages: request.body.messages };
+    let receipt = caller.execute(request.options, add).await?;
+    Ok(Answer::ok(Added { messages: receipt.answer, head: receipt.head }).at(receipt.head))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    command::Command,
+    command::{Command, KeptAnswer},
     error::Error as Refusal,
     id::StepName,
     number,
@@ -100,7 +100,7 @@ impl OrchestrationBody {
 async fn change(
     caller: &Authorized<GoThroughSteps>,
     options: WriteOptions,
-    change: Command,
+    change: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<OrchestrationBody>, Problem> {
     let receipt = caller.execute(options, change).await?;
     let look = |view: View<'_>| OrchestrationBody::seen(&view, view.state.last_at);
@@ -147,9 +147,9 @@ async fn update(
     request: RequestBody<PatchBody>,
 ) -> Result<Answer<OrchestrationBody>, Problem> {
     let PatchBody { active_step, sequence_index, ttl_seconds } = request.body;
-    let place = Command::Steps(StepsChange::Set(Place { active_step, sequence_index }));
-    let lifetime = Command::UpdateSession(SessionPatch { ttl_seconds, ..SessionPatch::default() });
-    change(&caller, request.options, Command::All(vec![place, lifetime])).await
+    let place = StepsChange::Set(Place { active_step, sequence_index });
+    let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
+    change(&caller, request.options, (place, lifetime)).await
 }
 
 /// What is there, also where it is `null`.
@@ -178,7 +178,7 @@ async fn tools(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<ToolBody>,
 ) -> Result<Answer<OrchestrationBody>, Problem> {
-    change(&caller, request.options, Command::Steps(StepsChange::UseTool(request.body.tool))).await
+    change(&caller, request.options, StepsChange::UseTool(request.body.tool)).await
 }
 
 /// Go on in the sequence of the active step without using the tool that is due
@@ -190,7 +190,7 @@ async fn advance(
     request: RequestBody<Empty>,
 ) -> Result<Answer<OrchestrationBody>, Problem> {
     let Empty {} = request.body;
-    change(&caller, request.options, Command::Steps(StepsChange::Advance)).await
+    change(&caller, request.options, StepsChange::Advance).await
 }
 
 /// Begin anew: nothing used, nothing counted, in the default step
@@ -202,7 +202,7 @@ async fn reset(
     request: RequestBody<Empty>,
 ) -> Result<Answer<OrchestrationBody>, Problem> {
     let Empty {} = request.body;
-    change(&caller, request.options, Command::Steps(StepsChange::Reset)).await
+    change(&caller, request.options, StepsChange::Reset).await
 }
 
 /// What a model used.
@@ -226,8 +226,7 @@ async fn usage(
     request: RequestBody<ReportBody>,
 ) -> Result<Answer<OrchestrationBody>, Problem> {
     let ReportBody { prompt_tokens, completion_tokens } = request.body;
-    change(&caller, request.options, Command::Steps(StepsChange::Report(Usage { prompt_tokens, completion_tokens })))
-        .await
+    change(&caller, request.options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
 }
 
 /// Tools that somebody has.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    command::{Answer as Executed, Command},
+    command::{Command, KeptAnswer},
     conversation::ToolCall,
     id::{AgentName, RunId, SetName},
-    run::{Due, Kind, Limits, NewRun, Run, Status, Used},
+    run::{CancelRun, Due, Kind, Limits, NewRun, PauseRun, ResumeRun, Run, Status, Used},
     time::Timestamp,
     view::View,
 };
@@ -159,8 +159,8 @@ enum KindShape {
     responses((status = CREATED, description = "The run", body = RunBody)))]
 async fn start(caller: Authorized<StartRun>, request: RequestBody<NewRunBody>) -> Result<Answer<RunBody>, Problem> {
     let NewRunBody { kind, input, limits } = request.body;
-    let receipt = caller.execute(request.options, Command::StartRun(NewRun { kind, input, limits })).await?;
-    let Executed::Run(run) = receipt.answer else { return Err(Problem::closing()) };
+    let receipt = caller.execute(request.options, NewRun { kind, input, limits }).await?;
+    let run = receipt.answer;
     let look = |view: View<'_>| Ok(RunBody::seen(&view, view.state.runs.get(&run)?));
     let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     caller.app.drivers.drive(caller.session.clone(), run);
@@ -199,7 +199,7 @@ async fn pause(
     if reason.chars().count() > 1000 {
         return Err(Problem::invalid("/reason", "use at most 1,000 characters"));
     }
-    steer(&caller, request.options, run.clone(), Command::PauseRun(run, reason)).await
+    steer(&caller, request.options, run.clone(), PauseRun { run, reason }).await
 }
 
 /// Let a held run go on, with its limits anew
@@ -212,7 +212,7 @@ async fn resume(
     request: RequestBody<Empty>,
 ) -> Result<Answer<RunBody>, Problem> {
     let Empty {} = request.body;
-    let answer = steer(&caller, request.options, run.clone(), Command::ResumeRun(run.clone())).await?;
+    let answer = steer(&caller, request.options, run.clone(), ResumeRun(run.clone())).await?;
     caller.app.drivers.drive(caller.session.clone(), run);
     Ok(answer)
 }
@@ -227,14 +227,14 @@ async fn cancel(
     request: RequestBody<Empty>,
 ) -> Result<Answer<RunBody>, Problem> {
     let Empty {} = request.body;
-    steer(&caller, request.options, run.clone(), Command::CancelRun(run)).await
+    steer(&caller, request.options, run.clone(), CancelRun(run)).await
 }
 
 async fn steer(
     caller: &Authorized<SteerRun>,
     options: WriteOptions,
     run: RunId,
-    command: Command,
+    command: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<RunBody>, Problem> {
     let receipt = caller.execute(options, command).await?;
     let look = |view: View<'_>| Ok(RunBody::seen(&view, view.state.runs.get(&run)?));
@@ -271,7 +271,8 @@ async fn bring(
     request: RequestBody<ToolResults>,
 ) -> Result<Answer<RunBody>, Problem> {
     let results = request.body.results.into_iter().map(|result| (result.tool_call_id, result.content)).collect();
-    let receipt = caller.execute(request.options, Command::ToolResults(run.clone(), results)).await?;
+    let receipt =
+        caller.execute(request.options, callboard_core::run::ToolResults { run: run.clone(), results }).await?;
     let look = |view: View<'_>| Ok(RunBody::seen(&view, view.state.runs.get(&run)?));
     let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     Ok(Answer::ok(body).at(receipt.head))

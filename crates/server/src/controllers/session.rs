@@ -3,8 +3,8 @@
 use axum::{extract, http::StatusCode};
 use callboard_core::{
     agent::Agent,
-    command::Command,
     entry::Actor,
+    error::ConflictKind,
     error::Error as Refusal,
     id::{Seq, SessionId},
     prompt::profile::Profile,
@@ -292,7 +292,7 @@ async fn make_session(board: &Board, body: NewSessionBody, attempt: Attempt<Sess
     };
     let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, settings: Some(settings) };
     let session = match board.create(new).await {
-        Err(Error::Refused(refusal)) if attempt.is_repeat && refusal.code() == "session_exists" => {
+        Err(error) if attempt.is_repeat && error.is(ConflictKind::SessionExists) => {
             board.session(&attempt.intent).await?
         }
         session => session?,
@@ -319,7 +319,7 @@ async fn update(
     caller: Authorized<ChangeSession>,
     request: RequestBody<SessionPatch>,
 ) -> Result<Answer<SessionBody>, Problem> {
-    let receipt = caller.execute(request.options, Command::UpdateSession(request.body)).await?;
+    let receipt = caller.execute(request.options, request.body).await?;
     let look =
         |view: callboard_core::view::View<'_>| Ok(SessionBody::seen(&view, known(caller.session.id(), view.state)));
     let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;

@@ -2,9 +2,8 @@
 
 use callboard_core::{
     audience::Audience,
-    command::Command,
     compression::Thresholds,
-    conversation::{Size, Thread},
+    conversation::{PutThread, Size, Thread},
     count::Tokens,
     error::Error as Refusal,
     id::{AgentName, ThreadId},
@@ -108,7 +107,9 @@ async fn put(
     Name(name): Name<ThreadId>,
     request: RequestBody<PutBody>,
 ) -> Result<Answer<ThreadBody>, Problem> {
-    let receipt = caller.execute(request.options, Command::PutThread(name.clone(), request.body.visible_to)).await?;
+    let receipt = caller
+        .execute(request.options, PutThread { thread: name.clone(), visible_to: request.body.visible_to })
+        .await?;
     let viewer = caller.viewer();
     // Whoever hides a thread from himself sees once more what he made of it.
     let look = |view: View<'_>| {

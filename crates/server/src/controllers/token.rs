@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use callboard_core::{
-    access_token::{AccessToken, Holder, NewAccessToken, Role},
-    command::{Answer as Executed, Command},
+    access_token::{AccessToken, AccessTokenId, Holder, NewAccessToken, RevokeAccessToken, Role},
     entry::Hash,
     id::AgentName,
     time::Timestamp,
@@ -134,8 +133,8 @@ async fn create(
     let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
     let token = caller.app.secret.token(caller.session.id(), Hash(random));
     let new = NewAccessToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
-    let receipt = caller.execute(request.options, Command::CreateToken(new)).await?;
-    let Executed::Token(id) = receipt.answer else { return Err(Problem::closing()) };
+    let receipt = caller.execute(request.options, new).await?;
+    let AccessTokenId(id) = receipt.answer;
     let state = caller.session.state_at(receipt.head).await?;
     let made = state.tokens.get(&id).map_err(Problem::from)?;
     // Where the same request made it before, it is made again of what is kept of it.
@@ -166,6 +165,6 @@ async fn revoke(
     TokenId(id): TokenId,
     request: RequestBody<Empty>,
 ) -> Result<StatusCode, Problem> {
-    caller.execute(request.options, Command::RevokeToken(id.into())).await?;
+    caller.execute(request.options, RevokeAccessToken(id.into())).await?;
     Ok(StatusCode::NO_CONTENT)
 }
