@@ -8,33 +8,35 @@
 //!
 //! ```
 //! use callboard_core::{
-//!     command::*, context_set::PutSet, count::*, entry::Actor, prompt::*, session::*, state::State, tail::Tail,
+//!     command::*, context_set::PutSet, count::*, entry::{Actor, Entry}, prompt::*, session::*, state::State, tail::Tail,
 //!     text::Values, time::Timestamp, view::View, viewer::Viewer,
 //! };
 //! # use callboard_core::testing::Words as AnyVocabulary;
 //!
 //! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
-//! let decide = |state: &State, command: Command| {
-//!     let (by, known) = (Actor::User, Known::default());
-//!     decide(state, &command, Asked { by: &by, at: Timestamp::default(), nonce: None, count: &AnyVocabulary, known: &known })
-//! };
+//! fn decided(state: &State, command: &impl Command) -> Result<(Vec<Entry>, State), Undecided> {
+//!     let (by, at, count, lookups) = (&Actor::User, Timestamp::default(), &AnyVocabulary, &Lookups::default());
+//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, count, lookups })?;
+//!     Ok((decision.entries, decision.state))
+//! }
 //!
 //! let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#;
 //! let agents = serde_json::from_str(agents)?;
 //! let new = NewSession { id: "poems".parse()?, agents, settings: Settings::default(), salt: 7 };
-//! let made = decide(&State::default(), new)?;
+//! let (mut journal, state) = decided(&State::default(), &new)?;
 //!
 //! let content = "Four lines, and they rhyme.".into();
 //! let visible_to = serde_json::from_str(r#""writer""#)?;
 //! let put = PutSet { name: "Brief".parse()?, content, visible_to: Some(visible_to), enabled: None };
-//! let put = decide(&made.state, put)?;
+//! let (entries, state) = decided(&state, &put)?;
+//! journal.extend(entries);
 //!
 //! // Whoever folds the same entries gets the same state.
-//! assert_eq!(State::fold(made.entries.iter().chain(&put.entries))?, put.state);
+//! assert_eq!(State::fold(&journal)?, state);
 //!
 //! // The writer's prompt holds the set; of the manager's it is not known to be more than that it is there.
 //! let prompt_of = |agent: &str| -> Result<String, Box<dyn std::error::Error>> {
-//!     let view = View::new(&put.state, &Viewer::Agent(agent.parse()?), &AnyVocabulary)?;
+//!     let view = View::new(&state, &Viewer::Agent(agent.parse()?), &AnyVocabulary)?;
 //!     let request = Request {
 //!         thread: &"main".parse()?,
 //!         layout: Layout::Team,

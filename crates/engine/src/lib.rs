@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use callboard_engine::{Board, NewBoardSession, PromptQuery, Settings, core, store};
-//! use core::{command::Command, context_set::PutSet, conversation::{NewMessage, Role}, id::ThreadId, viewer::Viewer};
+//! use core::{context_set::PutSet, conversation::{NewMessage, Role}, id::ThreadId, viewer::Viewer};
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {

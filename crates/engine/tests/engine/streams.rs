@@ -269,7 +269,7 @@ async fn what_is_not_kept_is_heard_by_those_in_charge() {
     assert_eq!(code(session.listen(&agent("writer")).await), "not_found");
     let whisper =
         Ephemeral::Delta { run: "r1".parse().unwrap(), turn: 1, agent: "editor".parse().unwrap(), text: "Psst".into() };
-    run(&session, Command::PutThread(thread("agent:editor"), only(&["editor"]))).await;
+    run(&session, PutThread { thread: thread("agent:editor"), visible_to: only(&["editor"]) }).await;
     session.tell(whisper);
     session.tell(delta.clone());
     assert_eq!(soon("the delta", heard.next()).await.unwrap(), delta, "a thread is hidden from the manager");
