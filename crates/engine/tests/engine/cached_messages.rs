@@ -6,8 +6,7 @@ use callboard_engine::{
     MessageQuery, Session,
     core::{
         audience::Audience,
-        command::Command,
-        conversation::{NewMessage, Role},
+        conversation::{NewMessage, PutThread, Role},
         time::Timestamp,
         viewer::Viewer,
     },
@@ -74,7 +73,7 @@ async fn take(session: &Session, step: Step) {
         }
         Step::Show { to } => {
             let to = [Audience::None, only(&["writer"]), Audience::All][to].clone();
-            run(session, Command::PutThread(thread("aside"), to)).await;
+            run(session, PutThread { thread: thread("aside"), visible_to: to }).await;
         }
         Step::Read(_) => {}
     }
@@ -128,11 +127,11 @@ async fn i3_a_page_in_memory_has_nothing_of_a_thread_that_went_out_of_sight() {
     let (aside, all) = (thread("aside"), MessageQuery::default());
     run(&session, add("aside", vec![text("for all")])).await;
     assert_eq!(session.messages(&agent("writer"), &aside, all.clone()).await.unwrap().messages.len(), 1);
-    run(&session, Command::PutThread(aside.clone(), only(&["editor"]))).await;
+    run(&session, PutThread { thread: aside.clone(), visible_to: only(&["editor"]) }).await;
     run(&session, add("aside", vec![text("for the editor")])).await;
     assert_eq!(code(session.messages(&agent("writer"), &aside, all.clone()).await), "not_found");
     assert_eq!(session.messages(&agent("editor"), &aside, all.clone()).await.unwrap().messages.len(), 2);
-    run(&session, Command::PutThread(aside.clone(), Audience::All)).await;
+    run(&session, PutThread { thread: aside.clone(), visible_to: Audience::All }).await;
     run(&session, add("aside", vec![text("for all again")])).await;
     let seen = session.messages(&agent("writer"), &aside, all).await.unwrap();
     assert_eq!(
