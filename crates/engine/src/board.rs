@@ -11,7 +11,7 @@ use crate::{
     live::{
         background,
         job::Job,
-        open::{Kept, Open},
+        open::{OpenSession, OpenSessions},
         session::Live,
     },
     session::{Session, SessionInfo},
@@ -23,7 +23,7 @@ use crate::{
 /// streams that it gave out, is dropped; [`close`](Self::close) ends it in order before that.
 #[derive(Clone)]
 pub struct Board {
-    inner: Arc<Open>,
+    inner: Arc<OpenSessions>,
 }
 
 /// How often a session is read anew that is replaced while it is read.
@@ -32,7 +32,7 @@ const LOAD_TRIES: u32 = 3;
 impl Board {
     /// The board over `store`. It is called inside of a tokio runtime, on which its tasks run.
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let inner = Arc::new(Open::new(store, settings));
+        let inner = Arc::new(OpenSessions::new(store, settings));
         background::start(&inner, &mut inner.tasks());
         Self { inner }
     }
@@ -95,10 +95,10 @@ impl Board {
                     return Err(Error::Closed);
                 }
                 let Some(live) = sessions.alive(&id) else {
-                    let Open { store, settings, begun, messages, .. } = &*self.inner;
+                    let OpenSessions { store, settings, begun, messages, .. } = &*self.inner;
                     let live =
                         Live::new(id.clone(), store.clone(), settings.clone(), begun.clone(), messages, loaded, used);
-                    sessions.kept.insert(id, Kept { live: live.clone(), used: Instant::now() });
+                    sessions.by_id.insert(id, OpenSession { live: live.clone(), used: Instant::now() });
                     return Ok(self.give(live));
                 };
                 live
@@ -184,13 +184,13 @@ impl Board {
     /// store would still work, and streams end with it.
     pub async fn close(&self) {
         self.inner.tasks().abort_all();
-        let kept = {
+        let open = {
             let mut sessions = self.inner.sessions();
             sessions.is_closed = true;
-            std::mem::take(&mut sessions.kept)
+            std::mem::take(&mut sessions.by_id)
         };
         let mut closing = JoinSet::new();
-        for Kept { live, .. } in kept.into_values() {
+        for OpenSession { live, .. } in open.into_values() {
             // One that has ended already is closed, too.
             closing.spawn(async move { drop(live.ask(Job::Close).await) });
         }

@@ -43,7 +43,7 @@ mod upkeep;
 
 pub use board::Board;
 pub use error::Error;
-pub use idempotency::record::{Claim, Once};
+pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
 pub use problem::Problem;
 pub use prompt_memory::PromptMemory;

@@ -24,7 +24,7 @@ use crate::{
     journal::read,
     live::{
         job::{Ephemeral, Job, Receipt, Waiting},
-        open::Open,
+        open::OpenSessions,
         session::Live,
     },
     sizes::sizes,
@@ -35,7 +35,7 @@ use crate::{
 pub struct Session {
     pub(crate) live: Arc<Live>,
     /// The board goes on as long as somebody has a session of it: streams rely on its upkeep.
-    pub(crate) _board: Arc<Open>,
+    pub(crate) _board: Arc<OpenSessions>,
 }
 
 /// What is known of a session without reading its journal.

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use callboard_core::{entry::Actor, id::SessionId};
-use callboard_engine::Once;
+use callboard_engine::KeyedRequest;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -35,8 +35,8 @@ impl App {
         let Some(request) = &options.request else { return work(Attempt { intent, is_repeat: false }).await };
         let _turn = self.turns.take((scope.cloned(), request.claim(&by))).await;
         let claim = match self.board.begin(by, request, scope, json!({ "meant": intent })).await? {
-            Once::Answered(answer) => return kept(answer),
-            Once::Begun(claim) => claim,
+            KeyedRequest::Answered(answer) => return kept(answer),
+            KeyedRequest::Begun(claim) => claim,
         };
         let first = claim.intent.get("meant").and_then(|intent| I::deserialize(intent).ok());
         let attempt = Attempt { intent: first.unwrap_or(intent), is_repeat: !claim.is_fresh };

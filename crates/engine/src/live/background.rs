@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     error::Error,
     live::{
-        open::{Kept, Open},
+        open::{OpenSession, OpenSessions},
         session::Live,
     },
 };
@@ -41,7 +41,7 @@ const JUMP_MILLIS: u64 = 60_000;
 const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
 
 /// Starts the tasks of a board.
-pub(crate) fn start(board: &Arc<Open>, tasks: &mut JoinSet<()>) {
+pub(crate) fn start(board: &Arc<OpenSessions>, tasks: &mut JoinSet<()>) {
     let (supervisor, idle) = (&board.settings.supervisor, board.settings.idle);
     let weak = || Arc::downgrade(board);
     let open = weak();
@@ -55,19 +55,19 @@ pub(crate) fn start(board: &Arc<Open>, tasks: &mut JoinSet<()>) {
 }
 
 /// Drops sessions that nobody holds and nobody has asked for lately.
-async fn drop_idle(board: Weak<Open>, idle: Duration) {
+async fn drop_idle(board: Weak<OpenSessions>, idle: Duration) {
     let mut every = ticks(idle);
     loop {
         every.tick().await;
         let Some(board) = board.upgrade() else { return };
-        let held = |kept: &Kept| Arc::strong_count(&kept.live) > 1 && kept.live.known().is_ok();
-        board.sessions().kept.retain(|_, kept| held(kept) || kept.used.elapsed() < idle);
+        let held = |open: &OpenSession| Arc::strong_count(&open.live) > 1 && open.live.known().is_ok();
+        board.sessions().by_id.retain(|_, open| held(open) || open.used.elapsed() < idle);
     }
 }
 
 /// Lets sessions that somebody waits for read what others wrote, as soon as the store tells of it. Who only asks now and
 /// then looks for it then. Without `changes` it watches from now on, and takes it that any session may have changed before.
-async fn follow(board: Weak<Open>, changes: Option<broadcast::Receiver<SessionId>>) {
+async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<SessionId>>) {
     let mut again = HashSet::new();
     let mut missed = changes.is_none();
     let Some(mut changes) = changes.or_else(|| board.upgrade().map(|board| board.store.watch())) else { return };
@@ -81,8 +81,8 @@ async fn follow(board: Weak<Open>, changes: Option<broadcast::Receiver<SessionId
         let listening: Vec<Arc<Live>> = {
             let sessions = board.sessions();
             let is_told = |id: &SessionId| told.all || told.sessions.contains(id) || again.contains(id);
-            let listening = sessions.kept.iter().filter(|(id, kept)| is_told(id) && kept.live.has_listeners());
-            listening.map(|(_, kept)| kept.live.clone()).collect()
+            let listening = sessions.by_id.iter().filter(|(id, open)| is_told(id) && open.live.has_listeners());
+            listening.map(|(_, open)| open.live.clone()).collect()
         };
         drop(board);
         again.clear();
@@ -128,7 +128,7 @@ async fn next_told(changes: &mut broadcast::Receiver<SessionId>, again: bool) ->
 }
 
 /// Removes what has expired, now and then. A clock that was set may be wrong: nothing is removed for a while then.
-async fn keep_swept(board: Weak<Open>, every: Duration) {
+async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
     let mut every = ticks(every);
     let mut steady: Option<Steady> = None;
     loop {

@@ -15,31 +15,31 @@ use crate::{
 };
 
 /// The sessions of a store that are in memory, and what keeps them so.
-pub(crate) struct Open {
+pub(crate) struct OpenSessions {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Arc<Settings>,
     /// Told where a run begins or goes on through this board.
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
     sessions: Mutex<Sessions>,
-    /// What goes on in the background as long as the board is there.
+    /// The background tasks of the board.
     tasks: Mutex<JoinSet<()>>,
 }
 
 /// The sessions in memory.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    pub(crate) kept: HashMap<SessionId, Kept>,
+    pub(crate) by_id: HashMap<SessionId, OpenSession>,
     pub(crate) is_closed: bool,
 }
 
 /// A session in memory, and when it was last asked for.
-pub(crate) struct Kept {
+pub(crate) struct OpenSession {
     pub(crate) live: Arc<Live>,
     pub(crate) used: Instant,
 }
 
-impl Open {
+impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let (begun, messages, sessions, tasks) = Default::default();
         Self { store, settings: Arc::new(settings), begun, messages, sessions, tasks }
@@ -61,8 +61,8 @@ impl Open {
 impl Sessions {
     /// The session, where it is in memory and has not ended. It is asked for now.
     pub(crate) fn alive(&mut self, id: &SessionId) -> Option<Arc<Live>> {
-        let kept = self.kept.get_mut(id).filter(|kept| kept.live.known().is_ok())?;
-        kept.used = Instant::now();
-        Some(kept.live.clone())
+        let open = self.by_id.get_mut(id).filter(|open| open.live.known().is_ok())?;
+        open.used = Instant::now();
+        Some(open.live.clone())
     }
 }

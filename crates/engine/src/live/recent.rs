@@ -9,18 +9,18 @@ use callboard_core::{entry::Entry, id::Seq};
 
 use crate::journal::PAGE;
 
-/// How many entries are kept.
+/// How many entries are recent.
 const ENTRIES: usize = 1024;
 
-/// How many bytes of entries are kept.
+/// How many bytes of entries are recent.
 const BYTES: usize = 1024 * 1024;
 
 /// The newest durable entries, without a gap.
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<Kept>);
+pub(crate) struct Recent(Mutex<Entries>);
 
 #[derive(Default)]
-struct Kept {
+struct Entries {
     entries: VecDeque<Arc<Entry>>,
     bytes: usize,
 }
@@ -28,27 +28,27 @@ struct Kept {
 impl Recent {
     /// Takes in the entries that follow on those that are here.
     pub(crate) fn push(&self, entries: impl IntoIterator<Item = Entry>) {
-        let mut kept = self.lock();
+        let mut recent = self.lock();
         for entry in entries {
-            kept.bytes += entry.data.len();
-            kept.entries.push_back(Arc::new(entry));
+            recent.bytes += entry.data.len();
+            recent.entries.push_back(Arc::new(entry));
         }
-        while kept.entries.len() > ENTRIES || kept.bytes > BYTES {
-            let Some(oldest) = kept.entries.pop_front() else { return };
-            kept.bytes -= oldest.data.len();
+        while recent.entries.len() > ENTRIES || recent.bytes > BYTES {
+            let Some(oldest) = recent.entries.pop_front() else { return };
+            recent.bytes -= oldest.data.len();
         }
     }
 
-    /// The entries after `after` up to `through`, at most a page, where all of them are kept.
+    /// The entries after `after` up to `through`, at most a page, where all of them are recent.
     pub(crate) fn after(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
-        let kept = self.lock();
-        let first = kept.entries.front()?.header.seq;
+        let recent = self.lock();
+        let first = recent.entries.front()?.header.seq;
         let skipped = after.next().0.checked_sub(first.0)?;
-        let wanted = kept.entries.iter().skip(usize::try_from(skipped).ok()?);
+        let wanted = recent.entries.iter().skip(usize::try_from(skipped).ok()?);
         Some(wanted.take_while(|entry| entry.header.seq <= through).take(PAGE).cloned().collect())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

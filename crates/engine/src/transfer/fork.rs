@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     session::Session,
     texts::long_texts,
-    transfer::{create::exists, session_copy::Making},
+    transfer::{create::exists, session_copy::SessionCopy},
 };
 
 /// How many entries are appended at once.
@@ -46,29 +46,29 @@ impl Board {
     }
 
     async fn fork_to(&self, session: &Session, state: &State, id: &SessionId, again: bool) -> Result<Session, Error> {
-        let mut making = Making::begin(self, id, state, again).await?;
-        let copied = self.copy(session, state, &mut making).await;
-        making.settle(copied).await?;
+        let mut copy = SessionCopy::begin(self, id, state, again).await?;
+        let copied = self.copy(session, state, &mut copy).await;
+        copy.finish(copied).await?;
         self.session(id).await
     }
 
     /// Copies what is not there yet of the journal of `session` as far as `state`.
-    async fn copy(&self, session: &Session, state: &State, making: &mut Making<'_>) -> Result<(), Error> {
-        while !making.is_whole() {
-            let entries = session.page(making.head.seq, state.head.seq, AT_ONCE).await?;
+    async fn copy(&self, session: &Session, state: &State, copy: &mut SessionCopy<'_>) -> Result<(), Error> {
+        while !copy.is_whole() {
+            let entries = session.page(copy.head.seq, state.head.seq, AT_ONCE).await?;
             if entries.is_empty() {
                 return Err(session.live.gone());
             }
             session.live.confirm(state).await?;
             let values = self.values(session, &entries).await?;
-            making.append(entries, values).await?;
+            copy.append(entries, values).await?;
         }
         Ok(())
     }
 
     async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {
         let mut values = Vec::new();
-        for hash in entries.iter().flat_map(|entry| long_texts(entry)) {
+        for hash in entries.iter().flat_map(long_texts) {
             // What only looks like a long text, in somebody's metadata for instance, is not there.
             let text = session.live.store.value(session.id(), hash).await?;
             values.extend(text.map(|text| (hash, text)));

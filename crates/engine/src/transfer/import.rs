@@ -22,7 +22,7 @@ use crate::{
     texts::long_texts,
     transfer::{
         export::{AT_ONCE, Line, VERSION},
-        session_copy::Making,
+        session_copy::SessionCopy,
     },
 };
 
@@ -59,20 +59,20 @@ impl Board {
     where
         R: BufRead + Send + 'static,
     {
-        let mut making = Making::begin(self, id, state, again).await?;
-        if making.is_whole() {
+        let mut copy = SessionCopy::begin(self, id, state, again).await?;
+        if copy.is_whole() {
             return Ok(());
         }
-        let appended = append_all(&mut making, export).await;
-        making.settle(appended).await
+        let appended = append_all(&mut copy, export).await;
+        copy.finish(appended).await
     }
 }
 
-async fn append_all(making: &mut Making<'_>, export: impl BufRead + Send + 'static) -> Result<(), Error> {
+async fn append_all(copy: &mut SessionCopy<'_>, export: impl BufRead + Send + 'static) -> Result<(), Error> {
     let (batches, mut read) = mpsc::channel(2);
     let reading = tokio::task::spawn_blocking(move || read_batches(export, &batches));
     while let Some(Batch { entries, values }) = read.recv().await {
-        making.append(entries, values).await?;
+        copy.append(entries, values).await?;
     }
     reading.await.map_err(|_| Error::Closed)?
 }

@@ -1,7 +1,7 @@
-//! Sessions that are made of entries which are there already: forks and imports.
+//! Copying entries that exist into a new session: for forks and imports.
 //!
-//! A long one takes several appends. Until the last of them it expires soon by itself, so that what breaks off leaves
-//! nothing for long; and who begins again goes on where it stopped, since the tag of an entry speaks for all before it.
+//! A long copy takes several appends. Until the last one the session expires after a minute, so that a copy that breaks
+//! off leaves nothing for long. A repeat goes on where the first try stopped: the tag of an entry vouches for all before it.
 
 use std::sync::Arc;
 
@@ -24,37 +24,37 @@ use crate::{
 /// How many seconds a session lives of which not all is there yet.
 const UNFINISHED_SECONDS: i64 = 60;
 
-/// A session in the making.
-pub(crate) struct Making<'a> {
+/// A session that is being copied.
+pub(crate) struct SessionCopy<'a> {
     board: &'a Board,
     id: &'a SessionId,
-    /// What it will be.
+    /// The state that all its entries lead to.
     state: &'a State,
-    /// How far it has come.
+    /// The last entry that was copied.
     pub(crate) head: Head,
-    /// Whether it may have been begun before.
-    again: bool,
-    /// Whether something was appended here.
+    /// Whether an earlier try may have begun it.
+    is_repeat: bool,
+    /// Whether this try has appended something.
     has_grown: bool,
 }
 
-impl<'a> Making<'a> {
-    /// Begins to make the session `id`, whose entries lead to `state`. Where `again` says that it may have been begun
-    /// before, that is gone on with.
+impl<'a> SessionCopy<'a> {
+    /// Begins to copy into the session `id`, up to the last entry of `state`. Where `is_repeat`, it continues what an
+    /// earlier try left.
     pub(crate) async fn begin(
         board: &'a Board,
         id: &'a SessionId,
         state: &'a State,
-        again: bool,
+        is_repeat: bool,
     ) -> Result<Self, Error> {
-        let mut making = Self { board, id, state, head: Head::default(), again, has_grown: false };
-        if again && let Some(row) = board.store().row(id).await? {
-            making.head = making.found(row).await?;
+        let mut copy = Self { board, id, state, head: Head::default(), is_repeat, has_grown: false };
+        if is_repeat && let Some(row) = board.store().row(id).await? {
+            copy.head = copy.found(row).await?;
         }
-        Ok(making)
+        Ok(copy)
     }
 
-    /// How far it had come, where `row` was found under its id. Anything may have been added to what was whole.
+    /// How far the earlier try came that left `row`. A whole copy may have been added to since.
     async fn found(&self, row: Row) -> Result<Head, Error> {
         let end = self.state.head;
         let is_unfinished =
@@ -66,16 +66,16 @@ impl<'a> Making<'a> {
         if last.first().is_some_and(|last| last.head() == end) { Ok(end) } else { Err(self.is_in_use()) }
     }
 
-    /// Whether all of it is there.
+    /// Whether all entries are copied.
     pub(crate) fn is_whole(&self) -> bool {
         self.head == self.state.head
     }
 
-    /// Appends those of the next entries that are not there yet, with the long texts that they speak of.
+    /// Appends the next entries, without those that are there already, and the long texts that they refer to.
     pub(crate) async fn append(&mut self, entries: Vec<Entry>, values: Vec<(Hash, Arc<str>)>) -> Result<(), Error> {
         let entries: Vec<_> = entries.into_iter().filter(|entry| entry.header.seq > self.head.seq).collect();
         let (Some(first), Some(last)) = (entries.first(), entries.last().map(Entry::head)) else { return Ok(()) };
-        if self.again && !self.has_grown && !follows(self.head, first) {
+        if self.is_repeat && !self.has_grown && !follows(self.head, first) {
             return Err(self.is_in_use());
         }
         match self.append_new(entries, values, last).await {
@@ -83,8 +83,8 @@ impl<'a> Making<'a> {
                 (self.head, self.has_grown) = (last, true);
                 Ok(())
             }
-            // The same is being made elsewhere.
-            Err(error) if error.is_conflict() && (self.again || self.has_grown) => {
+            // Somebody else makes the same copy at this moment.
+            Err(error) if error.is_conflict() && (self.is_repeat || self.has_grown) => {
                 Err(Error::Busy { session: self.id.clone() })
             }
             Err(error) if error.is_conflict() => Err(self.is_in_use()),
@@ -92,13 +92,13 @@ impl<'a> Making<'a> {
         }
     }
 
-    /// Ends it: where it failed, what was appended here is deleted, unless somebody else goes on with it.
-    pub(crate) async fn settle(self, made: Result<(), Error>) -> Result<(), Error> {
-        if self.has_grown && made.as_ref().is_err_and(|error| !matches!(error, Error::Busy { .. })) {
-            // Nobody knows of it yet. What is left where this fails, too, expires soon.
+    /// Ends the copy. Where it failed, what this try appended is deleted, unless somebody else goes on with it.
+    pub(crate) async fn finish(self, copied: Result<(), Error>) -> Result<(), Error> {
+        if self.has_grown && copied.as_ref().is_err_and(|error| !matches!(error, Error::Busy { .. })) {
+            // Nobody knows of the session yet. If this fails too, it expires soon.
             let _ = self.board.store().delete(self.id).await;
         }
-        made
+        copied
     }
 
     async fn append_new(&self, entries: Vec<Entry>, values: Vec<(Hash, Arc<str>)>, last: Head) -> Result<(), Error> {

@@ -20,7 +20,7 @@ use crate::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
         lease::work_of_nobody,
         snapshot,
-        survey::{Progress, Stop, Survey, survey},
+        survey::{Progress, Survey, SurveyError, survey},
     },
 };
 
@@ -60,25 +60,29 @@ struct Copy<'a> {
 
 impl Copy<'_> {
     /// Copies the session and says how many entries are new in `to`.
-    async fn copy(&self, progress: &Progress) -> Result<u64, Stop> {
-        let row = self.from.row(self.id).await?.ok_or(Stop::Gone)?;
+    async fn copy(&self, progress: &Progress) -> Result<u64, SurveyError> {
+        let row = self.from.row(self.id).await?.ok_or(SurveyError::Gone)?;
         let (mut new, mut tries) = (0, 0);
         loop {
             tries += 1;
             match self.copy_as_of(row, &mut new, progress).await {
-                Err(Stop::Failed(error)) if error.is_conflict() && tries < TRIES => {}
-                Err(Stop::Failed(error)) if error.is_conflict() => {
-                    return Err(Stop::Wrong("others are changing it where it is to go: let them end first".to_owned()));
+                Err(SurveyError::Failed(error)) if error.is_conflict() && tries < TRIES => {}
+                Err(SurveyError::Failed(error)) if error.is_conflict() => {
+                    return Err(SurveyError::Wrong(
+                        "others are changing it where it is to go: let them end first".to_owned(),
+                    ));
                 }
-                Err(Stop::Wrong(_)) if has_gone(self.from, self.id, row).await? => return Err(Stop::Gone),
+                Err(SurveyError::Wrong(_)) if has_gone(self.from, self.id, row).await? => {
+                    return Err(SurveyError::Gone);
+                }
                 copied => return copied.map(|()| new),
             }
         }
     }
 
-    async fn copy_as_of(&self, row: Row, new: &mut u64, progress: &Progress) -> Result<(), Stop> {
+    async fn copy_as_of(&self, row: Row, new: &mut u64, progress: &Progress) -> Result<(), SurveyError> {
         if row.expires_at <= Some(self.to.now().await?) && row.expires_at.is_some() {
-            return Err(Stop::Gone);
+            return Err(SurveyError::Gone);
         }
         let there = self.to.row(self.id).await?;
         let mut head = there.map_or(Head::default(), |there| there.head);
@@ -87,7 +91,7 @@ impl Copy<'_> {
         while head.seq < row.head.seq {
             let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
             if page.is_empty() {
-                return Err(Stop::Wrong(format!("entry {} is missing where it comes from", head.seq.next())));
+                return Err(SurveyError::Wrong(format!("entry {} is missing where it comes from", head.seq.next())));
             }
             progress.read(page.len());
             let mut rest = page.as_slice();
@@ -103,7 +107,7 @@ impl Copy<'_> {
             }
         }
         if head != row.head {
-            return Err(Stop::Wrong(ends_otherwise(head)));
+            return Err(SurveyError::Wrong(ends_otherwise(head)));
         }
         if there.is_some_and(|there| there.head == row.head && there.expires_at != row.expires_at) {
             self.to.touch(self.id, row.expires_at).await?;
@@ -112,7 +116,7 @@ impl Copy<'_> {
     }
 
     /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
-    async fn work(&self, row: Row) -> Result<Work, Stop> {
+    async fn work(&self, row: Row) -> Result<Work, SurveyError> {
         let runs = Query {
             seqs: Seq(1)..row.head.seq.next(),
             types: vec!["run.started".into()],
@@ -128,7 +132,7 @@ impl Copy<'_> {
     }
 
     /// The next entries of `rest` with the long texts that they speak of.
-    async fn batch(&self, expected: Head, rest: &mut &[Entry], row: Row) -> Result<Append, Stop> {
+    async fn batch(&self, expected: Head, rest: &mut &[Entry], row: Row) -> Result<Append, SurveyError> {
         let (mut entries, mut values, mut bytes) = (Vec::new(), Vec::new(), 0);
         let mut head = expected;
         while let Some((entry, behind)) = rest.split_first().filter(|_| bytes < BATCH_BYTES) {
@@ -150,13 +154,13 @@ impl Copy<'_> {
     }
 
     /// Refuses a session that does not begin in one store as it does in the other.
-    async fn compare(&self, from: Head, to: Head) -> Result<(), Stop> {
+    async fn compare(&self, from: Head, to: Head) -> Result<(), SurveyError> {
         if to.seq == Seq::ZERO || from == to {
             return Ok(());
         }
         let both = from.seq.min(to.seq);
         if self.is_same(both).await? {
-            return if to.seq <= from.seq { Ok(()) } else { Err(Stop::Wrong(gone_on(from.seq.next(), to.seq))) };
+            return if to.seq <= from.seq { Ok(()) } else { Err(SurveyError::Wrong(gone_on(from.seq.next(), to.seq))) };
         }
         // Tags speak for all before them: the first that differs is found by halves.
         let (mut same, mut other) = (Seq::ZERO, both);
@@ -164,27 +168,27 @@ impl Copy<'_> {
             let middle = Seq(same.0.midpoint(other.0));
             if self.is_same(middle).await? { same = middle } else { other = middle }
         }
-        Err(Stop::Wrong(format!(
+        Err(SurveyError::Wrong(format!(
             "it is another session where it is to go, from entry {other} on: delete it there, or choose another store"
         )))
     }
 
-    async fn is_same(&self, seq: Seq) -> Result<bool, Stop> {
+    async fn is_same(&self, seq: Seq) -> Result<bool, SurveyError> {
         let (from, to) = (self.tag(self.from, seq).await?, self.tag(self.to, seq).await?);
         Ok(from.is_some() && from == to)
     }
 
-    async fn tag(&self, store: &dyn Store, seq: Seq) -> Result<Option<Tag>, Stop> {
+    async fn tag(&self, store: &dyn Store, seq: Seq) -> Result<Option<Tag>, SurveyError> {
         Ok(read(store, self.id, seq.previous(), seq, 1).await?.first().map(|entry| entry.tag))
     }
 
     /// Checks the session in `to` and says how many entries it has.
-    async fn check(&self, progress: &Progress) -> Result<u64, Stop> {
+    async fn check(&self, progress: &Progress) -> Result<u64, SurveyError> {
         let head = check_one(self.to, self.id, progress).await?;
         match self.from.row(self.id).await? {
-            Some(row) if row.head.seq < head.seq => Err(Stop::Wrong(gone_on(row.head.seq.next(), head.seq))),
+            Some(row) if row.head.seq < head.seq => Err(SurveyError::Wrong(gone_on(row.head.seq.next(), head.seq))),
             Some(_) if !self.is_same(head.seq).await? => {
-                Err(Stop::Wrong(format!("entry {} is another one where it went", head.seq)))
+                Err(SurveyError::Wrong(format!("entry {} is another one where it went", head.seq)))
             }
             _ => Ok(head.seq.0),
         }

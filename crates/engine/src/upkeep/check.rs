@@ -16,7 +16,7 @@ use crate::{
     upkeep::{
         expiry::lives_until,
         snapshot,
-        survey::{Progress, Stop, Survey, survey},
+        survey::{Progress, Survey, SurveyError, survey},
     },
 };
 
@@ -35,26 +35,26 @@ pub async fn check(store: &Arc<dyn Store>, progress: &Progress) -> Result<Survey
 }
 
 /// Checks one session and says where its journal ends.
-pub(crate) async fn check_one(store: &dyn Store, id: &SessionId, progress: &Progress) -> Result<Head, Stop> {
-    let row = store.row(id).await?.ok_or(Stop::Gone)?;
+pub(crate) async fn check_one(store: &dyn Store, id: &SessionId, progress: &Progress) -> Result<Head, SurveyError> {
+    let row = store.row(id).await?.ok_or(SurveyError::Gone)?;
     match check_as_of(store, id, row, progress).await {
-        Err(Stop::Wrong(_)) if has_gone(store, id, row).await? => Err(Stop::Gone),
+        Err(SurveyError::Wrong(_)) if has_gone(store, id, row).await? => Err(SurveyError::Gone),
         Err(stop) => Err(stop),
         Ok(()) => Ok(row.head),
     }
 }
 
 /// Whether a session was deleted, and perhaps made anew, since its row was read.
-pub(crate) async fn has_gone(store: &dyn Store, id: &SessionId, row: Row) -> Result<bool, Stop> {
+pub(crate) async fn has_gone(store: &dyn Store, id: &SessionId, row: Row) -> Result<bool, SurveyError> {
     Ok(store.row(id).await?.is_none_or(|now| now.head.seq < row.head.seq))
 }
 
-async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Progress) -> Result<(), Stop> {
+async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Progress) -> Result<(), SurveyError> {
     let mut state = State::default();
     while state.head.seq < row.head.seq {
         let page = read(store, id, state.head.seq, row.head.seq, PAGE).await?;
         if page.is_empty() {
-            return Err(Stop::Wrong(format!("entry {} is missing", state.head.seq.next())));
+            return Err(SurveyError::Wrong(format!("entry {} is missing", state.head.seq.next())));
         }
         for entry in &page {
             check_tag(state.head, entry)?;
@@ -64,22 +64,24 @@ async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Pro
         progress.read(page.len());
     }
     if state.head != row.head {
-        return Err(Stop::Wrong(ends_otherwise(state.head)));
+        return Err(SurveyError::Wrong(ends_otherwise(state.head)));
     }
     check_expiry(&state, row)?;
     match snapshot::load(store, id, row.head.seq).await? {
-        Some(loaded) if loaded.state != state => Err(Stop::Wrong("a snapshot is not what the entries fold to".into())),
+        Some(loaded) if loaded.state != state => {
+            Err(SurveyError::Wrong("a snapshot is not what the entries fold to".into()))
+        }
         _ => Ok(()),
     }
 }
 
 /// Refuses an entry that is not the one that was written behind `head`.
-pub(crate) fn check_tag(head: Head, entry: &Entry) -> Result<(), Stop> {
+pub(crate) fn check_tag(head: Head, entry: &Entry) -> Result<(), SurveyError> {
     if follows(head, entry) {
         return Ok(());
     }
     let (seq, next) = (entry.header.seq, head.seq.next());
-    Err(Stop::Wrong(match seq == next {
+    Err(SurveyError::Wrong(match seq == next {
         true => format!("entry {seq} does not follow on entry {}: its tag or its data is wrong", head.seq),
         false => format!("entry {next} is missing"),
     }))
@@ -90,30 +92,32 @@ pub(crate) fn ends_otherwise(head: Head) -> String {
 }
 
 /// What stands beside the journal for an entry: its keys, and the long texts that it speaks of.
-async fn check_beside(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), Stop> {
+async fn check_beside(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), SurveyError> {
     let Seq(seq) = entry.header.seq;
     for key in &entry.header.keys {
         if store.find(id, key).await? != Some(entry.header.seq) {
-            return Err(Stop::Wrong(format!("the key {key:?} of entry {seq} is not listed as claimed by it")));
+            return Err(SurveyError::Wrong(format!("the key {key:?} of entry {seq} is not listed as claimed by it")));
         }
     }
     check_texts(store, id, entry).await
 }
 
 /// The long texts that an entry speaks of.
-pub(crate) async fn check_texts(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), Stop> {
+pub(crate) async fn check_texts(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), SurveyError> {
     let Seq(seq) = entry.header.seq;
     for hash in long_texts(entry) {
         match store.value(id, hash).await? {
             Some(text) if Hash::of(text.as_bytes()) == hash => {}
-            Some(_) => return Err(Stop::Wrong(format!("a long text of entry {seq} is not the one that was written"))),
-            None => return Err(Stop::Wrong(format!("a long text of entry {seq} is missing"))),
+            Some(_) => {
+                return Err(SurveyError::Wrong(format!("a long text of entry {seq} is not the one that was written")));
+            }
+            None => return Err(SurveyError::Wrong(format!("a long text of entry {seq} is missing"))),
         }
     }
     Ok(())
 }
 
-fn check_expiry(state: &State, row: Row) -> Result<(), Stop> {
+fn check_expiry(state: &State, row: Row) -> Result<(), SurveyError> {
     // The record of a keyed request lives for a fixed time.
     if state.session.id.is_none() {
         return Ok(());
@@ -125,5 +129,5 @@ fn check_expiry(state: &State, row: Row) -> Result<(), Stop> {
         (Some(at), Some(latest)) if at > latest => format!("it is to expire at {at}, later than its journal says"),
         _ => return Ok(()),
     };
-    Err(Stop::Wrong(wrong))
+    Err(SurveyError::Wrong(wrong))
 }

@@ -57,9 +57,9 @@ impl Progress {
     }
 }
 
-/// Why a session was not gone through to its end.
+/// Why a session could not be checked or copied to its end.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum SurveyError {
     /// It was deleted or has expired meanwhile.
     Gone,
     /// Something is wrong with it.
@@ -68,7 +68,7 @@ pub(crate) enum Stop {
     Failed(Error),
 }
 
-impl From<callboard_store::Error> for Stop {
+impl From<callboard_store::Error> for SurveyError {
     fn from(error: callboard_store::Error) -> Self {
         match error {
             callboard_store::Error::Damaged { .. } | callboard_store::Error::KeyTaken { .. } => {
@@ -79,13 +79,13 @@ impl From<callboard_store::Error> for Stop {
     }
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for SurveyError {
     fn from(error: Refusal) -> Self {
         Self::Wrong(error.to_string())
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for SurveyError {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(error) => error.into(),
@@ -104,7 +104,7 @@ pub(crate) async fn survey<W>(
     work: impl Fn(SessionId) -> W,
 ) -> Result<Survey, Error>
 where
-    W: Future<Output = Result<u64, Stop>> + Send + 'static,
+    W: Future<Output = Result<u64, SurveyError>> + Send + 'static,
 {
     let (mut survey, mut after, mut under_way) = (Survey::default(), None, JoinSet::new());
     loop {
@@ -132,7 +132,7 @@ impl Survey {
     /// Takes in the next session that is done.
     async fn next(
         &mut self,
-        under_way: &mut JoinSet<(SessionId, Result<u64, Stop>)>,
+        under_way: &mut JoinSet<(SessionId, Result<u64, SurveyError>)>,
         progress: &Progress,
     ) -> Result<(), Error> {
         let Some(done) = under_way.join_next().await else { return Ok(()) };
@@ -140,9 +140,9 @@ impl Survey {
         progress.0.sessions.fetch_add(1, Ordering::Relaxed);
         match outcome {
             Ok(entries) => (self.sessions, self.entries) = (self.sessions + 1, self.entries + entries),
-            Err(Stop::Gone) => {}
-            Err(Stop::Wrong(fault)) => drop(self.faults.insert(id, fault)),
-            Err(Stop::Failed(error)) => return Err(error),
+            Err(SurveyError::Gone) => {}
+            Err(SurveyError::Wrong(fault)) => drop(self.faults.insert(id, fault)),
+            Err(SurveyError::Failed(error)) => return Err(error),
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use callboard_core::{entry::Actor, id::SessionId, time::Timestamp};
-use callboard_engine::Once;
+use callboard_engine::KeyedRequest;
 use callboard_files::{Category, NewFile, Parts, Project, Template};
 use callboard_server::{ProjectFolder, Settings};
 use serde_json::{Value, json};
@@ -267,7 +267,7 @@ async fn begun(server: &Server, method: &str, path: &str, key: &str, body: &Valu
     let request = request(method, path, key, body);
     let session = "s".parse().unwrap();
     let begun = server.board.begin(Actor::User, &request, Some(&session), json!({"meant": null})).await.unwrap();
-    assert!(matches!(begun, Once::Begun(claim) if claim.is_fresh));
+    assert!(matches!(begun, KeyedRequest::Begun(claim) if claim.is_fresh));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use callboard_core::{
     entry::{Actor, Hash},
     idempotency::Request,
 };
-use callboard_engine::Once;
+use callboard_engine::KeyedRequest;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
@@ -94,7 +94,7 @@ async fn a_fork_that_was_cut_short_is_made_as_it_was_meant() {
     let request = request("POST", &path, "k", &json!({}));
     let meant = json!({"meant": {"id": "t", "at": head}});
     // It was made and not answered, and both have gone on: the server died in between.
-    assert!(matches!(server.board.begin(Actor::User, &request, None, meant).await.unwrap(), Once::Begun(_)));
+    assert!(matches!(server.board.begin(Actor::User, &request, None, meant).await.unwrap(), KeyedRequest::Begun(_)));
     let message = json!({"messages": [{"role": "user", "content": "later"}]});
     server.send("POST", &path, json!({"id": "t", "at": head})).await.is(201);
     server.send("POST", "/v1/sessions/t/threads/main/messages", message.clone()).await.is(200);
