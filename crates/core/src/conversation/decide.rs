@@ -63,7 +63,8 @@ impl Command for AddMessages {
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
-        self.messages.iter().flat_map(NewMessage::counted).collect()
+        let taken = self.messages.iter().filter(|_| self.messages.len() <= MAX_MESSAGES);
+        taken.flat_map(NewMessage::counted).collect()
     }
 
     fn entries(&self) -> Vec<Seq> {

@@ -195,3 +195,32 @@ fn messages_of_any_length_are_taken_up_to_the_most_that_a_journal_takes() {
     assert_snapshot!(say(&mut board, "main", &json!(["x".repeat((16 << 20) + 1)])), @"too_large: the message has 16777217 bytes, and 16777216 is the most: split it");
     assert_snapshot!(say(&mut board, "main", &json!(["\u{0}\u{7f}\u{fffd}"])), @"m5@5");
 }
+
+/// How long it takes to add `count` messages with ids of their own in one call, at best.
+fn time_to_add(count: usize) -> std::time::Duration {
+    let message = |n: usize| json!({"message_id": format!("id {n}"), "role": "user", "content": "x"});
+    let command = post("main", &(0..count).map(message).collect());
+    let times = (0..3).map(|_| {
+        let mut board = Board::team("lead writer");
+        let began = std::time::Instant::now();
+        let receipts = board.user(AddMessages::clone(&command)).unwrap();
+        assert_eq!(receipts.len(), count);
+        began.elapsed()
+    });
+    times.min().unwrap()
+}
+
+#[test]
+fn ten_times_the_messages_take_about_ten_times_as_long() {
+    let (few, many) = (time_to_add(2_000), time_to_add(20_000));
+    assert!(many < few * 20, "{few:?} for 2,000 and {many:?} for 20,000");
+}
+
+#[test]
+fn one_call_adds_so_many_messages_and_no_more() {
+    let mut board = Board::team("lead writer");
+    let messages = |count| Value::Array(vec![json!({"role": "user", "content": "x"}); count]);
+    let refused = board.user(post("main", &messages(super::MAX_MESSAGES + 1))).unwrap_err();
+    assert_snapshot!(refused, @"/messages: add at most 25000 messages in one call, not 25001");
+    assert_eq!(board.entries.len(), 3);
+}

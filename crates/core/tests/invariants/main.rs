@@ -12,6 +12,7 @@ mod hiding;
 mod kept;
 mod sight;
 mod story;
+mod texts;
 
 /// As many cases as `PROPTEST_CASES` says, or else `few`.
 fn cases(few: u32) -> proptest::test_runner::Config {

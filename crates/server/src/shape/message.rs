@@ -11,6 +11,8 @@ use super::text::Label;
 #[schema(as = NewMessages)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMessagesShape {
+    /// At most 25,000.
+    #[schema(max_items = 25_000)]
     messages: Vec<NewMessageShape>,
 }
 
