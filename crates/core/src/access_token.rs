@@ -16,13 +16,13 @@ use crate::{
     time::Timestamp,
 };
 
-/// Whom a token stands for.
+/// The holder of an access token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holder {
     /// This agent.
     Agent(AgentName),
-    /// Whoever has the role.
+    /// The current holder of this role.
     Role(Role),
 }
 
@@ -32,7 +32,7 @@ pub enum Holder {
 pub enum Role {
     /// The user, in this session.
     User,
-    /// The manager, whoever that is at the time.
+    /// The manager at the time of the call.
     Manager,
 }
 
@@ -41,7 +41,7 @@ pub enum Role {
 pub struct AccessToken {
     /// Its id, by which it is revoked.
     pub id: Arc<str>,
-    /// Whom it stands for.
+    /// Its holder.
     pub holder: Holder,
     /// The hash of what is shown to be let in.
     pub sha256: Hash,
@@ -67,8 +67,7 @@ impl AccessTokens {
         self.iter().find(|token| *token.id == *id).ok_or_else(|| Error::not_found("token", id))
     }
 
-    /// Whom the token with this hash stands for; `None` where there is no such token, or nobody is there whom it stands
-    /// for.
+    /// The holder of the token with this hash; `None` if there is no such token, or its holder has left the team.
     pub fn actor(&self, sha256: Hash, team: &Team) -> Option<Actor> {
         let token = self.iter().find(|token| token.sha256 == sha256)?;
         match &token.holder {

@@ -1,4 +1,4 @@
-//! Agents and the team they make up.
+//! Agents, and the team that they form.
 
 pub(crate) mod decide;
 pub mod facts;
@@ -22,12 +22,12 @@ use crate::{
 pub struct Agent {
     /// Its name, unique in its session.
     pub name: AgentName,
-    /// What it is in the team.
+    /// Its role in the team.
     pub role: Role,
-    /// What people call it.
+    /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is told at the start of each of its prompts. No other worker sees them.
+    /// Instructions at the start of each of its prompts. No other worker sees them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Arc<str>>,
     /// The model it speaks through, for instance `openai:gpt-4o-mini`.
@@ -38,13 +38,13 @@ pub struct Agent {
     pub tools: Vec<Tool>,
 }
 
-/// What an agent is in its team.
+/// The role of an agent in its team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It keeps the shared state and directs the others. A session has at most one.
+    /// Keeps the shared state and directs the others. A session has at most one.
     Manager,
-    /// It does what the manager asks.
+    /// Does what the manager asks.
     Worker,
 }
 
@@ -60,7 +60,7 @@ pub struct Tool {
     /// The JSON Schema of its arguments.
     #[serde(default)]
     pub parameters: Map<String, Value>,
-    /// Whether doing it twice does no harm.
+    /// Whether calling it twice does no harm.
     #[serde(default)]
     pub idempotent: bool,
 }
@@ -96,7 +96,7 @@ impl Team {
         self.0.iter().filter(|agent| agent.role == Role::Worker)
     }
 
-    /// The audience of what is for the user and the manager.
+    /// The audience of what only the user and the manager see.
     pub fn managers(&self) -> Audience {
         Audience::of(self.manager().map(|agent| agent.name.clone()))
     }
@@ -106,7 +106,7 @@ impl Team {
         self.names().filter(|name| !audience.contains(name))
     }
 
-    /// Refuses an audience that names agents which are not here; `pointer` says where it was given.
+    /// Refuses an audience that names agents outside of the team. `pointer` is the place of the audience in the request.
     pub fn check_audience(&self, audience: &Audience, pointer: &str) -> Result<(), Error> {
         let unknown: Vec<_> =
             audience.names().filter(|name| self.agent(name).is_err()).map(AgentName::as_str).collect();
@@ -118,7 +118,7 @@ impl Team {
         Err(Error::contradicting(ConflictKind::NoAgent, pointer, problem))
     }
 
-    /// Refuses what cannot be a team: doubled names, two managers, texts that are too long.
+    /// Refuses an invalid team: repeated names, two managers, texts that are too long.
     pub fn check(agents: &[Agent]) -> Result<(), Error> {
         let (mut invalid, mut contradictions) = (Vec::new(), Vec::new());
         let mut names = BTreeSet::new();
@@ -174,7 +174,7 @@ impl Agent {
         }
     }
 
-    /// The tools whose name another one before them has, with their places.
+    /// The tools that repeat an earlier tool's name, with their places.
     fn doubled_tools(&self) -> impl Iterator<Item = (usize, &str)> {
         let tools = self.tools.iter().map(|tool| tool.name.as_str()).enumerate();
         tools.filter(|(at, name)| self.tools.iter().take(*at).any(|other| other.name == *name))

@@ -1,4 +1,4 @@
-//! Who may see a thing: what its author meant, and since when who has it in sight.
+//! Audiences: who may see a thing, and since when.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use crate::id::{AgentName, Seq};
 
 /// Which agents may see a thing. The user sees everything and is never named.
 ///
-/// It is kept as it was meant: an agent that joins later sees what is for [`All`](Self::All) and nothing that named
-/// others. In JSON: `"all"`, `"none"` or a list of names; one name alone is read as a list of one, an empty list as
+/// An audience is stored as its author meant it: an agent that joins later sees what is for [`All`](Self::All), and
+/// nothing that was for named agents. In JSON: `"all"`, `"none"` or a list of names; one name alone is read as a list of one, an empty list as
 /// `"none"`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Audience {
@@ -37,7 +37,7 @@ impl Audience {
         }
     }
 
-    /// Those who are in both audiences.
+    /// The agents that are in both audiences.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         match (self, other) {
@@ -47,7 +47,7 @@ impl Audience {
         }
     }
 
-    /// Those who are in one audience or the other.
+    /// The agents that are in at least one of the audiences.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         match (self, other) {
@@ -72,7 +72,7 @@ impl Audience {
         .flatten()
     }
 
-    /// This audience with `all` replaced by the agents there are now.
+    /// This audience, with `all` replaced by the agents of today.
     #[must_use]
     pub fn among<'a>(&self, team: impl IntoIterator<Item = &'a AgentName>) -> Self {
         match self {
@@ -119,30 +119,30 @@ impl<'de> Deserialize<'de> for Audience {
     }
 }
 
-/// Who has a thing in sight now, and from which entry on: the memory that keeps what was once hidden from an agent
-/// out of what it reads about the past.
+/// Who may see a thing now, and since which entry. What was hidden from an agent for a while stays out of what the agent
+/// reads about the past.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisibilitySpan {
     /// Who may see the thing now.
     pub audience: Audience,
-    /// The entry that made the thing; what a thing of the same name was before has gone with it.
+    /// The entry that made the thing. An earlier thing of the same name is another thing.
     pub since: Seq,
-    /// The last entry that took the thing out of an agent's sight, for agents that were named.
+    /// For each named agent, the last entry that hid the thing from it.
     lost: BTreeMap<AgentName, Seq>,
     /// The same for all other agents.
     others_lost: Seq,
 }
 
 impl VisibilitySpan {
-    /// The sight of a thing that the entry `seq` makes.
+    /// The span of a thing that the entry `seq` makes.
     pub fn new(audience: Audience, seq: Seq) -> Self {
         Self { audience, since: seq, lost: BTreeMap::new(), others_lost: seq }
     }
 
-    /// Takes in that the entry `seq` changes who may see the thing.
+    /// Records that the entry `seq` changes who may see the thing.
     pub fn change(&mut self, audience: Audience, seq: Seq) {
         if self.audience == Audience::All && audience != Audience::All {
-            // Those who keep it are named from now on, and everyone else has lost it.
+            // The agents that keep it are named from now on; all others have lost it.
             self.lost = audience.names().map(|name| (name.clone(), self.lost_at(name))).collect();
             self.others_lost = seq;
         }
@@ -152,14 +152,13 @@ impl VisibilitySpan {
         self.audience = audience;
     }
 
-    /// Whether `agent` may see what the entry `seq` says of the thing, as far as the thing's own past goes: it sees the
-    /// thing now, and the thing has not been deleted or hidden from it since.
+    /// Whether `agent` may see what the entry `seq` says about the thing: it sees the thing now, and the thing was not
+    /// deleted or hidden from it since.
     pub fn reaches(&self, agent: &AgentName, seq: Seq) -> bool {
         self.audience.contains(agent) && seq >= self.since && seq >= self.lost_at(agent)
     }
 
-    /// A number that is the same for two entries where nobody who sees the one by [`reaches`](Self::reaches) is kept
-    /// from the other.
+    /// A number that two entries share if every agent that sees one by [`reaches`](Self::reaches) sees the other too.
     pub(crate) fn era(&self, seq: Seq) -> usize {
         self.lost.values().chain([&self.others_lost]).filter(|lost| **lost <= seq).count()
     }

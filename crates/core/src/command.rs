@@ -30,7 +30,7 @@ pub trait Command: Debug + Send + Sync + 'static {
     /// counts.
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Self::Answer, Undecided>;
 
-    /// The texts that deciding it counts, so that whoever asks can count long ones before, where nothing waits for it.
+    /// The texts whose tokens it counts. The engine counts long ones in advance, outside of the session's queue.
     fn texts(&self) -> Vec<Arc<str>> {
         Vec::new()
     }

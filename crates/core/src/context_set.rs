@@ -1,4 +1,4 @@
-//! Context sets: named texts that a team shares, each seen only by those it is meant for.
+//! Context sets: named texts that a team shares, each with its own audience.
 
 pub(crate) mod decide;
 pub mod facts;
@@ -18,7 +18,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// The set in which the manager keeps track of the work. It is the manager's alone.
+/// The set in which the manager keeps track of the work. Only the manager sees it.
 pub const PROCESS_STEPS: &str = "Process Steps";
 
 /// A named text of the team.
@@ -28,9 +28,9 @@ pub struct ContextSet {
     pub name: SetName,
     /// What it says.
     pub content: Text,
-    /// Who may see it. A form is nevertheless for the manager alone until it is answered.
+    /// Who may see it. Until a form is answered, only the manager sees it.
     pub visible_to: Audience,
-    /// Whether it stands in prompts.
+    /// Whether prompts show it.
     pub enabled: bool,
     /// The form that the user is to fill in, or has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ impl ContextSet {
         self.form.as_ref().is_some_and(|form| !form.answered)
     }
 
-    /// Who may see it as it is.
+    /// Who may see it in its present state.
     fn audience(&self, team: &Team) -> Audience {
         if self.is_open_form() { team.managers() } else { self.visible_to.clone() }
     }
@@ -56,7 +56,7 @@ impl ContextSet {
 pub struct Held {
     /// The set.
     pub set: Arc<ContextSet>,
-    /// Who has it in sight.
+    /// Who may see it, and since when.
     pub sight: VisibilitySpan,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -70,12 +70,12 @@ pub struct Held {
 pub struct ContextSets(RedBlackTreeMapSync<SetName, Held>);
 
 impl ContextSets {
-    /// The set with this name, whoever may see it.
+    /// The set with this name, visible or not.
     pub fn get(&self, name: &SetName) -> Option<&Held> {
         self.0.get(name)
     }
 
-    /// All sets by name, whoever may see them.
+    /// All sets by name, visible or not.
     pub fn iter(&self) -> impl Iterator<Item = &Held> {
         self.0.values()
     }
@@ -104,28 +104,28 @@ impl<'a> SetView<'a> {
 pub struct PutSet {
     /// The set.
     pub name: SetName,
-    /// What it is to say.
+    /// Its new content.
     pub content: Arc<str>,
-    /// Who is to see it; as before, or the session's default, where it is absent.
+    /// Who is to see it. If absent: as before, or the session's default for a new set.
     pub visible_to: Option<Audience>,
-    /// Whether it is to stand in prompts; only the user says so.
+    /// Whether prompts are to show it. Only the user may set this.
     pub enabled: Option<bool>,
 }
 
 impl PutSet {
-    /// A set that says `content`, seen by those who saw it before or, where it is new, by those the session says.
+    /// A set with this content. Its visibility stays as it is; a new set gets the session's default.
     pub fn new(name: SetName, content: impl Into<Arc<str>>) -> Self {
         Self { name, content: content.into(), visible_to: None, enabled: None }
     }
 
-    /// The same, seen by these agents alone.
+    /// The same, visible to these agents only.
     #[must_use]
     pub fn for_agents(self, agents: impl IntoIterator<Item = AgentName>) -> Self {
         Self { visible_to: Some(Audience::of(agents)), ..self }
     }
 }
 
-/// That a set is to be deleted.
+/// A set to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteSet(pub SetName);
 
@@ -134,26 +134,26 @@ pub struct DeleteSet(pub SetName);
 pub struct SetOutcome {
     /// The name as it was given.
     pub name: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why, where it is not what was asked for.
+    /// The reason, if the outcome is not what was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl SetOutcome {
-    /// The outcome of an update of the set `name`; a name or a reason of any length is told in a few words.
+    /// The outcome of an update of the set `name`. Long names and reasons are cut.
     pub(crate) fn new(name: &str, outcome: Outcome, reason: Option<String>) -> Self {
         Self { name: first_chars(name, 200), outcome, reason: reason.map(|reason| first_chars(&reason, 500)) }
     }
 
-    /// The outcome of an update that is not valid.
+    /// The outcome of an invalid update.
     pub(crate) fn rejected(name: &str, reason: impl ToString) -> Self {
         Self::new(name, Outcome::Rejected, Some(reason.to_string()))
     }
 }
 
-/// What came of an update.
+/// The outcome of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -174,13 +174,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether anything is other than it was.
+    /// Whether anything has changed.
     pub fn is_change(self) -> bool {
         matches!(self, Self::Created | Self::Updated | Self::Deleted | Self::CreatedEmpty)
     }
 }
 
-/// Whether `agent` is among those from whom `set` is hidden, for the team as it is now.
+/// The agents of the team from which a set is hidden now.
 pub fn hidden_from_agents<'a>(held: &'a Held, team: &'a Team) -> impl Iterator<Item = &'a AgentName> {
     team.hidden_from(&held.sight.audience)
 }

@@ -27,16 +27,16 @@ pub struct Message {
     pub message_id: MessageId,
     /// The thread it is in.
     pub thread_id: ThreadId,
-    /// In which role it was said.
+    /// The role of its author.
     pub role: Role,
     /// The agent that said it, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
     /// What it says.
     pub content: Content,
-    /// When it was said, as its author has it.
+    /// When it was written, according to its author.
     pub timestamp: Timestamp,
-    /// What its author keeps with it.
+    /// Data that its author attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
@@ -45,14 +45,14 @@ pub struct Message {
     /// The call that it is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// What the answer to it is held against.
+    /// Criteria for the answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<Arc<str>>,
     /// The size of its content and its tool calls.
     pub tokens: Tokens,
 }
 
-/// In which role a message is said.
+/// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Role {
@@ -88,7 +88,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// What it is called with: an object, or the text of one.
+    /// The arguments: an object, or the text of one.
     #[serde(default)]
     pub arguments: Value,
 }
@@ -97,21 +97,21 @@ pub struct ToolCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
-    /// Its id; where it is absent, one is derived from the entry.
+    /// Its id. If absent, one is derived from the entry.
     #[serde(default)]
     pub message_id: Option<MessageId>,
     /// The thread, which must be the one it is added to.
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
-    /// In which role it is said.
+    /// The role of its author.
     pub role: Role,
     /// What it says.
     #[serde(default)]
     pub content: Option<NewContent>,
-    /// When it was said; now, where it is absent.
+    /// When it was written. If absent: now.
     #[serde(default)]
     pub timestamp: Option<Timestamp>,
-    /// What is kept with it.
+    /// Data to attach.
     #[serde(default)]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
@@ -120,7 +120,7 @@ pub struct NewMessage {
     /// The call that it is the result of.
     #[serde(default)]
     pub tool_call_id: Option<String>,
-    /// What the answer to it is to be held against.
+    /// Criteria for the answer to it.
     #[serde(default, skip)]
     pub expected_output: Option<Arc<str>>,
 }
@@ -164,7 +164,7 @@ pub struct AddMessages {
 /// Who is to see a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutThread {
-    /// The thread; made where there is none.
+    /// The thread. It is made if it is not there.
     pub thread: ThreadId,
     /// Who is to see it.
     pub visible_to: Audience,
@@ -182,11 +182,11 @@ pub struct MessageReceipt {
 /// A thread, as the state holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
-    /// Who has it in sight.
+    /// Who may see it, and since when.
     pub sight: VisibilitySpan,
-    /// How much was said before whom: as much of it as a viewer saw is the thread's size to that viewer.
+    /// How much was said to which audience. What a viewer saw of it is the thread's size for that viewer.
     said: Vec<SaidBefore>,
-    /// Whether somebody gave a message an id of the form that is derived from entries.
+    /// Whether some message was given an id that looks like a derived one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     has_given_derived_ids: bool,
     /// What the manager's last message expects of the answer to it, and which message that is.
@@ -225,7 +225,7 @@ impl Size {
     }
 }
 
-/// How much was said before one audience, between two entries that took the thread out of somebody's sight.
+/// How much was said to one audience, between two entries that hid the thread from an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SaidBefore {
     audience: Audience,
@@ -239,7 +239,7 @@ impl Thread {
         Self { sight, said: Vec::new(), has_given_derived_ids: false, criteria: None }
     }
 
-    /// How much of it there is altogether, seen by whomever.
+    /// The size of the whole thread.
     pub fn size(&self) -> Size {
         self.size_of(|_| true)
     }
@@ -261,7 +261,7 @@ impl Thread {
         self.gather();
     }
 
-    /// Adds up what the same viewers saw, so that this stays as small as the number of audiences.
+    /// Adds a message to the sum of its audience: there are only as many sums as audiences.
     fn gather(&mut self) {
         let mut gathered: Vec<SaidBefore> = Vec::new();
         for said in std::mem::take(&mut self.said) {
@@ -286,12 +286,12 @@ impl Thread {
 pub struct Threads(RedBlackTreeMapSync<ThreadId, Arc<Thread>>);
 
 impl Threads {
-    /// The thread with this name, whoever may see it.
+    /// The thread with this name, visible or not.
     pub fn get(&self, name: &ThreadId) -> Option<&Arc<Thread>> {
         self.0.get(name)
     }
 
-    /// All threads by name, whoever may see them.
+    /// All threads by name, visible or not.
     pub fn iter(&self) -> impl Iterator<Item = (&ThreadId, &Arc<Thread>)> {
         self.0.iter()
     }
@@ -332,7 +332,8 @@ impl NewContent {
 }
 
 impl Content {
-    /// What it says in text; what is not text is named. Where it is stored beside the journal, the hash to read first.
+    /// The content as text; parts that are not text are named. If it is stored beside the journal and was not read yet,
+    /// the hash to read first.
     pub fn in_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {
         match self {
             Self::Text(text) => text.whole(values).cloned(),
@@ -352,7 +353,7 @@ impl ToolCall {
     }
 }
 
-/// What a part says in text. One that is not text is named, and not shown.
+/// A part as text. One that is not text is named instead.
 fn part_text(part: &Map<String, Value>) -> String {
     match part.get("text") {
         Some(Value::String(text)) => text.clone(),

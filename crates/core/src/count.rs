@@ -12,7 +12,7 @@ use crate::number;
 pub struct Tokens(#[serde(deserialize_with = "number::whole")] pub u64);
 
 impl Tokens {
-    /// What is left of this number after `other` is taken away, at least 0.
+    /// This number less `other`, at least 0.
     pub fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -48,9 +48,9 @@ impl fmt::Display for Tokens {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
-    /// The number that the vocabulary gives for the rendered text.
+    /// The exact number for the rendered text.
     Exact,
-    /// A number that the true one does not exceed.
+    /// At least the true number.
     UpperBound,
 }
 

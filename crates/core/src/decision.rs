@@ -54,7 +54,7 @@ pub enum Undecided {
 /// A decision while it is made: the state as it will be, and the entries that make it so.
 pub struct DecisionBuilder<'a> {
     pub(crate) state: State,
-    /// Who causes what is recorded now: who asks, or the agent whose answer is taken in.
+    /// The author of what is recorded now: the caller, or the agent whose answer is being processed.
     pub(crate) by: Actor,
     pub(crate) context: DecisionContext<'a>,
     pub(crate) values: Values,
@@ -70,7 +70,7 @@ impl<'a> DecisionBuilder<'a> {
         Self { state: state.clone(), by: context.by.clone(), context, values, entries, keys }
     }
 
-    /// Takes a fact in: it becomes the next entry.
+    /// Records a fact: it becomes the next entry.
     pub(crate) fn record<F: Fact>(&mut self, fact: F) {
         let draft = fact::draft(&fact, &self.state);
         let entry = Entry::seal(self.state.head, self.context.at, self.by.clone(), self.context.nonce, draft);

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::{audience::Audience, context_set::SetOutcome, error::Fault, form::Field, id::AgentName, text::shortened};
 
-/// A directive as it was understood.
+/// A directive, parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Directive {
-    /// Whom the message is for.
+    /// The recipient of the message.
     pub message_to: Option<Recipient>,
     /// What is said.
     pub message: Option<Arc<str>>,
@@ -26,13 +26,13 @@ pub struct Directive {
     pub is_info_request: bool,
     /// What the user is to fill in.
     pub form: Option<FormRequest>,
-    /// The updates of context sets, in order; for one that could not be read, how it came out.
+    /// The updates of context sets, in order; or the outcome of an update that could not be read.
     pub sets: Vec<Result<SetUpdate, SetOutcome>>,
     /// What the answer to the message is held against.
     pub expected_output: Option<Arc<str>>,
 }
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Recipient {
@@ -104,35 +104,35 @@ pub struct Direct(pub Value);
 pub struct Directed {
     /// How each update of a set came out, in order.
     pub outcomes: Vec<SetOutcome>,
-    /// The form that was put before the user.
+    /// The form that the user is to fill in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<FormRequest>,
-    /// What a text said that could not be understood.
+    /// The parts of a text that could not be parsed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unparsed: Vec<String>,
 }
 
-/// How the pointers to single updates of sets begin.
+/// The beginning of JSON pointers to single updates of sets.
 pub(crate) const UPDATES: &str = "/contextSetUpdate/contextSets/";
 
 /// The subject of directives.
 pub const SUBJECT: &str = "directives";
 
-/// What was made of something that was meant as a directive.
+/// The result of parsing a directive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// What is good in it.
+    /// The valid part of it.
     pub directive: Directive,
     /// What is wrong with it, by JSON pointer.
     pub faults: Vec<Fault>,
-    /// What could not be understood of a text.
+    /// The parts of a text that could not be parsed.
     pub unparsed: Vec<String>,
 }
 
-/// How long what is expected of an answer may be.
+/// The largest size of criteria, in bytes.
 const CRITERIA_BYTES: usize = 16 * 1024;
 
-/// What is expected of an answer, in a length that can stand in every question whether an answer is that.
+/// Criteria for an answer, shortened so that they fit into every prompt that checks an answer.
 pub(super) fn criteria(text: Arc<str>) -> Option<Arc<str>> {
     let note = "[shortened here: what is expected of an answer is to be said in a few words]";
     Some(text).filter(|text| !text.trim().is_empty()).map(|text| shortened(&text, CRITERIA_BYTES, note))

@@ -21,9 +21,9 @@ use crate::{
 /// One numbered fact of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What stores know of it.
+    /// The part that stores index.
     pub header: Header,
-    /// What it says, as the JSON text that was decided.
+    /// Its data: the JSON text that was decided.
     pub data: Arc<str>,
     /// The chained hash over this entry and all before it.
     pub tag: Tag,
@@ -38,24 +38,24 @@ pub struct Header {
     pub v: u16,
     /// When it was decided. For people: order is `seq`.
     pub at: Timestamp,
-    /// Who caused it.
+    /// Its author.
     pub by: Actor,
-    /// What kind of fact it is: `noun.verb_past`, for instance `context_set.updated`.
+    /// Its type: `noun.verb_past`, for instance `context_set.updated`.
     pub kind: Arc<str>,
-    /// What it is about: `session`, `agent:NAME`, `thread:NAME`, `set:NAME`, `run:ID` …
+    /// Its subject: `session`, `agent:NAME`, `thread:NAME`, `set:NAME`, `run:ID` …
     pub subject: Arc<str>,
     /// Which agents could see it when it was decided.
     pub audience: Audience,
-    /// The time that a message claims for itself; lists of messages are ordered by it.
+    /// The time that the author gave a message; lists of messages are ordered by it.
     pub time: Option<Timestamp>,
-    /// What it claims for itself, once per session, for instance `message:main/greeting-1`.
+    /// The keys that it claims, each unique in its session, for instance `message:4:main/greeting-1`.
     pub keys: Vec<Arc<str>>,
-    /// A number of whoever appended it: two that decide the same at the same moment on the same head make different
-    /// entries by it, so each knows its own. It says nothing else; entries from before there were such numbers have none.
+    /// A number of the writer that appended it. Two writers that decide the same change at the same moment on the same
+    /// head make different entries by it, so each recognises its own. Old entries have none.
     pub nonce: Option<u32>,
 }
 
-/// An entry that was decided and waits for its number: all of a [`Header`] but `seq`, `at`, `by` and `nonce`.
+/// A decided entry before it gets its place in the journal: a [`Header`] without `seq`, `at`, `by` and `nonce`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// See [`Header::v`].
@@ -192,10 +192,10 @@ macro_rules! hexadecimal {
 hexadecimal!(Tag, 16);
 hexadecimal!(Hash, 32);
 
-/// Who causes an entry: `user`, `system` or `agent:NAME`.
+/// The author of an entry: `user`, `system` or `agent:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
-    /// The person, or the program, that the session belongs to.
+    /// The person or program that owns the session.
     User,
     /// Callboard itself.
     System,

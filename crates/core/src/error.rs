@@ -37,7 +37,7 @@ pub enum Error {
         /// The last entry.
         head: Seq,
     },
-    /// Whoever asks may not do this, whatever it names.
+    /// The caller has no right to do this, whatever it names.
     #[error("{who} may not {what}: {hint}")]
     Forbidden {
         /// Who asked.

@@ -1,5 +1,4 @@
-//! Events: every type of entry there is. What each is about, who may see it, what it changes and how it looks is with
-//! its noun.
+//! Events: the list of all types of entries. Each is described in the module of its noun.
 
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -58,8 +57,8 @@ macro_rules! facts {
         /// Every type of entry that this program knows.
         pub static ALL: &[EventType] = &[$(EventType::of::<$fact>()),*];
 
-        /// Takes an entry into the state. Refused where its type or version is not known, or its data is damaged; the
-        /// state is then as it was.
+        /// Applies an entry to the state. It is refused if its type or version is unknown or its data is damaged; the
+        /// state is then unchanged.
         fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
             match &*entry.header.kind {
                 $(<$fact>::TYPE => read::<$fact>(entry)?.apply(state, &entry.header),)*
@@ -137,8 +136,8 @@ fn unknown(entry: &Entry) -> Error {
 }
 
 impl State {
-    /// Takes in the next entry of the journal. Refused where it is not the next one, is newer than this program or
-    /// damaged; the state is then as it was.
+    /// Applies the next entry of the journal. It is refused if it is not the next one, is newer than this program or is
+    /// damaged; the state is then unchanged.
     pub fn apply(&mut self, entry: &Entry) -> Result<(), Error> {
         let seq = entry.header.seq;
         if seq != self.head.seq.next() {
@@ -160,8 +159,8 @@ impl State {
 }
 
 impl View<'_> {
-    /// What of an entry the viewer gets: nothing where it was not meant to see it then, or may not see what it is about
-    /// now. The user gets all of it.
+    /// What the viewer gets of an entry: nothing if it was not in the audience then, or may not see the subject now. The
+    /// user gets all of it.
     pub fn project(&self, entry: &Entry) -> Result<Option<Projected>, Error> {
         let Header { seq, at, by, kind, subject, .. } = &entry.header;
         let projected = |kind: &str, data| Projected {

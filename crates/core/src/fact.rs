@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Something that can happen in a session. What it carries is the `data` of its entry; the rest is here, in one place
-/// for each type: what it is about, who may see it, what it changes, and how it looks to whom.
+/// for each type: its subject, its audience, what it changes, and what each viewer sees of it.
 pub trait Fact: Serialize + DeserializeOwned {
     /// `noun.verb_past`.
     const TYPE: &'static str;
@@ -31,24 +31,23 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
 
-    /// Which agents may see it, where it follows on `before`.
+    /// Which agents may see it, if it follows `before`.
     fn audience(&self, before: &State) -> Audience;
 
-    /// The time that it claims for itself.
+    /// The time that its author gave it.
     fn time(&self) -> Option<Timestamp> {
         None
     }
 
-    /// What it claims for itself, once per session, where it follows on `before`.
+    /// The keys that it claims, each unique in its session, if it follows `before`.
     fn keys(&self, _before: &State) -> Vec<String> {
         Vec::new()
     }
 
-    /// Takes it into the state. Total: what was once decided always applies.
+    /// Applies it to the state. Total: what was once decided always applies.
     fn apply(self, state: &mut State, header: &Header);
 
-    /// How it looks to an agent that is in its audience, as far as what it is about may still be seen; `None` where
-    /// nothing of it may.
+    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing.
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;
 
     /// Who may see now what an entry with this subject is about; `None` where that is gone, or is for no agent to see by
@@ -124,7 +123,7 @@ pub enum Earlier {
     Deleted,
 }
 
-/// An entry as a viewer sees it: its type and what it says. A deletion may stand for what the viewer no longer sees.
+/// An entry as a viewer sees it: its type and its data. A thing that the viewer lost sight of looks deleted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// The type.
@@ -134,7 +133,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// A fact that is seen whole, or as whatever the caller made of it.
+    /// A fact that is seen as it is given here.
     pub fn fact<F: Fact>(fact: &F) -> Option<Self> {
         // A fact is made of strings, numbers, lists and maps with string keys: all of them have a JSON form.
         serde_json::to_value(fact).ok().map(|data| Self { kind: F::TYPE, data })
@@ -169,8 +168,8 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
 }
 
-/// The audience of an entry after which `now` sees a thing: those, and those who are to learn that they no longer do.
-/// What was for all has been seen by those who are in the team, not by those who will be.
+/// The audience of an entry that makes a thing visible to `now`: those agents, and those that lose sight of it and must
+/// be told. What was visible to `all` was seen by the agents in the team today, not by later ones.
 pub(crate) fn passing(before: Option<&VisibilitySpan>, now: Audience, team: &Team) -> Audience {
     match before {
         Some(sight) if now != Audience::All => sight.audience.among(team.names()).or(&now),

@@ -1,5 +1,5 @@
-//! Context files, as far as they were observed. Their folder is the truth, since shells write it without a server; the
-//! journal holds what was seen of it.
+//! Context files as observed. Their folder is the truth, since shells write it without a server; the journal records what
+//! was seen there.
 
 pub(crate) mod decide;
 pub(crate) mod facts;
@@ -14,7 +14,7 @@ use crate::{
     id::{AgentName, Seq},
 };
 
-/// For whom a file is that is for everybody.
+/// The recipient `all`.
 const EVERYBODY: &str = "all";
 
 /// A context file, as the manifest of its folder lists it.
@@ -22,12 +22,12 @@ const EVERYBODY: &str = "all";
 pub struct ContextFile {
     /// Its path, below the folder of the project.
     pub path: Arc<str>,
-    /// For whom it is: the name of an agent, or `all`.
+    /// Its recipient: the name of an agent, or `all`.
     #[serde(rename = "for")]
     pub recipient: Arc<str>,
     /// Under which words it is found.
     pub keywords: Vec<Arc<str>>,
-    /// When it was added, as the manifest has it.
+    /// When it was added, according to the manifest.
     pub created: Arc<str>,
 }
 
@@ -60,7 +60,7 @@ pub struct Held {
     pub seq: Seq,
 }
 
-/// The files of a session by path, as they were seen last.
+/// The files of a session by path, as last seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Files(RedBlackTreeMapSync<Arc<str>, Held>);

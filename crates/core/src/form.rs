@@ -14,14 +14,14 @@ use crate::{
     text::INLINE_BYTES,
 };
 
-/// What the user is asked for, and whether it was given.
+/// What the user is asked for, and the answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Form {
     /// The fields, in the order in which they are shown.
     pub fields: Vec<Field>,
     /// Whether the user has filled it in.
     pub answered: bool,
-    /// What the user gave.
+    /// The answers.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub answers: Map<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! Names and numbers that identify things. Each is checked once, where it comes in, and trusted from then on.
+//! Names and numbers that identify things. Each is checked once, when it is parsed.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::number;
 
-/// Why a text is not the name it was meant to be: what, where, and what would do.
+/// Why a text is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {text:?} is not valid: {rule}")]
 pub struct BadName {
@@ -15,7 +15,7 @@ pub struct BadName {
     pub what: &'static str,
     /// The text, shortened to 60 characters.
     pub text: String,
-    /// The rule that it breaks.
+    /// The rule that it breaks, and what to use instead.
     pub rule: &'static str,
 }
 
@@ -25,7 +25,7 @@ impl BadName {
     }
 }
 
-/// Declares a checked name: a newtype over shared text whose only way in is its `parse` function.
+/// Declares a checked name: a newtype over shared text that only `parse` can make.
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $parse:path) => {
         $(#[$doc])*
@@ -120,8 +120,8 @@ name! {
 impl SessionId {
     /// The id of a session made at `at`: `YYYYMMDD-HHMMSS-xxxx` in UTC, the last four of a-z0-9 taken from `random`.
     ///
-    /// Ids made in the same second with the same `random` clash: whoever makes one creates it exclusively and
-    /// tries again with another `random`.
+    /// Ids made in the same second with the same `random` clash. So create the session exclusively, and try again
+    /// with another `random` if the id is in use.
     pub fn generate(at: crate::time::Timestamp, random: u32) -> Self {
         const ALPHABET: [char; 36] = [
             'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u',
@@ -134,31 +134,31 @@ impl SessionId {
 }
 
 impl ThreadId {
-    /// The thread that a conversation goes to unless it says otherwise.
+    /// The default thread, `main`.
     pub fn main() -> Self {
         Self("main".into())
     }
 
-    /// The thread between the manager and one worker.
+    /// The thread between the manager and one worker, `agent:NAME`.
     pub fn of_agent(name: &AgentName) -> Self {
         Self(format!("agent:{name}").into())
     }
 }
 
 impl MessageId {
-    /// The id of a message that was given none: `m` and the number of its entry.
+    /// The derived id of a message that was given none: `m` and the number of its entry.
     pub fn of_seq(seq: Seq) -> Self {
         Self(format!("m{seq}").into())
     }
 
-    /// The entry that an id of the form `m42` speaks of, if it has that form.
+    /// The entry of a derived id such as `m42`; `None` if the id has another form.
     pub fn as_seq(&self) -> Option<Seq> {
         let digits = self.0.strip_prefix('m')?;
         let canonical = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
         if canonical { digits.parse().ok().map(Seq) } else { None }
     }
 
-    /// This id with `-2`, `-3` … behind it, for an entry whose own id somebody else has taken.
+    /// This id followed by `-2`, `-3` …, for an entry whose derived id another message has.
     pub(crate) fn suffixed(&self, n: u32) -> Self {
         Self(format!("{self}-{n}").into())
     }
@@ -171,13 +171,13 @@ impl RunId {
     }
 }
 
-/// The number of an entry in its journal: gapless, from 1. 0 is the place before the first entry.
+/// The number of an entry in its journal, from 1 without gaps. 0 means before the first entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seq(#[serde(deserialize_with = "number::whole")] pub u64);
 
 impl Seq {
-    /// The place before the first entry.
+    /// Before the first entry.
     pub const ZERO: Self = Self(0);
 
     /// The number after this one.
@@ -185,7 +185,7 @@ impl Seq {
         Self(self.0.saturating_add(1))
     }
 
-    /// The number before this one; the place before the first entry has none before it.
+    /// The number before this one, at least 0.
     pub fn previous(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
@@ -256,7 +256,7 @@ fn parse_label(what: &'static str, text: &str) -> Result<String, BadName> {
     Ok(name)
 }
 
-/// Control characters, and the characters that end a line or change the direction of text without being called so.
+/// Whether it is a control character, or one that ends a line or changes the direction of text.
 pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,7 +1,7 @@
-//! Requests that carry a key, so that whoever does not know whether one arrived can send it again.
+//! Requests with an idempotency key: a caller that does not know whether one arrived can send it again.
 //!
-//! What such a request led to and how it was answered land in one append, and the entry that says so claims the key.
-//! The same request gets the same answer from then on, whoever is asked; another one under the same key is refused.
+//! The entries of such a request and its answer land in one append, and the entry with the answer claims the key. From
+//! then on the same request gets the same answer from any server; another request under the same key is refused.
 
 pub mod facts;
 pub mod record;
@@ -19,7 +19,7 @@ use crate::{
 /// A request that carries a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Its key, unique among the requests of whoever asks.
+    /// Its key, unique among the requests of one caller.
     pub key: IdempotencyKey,
     /// The hash of all that it asks for: another one under the same key is another request.
     pub fingerprint: Hash,

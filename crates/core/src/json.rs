@@ -1,18 +1,18 @@
-//! JSON that others give: how deep and how large it may be.
+//! JSON in requests: how deep and how large it may be.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// How many lists and objects may stand inside of each other in what a caller gives. What is read back stands inside of
-/// entries and snapshots, and is read to a depth of 128.
+/// How deep lists and objects may be nested in what a caller gives. Entries and snapshots nest it further, and are read to
+/// a depth of 128.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Whether no more than [`MAX_DEPTH`] lists and objects stand inside of each other in `value`.
+/// Whether `value` is nested at most [`MAX_DEPTH`] levels deep.
 pub(crate) fn is_shallow(value: &Value) -> bool {
     fits(value, MAX_DEPTH)
 }
 
-/// The same of the fields of an object.
+/// The same for the fields of an object.
 pub(crate) fn are_shallow<'a>(fields: impl IntoIterator<Item = &'a Value>) -> bool {
     fields.into_iter().all(|value| fits(value, MAX_DEPTH - 1))
 }
@@ -26,7 +26,7 @@ fn fits(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The JSON object that a text is, or that stands in a code fence in it; `None` where it was not meant to be one.
+/// The JSON object that a text is or has in a code fence; `None` if it is not meant as JSON.
 pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_json::Error>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.starts_with('{') {

@@ -31,7 +31,7 @@
 //! let (entries, state) = decided(&state, &put)?;
 //! journal.extend(entries);
 //!
-//! // Whoever folds the same entries gets the same state.
+//! // Folding the same entries gives the same state.
 //! assert_eq!(State::fold(&journal)?, state);
 //!
 //! // The writer's prompt holds the set; of the manager's it is not known to be more than that it is there.

@@ -1,33 +1,33 @@
-//! Whole numbers that others give. JSON Schema takes `5.0` for the same as `5`, and many a program writes it so.
+//! Whole numbers in requests. To JSON Schema `5.0` is the same as `5`, and many programs write it so.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-/// Reads a whole number, also where it is written as `5.0`.
+/// Reads a whole number, also one written as `5.0`.
 ///
 /// # Errors
-/// What is no whole number, or none of those that `T` has, is refused.
+/// A number that is not whole, or does not fit into `T`, is refused.
 pub fn whole<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: D) -> Result<T, D::Error> {
     Whole::deserialize(deserializer)?.read()
 }
 
-/// The same where there may be none.
+/// The same for a number that may be absent.
 ///
 /// # Errors
-/// What is no whole number, or none of those that `T` has, is refused.
+/// A number that is not whole, or does not fit into `T`, is refused.
 pub fn whole_or_none<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::<Whole>::deserialize(deserializer)?.map(Whole::read).transpose()
 }
 
-/// The whole number that a float is.
+/// A float as a whole number.
 pub fn of_float(float: f64) -> Option<i128> {
     #[allow(clippy::cast_possible_truncation, reason = "it is whole, and in range")]
     let whole = |float: f64| float as i128;
     Some(float).filter(|float| float.fract() == 0.0 && float.abs() < 1e30).map(whole)
 }
 
-/// A whole number in any of the forms in which JSON has it.
+/// A number in any form that JSON has.
 pub(crate) struct Whole(i128);
 
 impl Whole {

@@ -1,8 +1,8 @@
-//! Who may do what. What one may not is refused before anything is looked up, whatever it names.
+//! Rights. A caller without the right is refused before anything is looked up, whatever it names.
 
 use crate::{decision::DecisionBuilder, entry::Actor, error::Error, session::Grant, state::State};
 
-/// Lets the user and the manager through.
+/// Allows the user and the manager.
 pub(crate) fn in_charge(decision: &DecisionBuilder<'_>, what: &'static str) -> Result<(), Error> {
     if is_in_charge(&decision.state, &decision.by) {
         return Ok(());
@@ -10,7 +10,7 @@ pub(crate) fn in_charge(decision: &DecisionBuilder<'_>, what: &'static str) -> R
     Err(forbidden(&decision.by, what, "ask the manager or the user"))
 }
 
-/// Lets the user through.
+/// Allows the user.
 pub(crate) fn user(decision: &DecisionBuilder<'_>, what: &'static str) -> Result<(), Error> {
     match &decision.by {
         Actor::User | Actor::System => Ok(()),
@@ -18,7 +18,7 @@ pub(crate) fn user(decision: &DecisionBuilder<'_>, what: &'static str) -> Result
     }
 }
 
-/// Lets Callboard itself through: what only the driver of a run does.
+/// Allows Callboard itself: the driver of a run.
 pub(crate) fn system(decision: &DecisionBuilder<'_>, what: &'static str) -> Result<(), Error> {
     match &decision.by {
         Actor::System => Ok(()),
@@ -26,7 +26,7 @@ pub(crate) fn system(decision: &DecisionBuilder<'_>, what: &'static str) -> Resu
     }
 }
 
-/// Lets through who may write context sets: the user, the manager, and workers where the session grants it.
+/// Allows who may write context sets: the user, the manager, and workers if the session grants it.
 pub(crate) fn write_sets(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
     if decision.state.session.settings.grant.contains(&Grant::ContextSets) {
         return Ok(());
@@ -34,7 +34,7 @@ pub(crate) fn write_sets(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
     in_charge(decision, "write context sets")
 }
 
-/// Whether whoever asks is a worker: neither the user nor the manager.
+/// Whether the caller is a worker: neither the user nor the manager.
 pub(crate) fn is_worker(decision: &DecisionBuilder<'_>) -> bool {
     !is_in_charge(&decision.state, &decision.by)
 }
@@ -43,7 +43,7 @@ fn forbidden(by: &Actor, what: &'static str, hint: &'static str) -> Error {
     Error::Forbidden { who: by.to_string(), what, hint }
 }
 
-/// Whether `actor` may do what is for the user and the manager only.
+/// Whether `actor` has the rights of the user or the manager.
 fn is_in_charge(state: &State, actor: &Actor) -> bool {
     match actor {
         Actor::User | Actor::System => true,

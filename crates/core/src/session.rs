@@ -12,14 +12,14 @@ use crate::{
     time::Timestamp,
 };
 
-/// What can be set of a session, at its start and later.
+/// The settings of a session: given when it is made, and changed later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What people call it.
+    /// A title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Who sees a new context set that does not say so.
+    /// Who sees a new context set that does not say.
     pub default_visibility: Visible,
     /// What workers may see that is otherwise for the user and the manager.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +35,7 @@ pub struct Settings {
     /// How far a run goes before it is paused.
     #[serde(skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
-    /// How its team goes about the work.
+    /// The steps of its team.
     #[serde(skip_serializing_if = "Steps::is_empty")]
     pub steps: Steps,
 }
@@ -51,7 +51,7 @@ impl Default for Visible {
     }
 }
 
-/// A kind of thing that workers see only where the session shares it.
+/// Something that workers see only if the session shares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
@@ -67,7 +67,7 @@ pub enum Share {
     Runs,
 }
 
-/// A kind of change that workers make only where the session grants it.
+/// A change that workers may make only if the session grants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
@@ -75,7 +75,7 @@ pub enum Grant {
     ContextSets,
 }
 
-/// How long a session lives without being used. In JSON: a number of seconds above 0, or `"never"` where it never ends.
+/// How long a session lives without being used. In JSON: a number of seconds above 0, or `"never"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ttl {
     /// It expires after this many seconds.
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Ttl {
     }
 }
 
-/// A session, as its first entries made it and later ones changed it.
+/// A session as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its name; `None` before its first entry.
@@ -153,7 +153,7 @@ pub struct NewSession {
     pub salt: u64,
 }
 
-/// What is to be changed of a session; what is absent stays as it is.
+/// A change of a session. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPatch {

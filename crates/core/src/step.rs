@@ -1,7 +1,5 @@
-//! Steps: how a team goes about its work. A step says which tools may be used in it and in which order; which step is
-//! active follows from the tools that were used.
-//!
-//! Source: the specification of orchestration state, rules R12 to R15.
+//! Steps: how a team goes about its work. A step says which tools may be used and in which order. The tools that were used
+//! decide which step is active.
 
 mod condition;
 pub(crate) mod decide;
@@ -25,7 +23,7 @@ use crate::{
     text::INLINE_BYTES,
 };
 
-/// How many used tools are remembered one by one: the newest ones. A sequence is no longer than that.
+/// How many of the newest tool uses are remembered one by one. A sequence is at most as long.
 pub const LOG: usize = 256;
 
 /// One step of the work.
@@ -34,16 +32,16 @@ pub const LOG: usize = 256;
 pub struct Step {
     /// Its name, unique in its session.
     pub name: StepName,
-    /// What it is about, for whoever works.
+    /// What the step is about, for the agents.
     #[serde(default)]
     pub description: Arc<str>,
-    /// Whether it is the one that is active where no other is. At most one is.
+    /// Whether it is active when no other step is. At most one step is the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_default: bool,
-    /// It is entered once all of these hold. One without conditions is entered as the default only, or by hand.
+    /// It is entered once all of these hold. A step without conditions is entered only as the default, or by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// Which tools may be used in it; all where nothing is said.
+    /// Which tools may be used in it. If absent: all.
     #[serde(default, skip_serializing_if = "AvailableTools::is_any")]
     pub available_tools: AvailableTools,
     /// Tools that are used in this order before any other.
@@ -55,10 +53,10 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvailableTools {
-    /// Only these; all where it is absent.
+    /// Only these. If absent: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed: Option<Vec<Arc<str>>>,
-    /// Not these, even where they are allowed.
+    /// Not these, even if they are allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<Arc<str>>,
 }
@@ -90,12 +88,12 @@ impl Steps {
         self.iter().find(|step| step.name == *name)
     }
 
-    /// The one that is active where no other is.
+    /// The default step.
     pub fn default_step(&self) -> Option<&Step> {
         self.iter().find(|step| step.is_default)
     }
 
-    /// Refuses what cannot be steps, with every fault.
+    /// Refuses invalid steps, with every fault.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let (mut invalid, mut contradictions) = (Vec::new(), Vec::new());
         let (mut names, mut default) = (BTreeSet::new(), None);
@@ -124,7 +122,7 @@ impl Steps {
 }
 
 impl Step {
-    /// The places of the conditions that speak of the step's sequence, where it has none.
+    /// The places of conditions on the step's sequence, if it has none.
     fn unmatchable(&self) -> impl Iterator<Item = usize> {
         let wanting = |condition: &Condition| self.sequence.is_empty() && condition.needs_sequence();
         self.conditions.iter().enumerate().filter(move |(_, one)| wanting(one)).map(|(at, _)| at)

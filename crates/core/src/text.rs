@@ -1,4 +1,4 @@
-//! Texts of any length: short ones stand in their entry, long ones beside the journal.
+//! Texts of any length. Short ones are stored in their entry, long ones beside the journal.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,24 +15,24 @@ pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// How many bytes of a long text stand in its entry, at most.
 const BEGINNING_BYTES: usize = 512;
 
-/// A text as an entry holds it. In JSON a short one is a string and a long one an object.
+/// A text in an entry. In JSON a short one is a string, a long one an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
     /// The whole text.
     Inline(Arc<str>),
-    /// What stands for a text over [`INLINE_BYTES`].
+    /// A reference to a text over [`INLINE_BYTES`].
     Stored(Stored),
 }
 
-/// Where a long text is, and how it begins.
+/// A reference to a long text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
     /// The hash under which the text is stored beside the journal.
     pub sha256: Hash,
     /// The size of the whole in bytes.
     pub size_bytes: u64,
-    /// How the text begins.
+    /// The beginning of the text.
     pub beginning: Arc<str>,
 }
 
@@ -40,7 +40,8 @@ pub struct Stored {
 pub type Values = BTreeMap<Hash, Arc<str>>;
 
 impl Text {
-    /// Takes a text in. A long one goes to `values`; one over [`MAX_BYTES`] is refused, `what` says which it was.
+    /// Prepares a text for an entry. A long one goes to `values`. One over [`MAX_BYTES`] is refused; `what` names it in
+    /// the error.
     pub fn keep(text: &Arc<str>, what: &str, values: &mut Values) -> Result<Self, Error> {
         if text.len() <= INLINE_BYTES {
             return Ok(Self::Inline(text.clone()));
@@ -55,7 +56,7 @@ impl Text {
         Ok(Self::Stored(Stored { sha256, size_bytes: text.len() as u64, beginning }))
     }
 
-    /// The whole text, or the hash under which it has to be read first.
+    /// The whole text, or the hash of the long text that must be read first.
     pub fn whole<'a>(&'a self, values: &'a Values) -> Result<&'a Arc<str>, Hash> {
         match self {
             Self::Inline(text) => Ok(text),
@@ -77,8 +78,8 @@ impl Text {
     }
 }
 
-/// `text` in at most `max_bytes` and a few words: where it is longer, three quarters of that from its beginning and one
-/// from its end, with `note` where the middle was.
+/// `text` in at most `max_bytes` plus `note`. A longer one keeps its beginning (three quarters of `max_bytes`) and its
+/// end, with `note` between them.
 pub(crate) fn shortened(text: &Arc<str>, max_bytes: usize, note: &str) -> Arc<str> {
     if text.len() <= max_bytes {
         return text.clone();
@@ -103,7 +104,7 @@ pub(crate) fn first_chars(text: &str, max: usize) -> String {
 }
 
 impl From<&str> for Text {
-    /// A text that is known to be short, such as one that Callboard wrote itself.
+    /// A text that is known to be short, such as one written by Callboard.
     fn from(text: &str) -> Self {
         Self::Inline(text.into())
     }

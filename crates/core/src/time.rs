@@ -1,4 +1,4 @@
-//! Points in time. `core` never asks what time it is: whoever calls it says so.
+//! Points in time. `core` never looks at a clock: its callers pass the time in.
 
 use std::{fmt, str::FromStr};
 

@@ -33,7 +33,7 @@ pub struct Projected {
     pub seq: Seq,
     /// When it was decided.
     pub at: Timestamp,
-    /// Who caused it.
+    /// Its author.
     pub by: Actor,
     /// Its type. Where a thing has gone out of the viewer's sight, that of a deletion.
     pub kind: Arc<str>,

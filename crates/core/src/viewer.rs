@@ -1,15 +1,15 @@
-//! Viewers: through whose eyes something is read.
+//! Viewers: who reads.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{entry::Actor, id::AgentName};
 
-/// Whoever reads: the user, who sees everything, or an agent.
+/// A reader: the user, who sees everything, or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "Actor")]
 #[serde(from = "Actor")]
 pub enum Viewer {
-    /// The person, or the program, that the session belongs to.
+    /// The person or program that owns the session.
     User,
     /// One of the team.
     Agent(AgentName),
@@ -25,7 +25,7 @@ impl From<Viewer> for Actor {
 }
 
 impl From<Actor> for Viewer {
-    /// What Callboard does itself it does with the user's eyes.
+    /// Callboard itself sees what the user sees.
     fn from(actor: Actor) -> Self {
         match actor {
             Actor::User | Actor::System => Self::User,

@@ -1,7 +1,7 @@
 //! Why: where a text came from, who was shown it, and what became of it.
 //!
-//! Since all is in the journal, this is a reading of it: whoever asks reads with the viewer's own eyes, and learns
-//! nothing that it could not have read.
+//! Everything is in the journal, so the answer is found by reading it through the viewer's own view: the viewer learns
+//! nothing that it could not have read itself.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub struct Finding {
     pub seq: Seq,
     /// When it was decided.
     pub at: Timestamp,
-    /// Who caused it.
+    /// Its author.
     pub by: Actor,
     /// Its type.
     #[serde(rename = "type")]
@@ -55,7 +55,7 @@ pub struct Finding {
 /// A prompt that showed an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shown {
-    /// Whose prompt it was.
+    /// The agent that got the prompt.
     pub agent: AgentName,
     /// The run.
     pub run: RunId,
@@ -70,7 +70,7 @@ pub struct Shown {
 pub struct Gone {
     /// The entry that did.
     pub seq: Seq,
-    /// Who caused it.
+    /// Its author.
     pub by: Actor,
     /// `replaced`, or `deleted`: as far as the viewer can tell, hiding a thing from it is deleting it.
     pub how: &'static str,
@@ -125,7 +125,7 @@ impl Why {
         findings
     }
 
-    /// Takes in that a thing says something else from now on, or is gone.
+    /// Notes that the content of a thing was replaced, or that it was deleted.
     fn replace(&mut self, entry: &Projected) {
         let how = match EventType::named(&entry.kind).map(|kind| kind.earlier) {
             Some(Earlier::Replaced) => "replaced",
@@ -138,7 +138,7 @@ impl Why {
         }
     }
 
-    /// Takes in that a prompt showed entries.
+    /// Notes which entries a prompt showed.
     fn show(&mut self, entry: &Projected, data: Value) {
         let Ok(requested) = serde_json::from_value::<TurnRequested>(data) else { return };
         let shows = |seq: Seq| requested.prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(&seq));

@@ -67,7 +67,7 @@ impl KeptAnswer for SetOutcome {
     }
 }
 
-/// Writes a set that whoever asks may write.
+/// Writes a set, without a look at rights.
 pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<Outcome, Error> {
     let State { team, sets, session, .. } = &decision.state;
     let known = sets.get(&put.name).map(|held| held.set.clone());

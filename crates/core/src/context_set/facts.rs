@@ -38,7 +38,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// A set was created or changed. It carries the whole set, so whoever gains sight of it needs no earlier entry.
+/// A set was created or changed. The entry carries the whole set, so an agent that gains sight of it needs no earlier
+/// entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Updated(pub(crate) ContextSet);

@@ -95,8 +95,8 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>, old: &AgentName, new
     }
 }
 
-/// Adds messages for whoever speaks now. A run says what it has to say wherever it says it: who takes part in it may have
-/// lost sight of the thread.
+/// Adds messages in the name of the current author, without a look at rights: an agent may take part in a run although
+/// it has lost sight of the thread.
 pub(crate) fn say(
     decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,
@@ -236,7 +236,7 @@ fn conflict(there: &MessageReceipt, at: usize, seen: bool) -> Error {
     }
 }
 
-/// The message with an id that nobody has taken.
+/// The message with an id that is free.
 fn unclaimed(decision: &DecisionBuilder<'_>, message: Message) -> Message {
     let taken = |id: &MessageId| {
         let key = message_key(&message.thread_id, id);

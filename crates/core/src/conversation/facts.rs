@@ -101,8 +101,8 @@ impl Fact for MessageAdded {
     }
 
     fn keys(&self, before: &State) -> Vec<String> {
-        // An id that derives from the entry is found by its number: as long as nobody gives ids of that form to other
-        // entries of the thread, it need not be claimed.
+        // A derived id (`m42`) is found by the entry's number. It is claimed as a key only once some message of the
+        // thread was given an id of that form.
         let Message { thread_id, message_id, .. } = &self.0;
         let derived = message_id.as_seq() == Some(before.head.seq.next());
         let contested = before.threads.get(thread_id).is_some_and(|thread| thread.has_given_derived_ids);
@@ -209,13 +209,13 @@ pub(crate) fn audience_of(state: &State, thread: &ThreadId) -> Audience {
     }
 }
 
-/// The agent whose own thread this is, if it is one's.
+/// The agent that this thread belongs to, if it is named `agent:NAME`.
 pub(crate) fn own_thread_of<'a>(team: &'a Team, thread: &ThreadId) -> Option<&'a AgentName> {
     let name = thread.as_str().strip_prefix("agent:")?;
     team.names().find(|agent| agent.as_str() == name)
 }
 
-/// What a thread keeps of a message for the answer to it: whoever asks without criteria takes back those before.
+/// What a thread keeps of a message for the answer to it. A message without criteria takes back earlier ones.
 fn criteria_of(message: &Message, header: &Header, manager: Option<&AgentName>) -> Option<Option<Criteria>> {
     let asks = message.agent.is_some() && message.agent.as_ref() == manager;
     let criteria = |text| Criteria {

@@ -43,7 +43,7 @@ fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed,
     let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
     let others: Vec<_> = others.collect();
     if !others.is_empty() {
-        // Whoever could be an agent, and is none here, contradicts the team.
+        // A valid agent name that is not in the team contradicts the team.
         let is_absent = names_agent(input) && others.iter().all(|fault| fault.pointer == "/messageTo");
         return Err(match is_absent {
             true => Error::Contradiction { kind: ConflictKind::NoAgent, faults: others },
@@ -142,7 +142,7 @@ pub(crate) fn ask_user(
     let set = ContextSet {
         name: name.clone(),
         content: Text::keep(&request, "the request", &mut decision.values)?,
-        // Whoever asks reads the answer, also where new sets are for nobody.
+        // The manager that asks can read the answer, even if new sets are visible to no agent.
         visible_to: decision.state.session.settings.default_visibility.0.or(&decision.state.team.managers()),
         enabled: true,
         form: Some(form.clone()),

@@ -27,7 +27,7 @@ pub struct Received {
     /// How each update of a set came out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<SetOutcome>,
-    /// Whom it spoke to.
+    /// The recipient of its message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_to: Option<Recipient>,
     /// What it said, outside of a run.

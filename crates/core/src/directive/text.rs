@@ -194,7 +194,7 @@ fn parse<'a>(line: &'a str, team: &Team) -> Line<'a> {
     }
 }
 
-/// Whom a line that starts with `@NAME` is for, and what it says. The longest name counts, and names may begin with an
+/// The recipient of a line that starts with `@NAME`, and what it says. The longest name counts, and names may begin with an
 /// `@` of their own; a line with another word there is a line like any other.
 fn addressed<'a>(line: &'a str, team: &Team) -> Option<(Recipient, &'a str)> {
     let behind = line.strip_prefix('@')?;
@@ -229,7 +229,7 @@ fn context_update(rest: &str) -> Line<'_> {
     }
 }
 
-/// The audience that a list of names says; the first name that nobody has, where there is one.
+/// The audience that a list of names means, or the first name that is not in the team.
 fn audience(words: &str, team: &Team) -> Result<Audience, String> {
     if ["all", "none"].contains(&words.to_lowercase().as_str()) {
         return Ok(if words.eq_ignore_ascii_case("all") { Audience::All } else { Audience::None });

@@ -22,7 +22,7 @@ pub struct Begun {
     by: Actor,
     key: IdempotencyKey,
     fingerprint: Hash,
-    /// What whoever takes the request up has to know to do it once, such as the id of a new session.
+    /// What another server needs to finish the request, such as the id of a new session.
     pub intent: Value,
 }
 
@@ -58,7 +58,7 @@ pub fn draft(fact: &impl Fact) -> Draft {
     fact::draft(fact, &State::default())
 }
 
-/// Gives the facts of records what they have in common: they are for nobody and change no session.
+/// Implements [`Fact`] for the facts of records: no agent sees them, and they change no session.
 macro_rules! record_fact {
     ($type:ty, $name:literal, $text:literal) => {
         impl Fact for $type {

@@ -74,7 +74,7 @@ fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<()
     }
 }
 
-/// Takes in that a tool was used. One that is not the due one is refused.
+/// Records that a tool was used. Another one than the due one is refused.
 pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> Result<(), Error> {
     if !is_tool_name(tool) {
         return Err(Error::invalid("/tool", format!("{tool:?} is no name of a tool: {TOOL_NAME}")));
@@ -95,7 +95,7 @@ pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> R
     Ok(())
 }
 
-/// Takes in that a model called a tool, or says why it may not.
+/// Records that a model called a tool, or says why it may not.
 pub(crate) fn call(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> Result<(), String> {
     match refusal(&decision.state.session.settings.steps, &decision.state.steps, tool) {
         Some(reason) => Err(reason),

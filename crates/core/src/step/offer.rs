@@ -30,7 +30,7 @@ pub struct Denied {
 /// Says which of `tools` may be used now; all of them where the session has no steps.
 ///
 /// Where a sequence is under way and the tool that is due is not among them, that is an error which names the tool:
-/// with nothing on offer nobody would know how to go on.
+/// with nothing on offer no agent would know how to go on.
 pub fn offer<'a>(state: &State, tools: impl IntoIterator<Item = &'a str>) -> Result<Offer, Error> {
     let steps = &state.session.settings.steps;
     let mut offer = Offer::default();

@@ -22,7 +22,7 @@ pub struct Progress {
     pub(super) used: u64,
     /// Of each tool, the how-many-th it was when it was used last.
     pub(super) last: RedBlackTreeMapSync<Arc<str>, u64>,
-    /// Of each step whose sequence was finished since it was entered, how many tools had been used then.
+    /// For each step that has finished its sequence since it was entered: how many tools had been used by then.
     pub(super) finished: RedBlackTreeMapSync<StepName, u64>,
     /// What models used.
     pub(super) usage: Usage,
@@ -101,7 +101,7 @@ impl Progress {
         u64::try_from(sequence.len()).is_ok_and(|length| length <= fresh) && newest.eq(sequence.iter().rev())
     }
 
-    /// Takes in that a tool was used.
+    /// Records that a tool was used.
     pub(super) fn log(&mut self, tool: Arc<str>) {
         self.used = self.used.saturating_add(1);
         self.last.insert_mut(tool.clone(), self.used);
@@ -111,7 +111,7 @@ impl Progress {
         }
     }
 
-    /// Takes in where the team is now.
+    /// Moves to where the team is now.
     pub(super) fn go(&mut self, step: Move) {
         if let Some(finished) = step.finished {
             self.finished.insert_mut(finished, self.used);
@@ -123,14 +123,14 @@ impl Progress {
         self.index = step.sequence_index;
     }
 
-    /// Takes in what models used.
+    /// Adds what models used.
     pub(crate) fn count(&mut self, usage: Usage) {
         let Usage { prompt_tokens, completion_tokens } = &mut self.usage;
         *prompt_tokens = prompt_tokens.saturating_add(usage.prompt_tokens);
         *completion_tokens = completion_tokens.saturating_add(usage.completion_tokens);
     }
 
-    /// Takes in that the steps are others: what is not there any more is not active any more.
+    /// Adapts to changed steps: a step that was removed is no longer active.
     pub(crate) fn adapt(&mut self, steps: &Steps) {
         if steps.is_empty() {
             *self = Self::default();
