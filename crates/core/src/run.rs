@@ -6,12 +6,18 @@
 
 pub(crate) mod answer;
 pub(crate) mod decide;
+pub mod due;
 pub mod facts;
 pub mod next;
 mod sight;
-pub mod task;
+pub mod team;
 
-pub use self::sight::Origin;
+pub use self::{
+    due::{Due, Output, Turn, Wait, Who},
+    sight::Origin,
+};
+
+use self::due::Rules;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,8 +29,8 @@ use crate::{
     conversation::{Message, Role, ToolCall},
     count::{Counting, Tokens},
     entry::{Actor, Hash, Header},
-    error::{Error, Fault},
-    id::{AgentName, MessageId, RunId, Seq, SetName, ThreadId},
+    error::Error,
+    id::{AgentName, RunId, Seq, SetName, ThreadId},
     number,
     time::Timestamp,
 };
@@ -118,62 +124,6 @@ pub enum Status {
     Cancelled,
 }
 
-/// What is due in a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Due {
-    /// The manager is to give a directive.
-    Directive,
-    /// The manager is to give a directive, now that the user has answered its form.
-    Answered {
-        /// The form.
-        form: SetName,
-    },
-    /// The manager is to give a directive again, since the last one had faults.
-    Repair {
-        /// What it said.
-        said: Arc<str>,
-        /// What was wrong with it.
-        faults: Vec<Fault>,
-    },
-    /// The manager is to say what a form asks for.
-    Form {
-        /// What the user is asked.
-        request: Arc<str>,
-    },
-    /// A worker is to do what the last message in its thread asks.
-    Work {
-        /// The worker.
-        agent: AgentName,
-    },
-    /// The manager is to say whether an answer is what was expected.
-    Check {
-        /// The worker's thread.
-        thread: ThreadId,
-        /// The message that said what was expected.
-        criteria_of: MessageId,
-        /// What was expected.
-        criteria: Arc<str>,
-        /// The answer.
-        message_id: MessageId,
-        /// The worker.
-        agent: AgentName,
-    },
-    /// The user is to answer.
-    User {
-        /// The form to fill in, if there is one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        form: Option<SetName>,
-    },
-    /// The results of tool calls are to be brought.
-    Tools {
-        /// The worker that called them.
-        agent: AgentName,
-        /// The calls without a result.
-        calls: Vec<ToolCall>,
-    },
-}
-
 /// How far a run goes before it is paused; what is absent is not limited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -218,35 +168,20 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
-impl Due {
-    /// The thread in which the agent speaks whose turn it is.
-    pub fn thread(&self) -> ThreadId {
-        match self {
-            Self::Work { agent } => ThreadId::of_agent(agent),
-            _ => ThreadId::main(),
-        }
-    }
-}
-
 impl Run {
     /// Where the run is.
     pub fn status(&self) -> Status {
         match (&self.halt, &self.due) {
             (Some(halt), _) => halt.status,
-            (None, Due::User { .. }) => Status::AwaitingUser,
-            (None, Due::Tools { .. }) => Status::AwaitingTool,
-            (None, _) => Status::Running,
+            (None, Due::Wait(Wait::User { .. })) => Status::AwaitingUser,
+            (None, Due::Wait(Wait::Tools { .. })) => Status::AwaitingTool,
+            (None, Due::Team(_)) => Status::Running,
         }
     }
 
     /// Whether it has ended for good.
     pub fn has_ended(&self) -> bool {
         matches!(self.status(), Status::Completed | Status::Failed | Status::Cancelled)
-    }
-
-    /// Goes on with `due`, where it waited.
-    fn go_on(&mut self, due: Due) {
-        (self.due, self.idle) = (due, 0);
     }
 }
 
@@ -283,44 +218,44 @@ impl Runs {
         }
     }
 
+    /// Changes the unfinished run, where what is due leads to something else.
+    fn change_due(&mut self, next: impl FnOnce(&Run, &dyn Rules) -> Option<Due>) {
+        let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run, run.kind.rules())?)));
+        if let Some((id, due)) = due {
+            self.change(&id, |run| (run.due, run.idle) = (due, 0));
+        }
+    }
+
     /// Takes in a message: the user's in `main` answers a run that waits for the user, a tool's result one that waits
     /// for it.
     pub(crate) fn hear(&mut self, message: &Message, header: &Header) {
-        let Some(run) = self.unfinished() else { return };
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
-        let go_on = match &run.due {
-            Due::User { .. } if by_user && message.thread_id == ThreadId::main() => Due::Directive,
-            Due::Tools { agent, calls } if message.thread_id == ThreadId::of_agent(agent) => {
+        self.change_due(|run, rules| match run.due.wait()? {
+            Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
+            Wait::Tools { agent, calls } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let calls: Vec<_> = calls.iter().filter(open).cloned().collect();
-                if calls.is_empty() {
-                    Due::Work { agent: agent.clone() }
-                } else {
-                    Due::Tools { agent: agent.clone(), calls }
-                }
+                let next = || match calls.is_empty() {
+                    true => rules.after_tools(agent),
+                    false => Wait::Tools { agent: agent.clone(), calls }.into(),
+                };
+                (message.thread_id == ThreadId::of_agent(agent)).then(next)
             }
-            _ => return,
-        };
-        let id = run.id.clone();
-        self.change(&id, |run| run.go_on(go_on));
+        });
     }
 
     /// Takes in that an agent left the team: what a run waited for from it is the manager's to replace.
     pub(crate) fn hear_leave(&mut self, name: &AgentName) {
-        let waits = |run: &&Run| match &run.due {
-            Due::Work { agent } | Due::Check { agent, .. } | Due::Tools { agent, .. } => agent == name,
-            Due::Directive | Due::Answered { .. } | Due::Repair { .. } | Due::Form { .. } | Due::User { .. } => false,
-        };
-        if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
-            self.change(&id, |run| (run.pending, run.due) = (None, Due::Directive));
+        let waits = |run: &&Run| run.due.waits_for(name);
+        if let Some((id, due)) = self.unfinished().filter(waits).map(|run| (run.id.clone(), run.kind.rules().first())) {
+            self.change(&id, |run| (run.pending, run.due) = (None, due));
         }
     }
 
     /// Takes in that the team changed: the answer of a manager that is none any more is not waited for.
     pub(crate) fn hear_team(&mut self, team: &Team) {
-        let is_asked = |run: &Run, pending: &Pending| match next::agent(team, &run.due) {
-            Ok(Some(agent)) => agent == pending.agent,
-            Ok(None) | Err(_) => false,
+        let is_asked = |run: &Run, pending: &Pending| {
+            run.due.turn().is_some_and(|turn| turn.agent(team).is_ok_and(|agent| agent == pending.agent))
         };
         let stale = |run: &&Run| run.pending.as_ref().is_some_and(|pending| !is_asked(run, pending));
         if let Some(id) = self.unfinished().filter(stale).map(|run| run.id.clone()) {
@@ -330,10 +265,10 @@ impl Runs {
 
     /// Takes in that a form was answered: a run that waits for it goes on.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
-        let waits = |run: &&Run| matches!(&run.due, Due::User { form: Some(form) } if form == name);
-        if let Some(id) = self.unfinished().filter(waits).map(|run| run.id.clone()) {
-            self.change(&id, |run| run.go_on(Due::Answered { form: name.clone() }));
-        }
+        self.change_due(|run, rules| match run.due.wait()? {
+            Wait::User { form: Some(form) } if form == name => Some(rules.after_form(name)),
+            Wait::User { .. } | Wait::Tools { .. } => None,
+        });
     }
 }
 

@@ -52,7 +52,7 @@ impl Driver {
                 return Err(Error::TakenOver);
             }
             let stands = match run::next::next(&state, at) {
-                Ok(Next::Ask(ask)) => self.turn(&state, at, ask).await,
+                Ok(Next::Ask(ask)) => self.turn(&state, at, *ask).await,
                 Ok(Next::Pause(reason)) => self.pause(run, reason).await,
                 Ok(Next::AwaitUser | Next::AwaitTool | Next::Done) => return Ok(at.status()),
                 // Whose turn it is has left the team, for instance.

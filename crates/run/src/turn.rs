@@ -5,14 +5,11 @@ use std::time::Duration;
 use callboard_core::{
     command::Command,
     conversation::ToolCall,
-    directive::schema,
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
     fact,
     prompt::{Body, Format, Prompt},
-    run::{
-        self, Due, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask,
-    },
+    run::{Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
     state::State,
 };
 use callboard_engine::{Ephemeral, PromptQuery};
@@ -83,6 +80,8 @@ impl Driver {
         let requested = requested.ok_or_else(|| invalid(format!("entry {} is missing", pending.requested)))?;
         let model: ModelName =
             requested.model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
+        let asked = requested.due.turn().unwrap_or_else(|| ask.turn.clone());
+        let ask = Ask { turn: asked, ..ask };
         let record = &requested.prompt;
         let format = Format::named(&record.format).ok_or_else(|| {
             let (requested, format) = (pending.requested, &record.format);
@@ -200,16 +199,13 @@ fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
         }
         Body::Text(text) => request.messages = vec![json!({"role": "user", "content": text})],
     }
-    let structured = |name: &str, schema| Some(ResponseSchema { name: name.to_owned(), schema, strict: false });
-    request.response_schema = match &turn.ask.due {
-        Due::Directive | Due::Answered { .. } | Due::Repair { .. } => {
-            structured("directive", schema::schema(&state.team))
-        }
-        Due::Form { .. } => structured("form", schema::form()),
-        Due::Check { .. } => structured("verdict", run::task::check_schema()),
-        Due::Work { .. } | Due::User { .. } | Due::Tools { .. } => None,
+    let structured = |Output { name, schema }: Output| ResponseSchema {
+        name: name.to_owned(),
+        schema: schema(&state.team),
+        strict: false,
     };
-    if matches!(turn.ask.due, Due::Work { .. }) {
+    request.response_schema = turn.ask.turn.output.map(structured);
+    if turn.ask.turn.uses_tools {
         // Those of the moment for which the prompt was made, in which they are counted.
         request.tools = Format::OpenAi.tools(&turn.prompt.tools);
     }
@@ -229,9 +225,9 @@ fn format_for(model: &ModelName) -> Format {
 fn query(ask: &Ask, model: &ModelName) -> PromptQuery {
     PromptQuery {
         agent: Some(ask.agent.clone()),
-        thread: Some(ask.thread.clone()),
+        thread: Some(ask.turn.thread.clone()),
         model: Some(model.to_string()),
-        task: run::task::task(&ask.due),
+        task: ask.turn.task.clone(),
         ..PromptQuery::default()
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     agent::Agent,
     conversation::{AddMessages, NewMessage, ToolCall},
     count::{Counting, Tokens},
-    run::{ToolResults, next::Next, task::task},
+    run::{ToolResults, next::Next},
     session::Settings,
     testing::Board,
 };
@@ -123,14 +123,13 @@ fn as_messages(board: &Board, agent: &str, thread: &str, budget: u64) -> Prompt 
 /// The prompt of the turn that is due, as the driver of a run asks for it.
 fn of_the_turn(board: &Board, format: Format) -> Prompt {
     let Next::Ask(ask) = board.next() else { panic!("{:?}", board.next()) };
-    let task = task(&ask.due);
     let request = Request {
-        thread: &ask.thread,
+        thread: &ask.turn.thread,
         layout: Layout::Team,
         format,
         profile: &Profile::default(),
         budget: Tokens(4000),
-        task: task.as_deref(),
+        task: ask.turn.task.as_deref(),
     };
     board.prompt_for(ask.agent.as_str(), &request, 2).unwrap()
 }

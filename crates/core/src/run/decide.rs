@@ -13,7 +13,7 @@ use crate::{
     run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
     run::{
         CancelRun, ClaimRun, Due, Epoch, Halt, NewRun, PauseRun, ResumeRun, Run, Status, ToolResults, TurnFailure,
-        TurnReply, TurnRequest, answer, next,
+        TurnReply, TurnRequest, Wait, answer,
     },
 };
 
@@ -131,9 +131,7 @@ impl Command for ToolResults {
 
 fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
     rights::in_charge(decision, "start a run")?;
-    if decision.state.team.manager().is_none() {
-        return Err(next::no_manager().into());
-    }
+    new.kind.rules().check_start(&decision.state)?;
     if new.input.trim().is_empty() {
         return Err(Error::invalid("/input", "say what the team is to do").into());
     }
@@ -173,7 +171,7 @@ fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
 fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Error> {
     rights::system(decision, "request a turn")?;
     let run = driven(decision, &request.run, request.epoch)?.clone();
-    let agent = next::agent(&decision.state.team, &run.due)?;
+    let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
     let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
         return Err(Error::Conflict {
             kind: ConflictKind::TurnNotDue,
@@ -195,7 +193,7 @@ fn tool_results(
 ) -> Result<Vec<MessageReceipt>, Undecided> {
     rights::in_charge(decision, "bring the results of tools")?;
     let due = unended(decision, run)?.due.clone();
-    let Due::Tools { agent, calls } = due else {
+    let Due::Wait(Wait::Tools { agent, calls }) = due else {
         return Err(Error::Conflict {
             kind: ConflictKind::NoToolAwaited,
             what: format!("the run {run} waits for no tool"),

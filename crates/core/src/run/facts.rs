@@ -10,6 +10,7 @@ use crate::{
     fact::{Description, Earlier, Fact, Seen, TextField, json, text},
     id::{AgentName, RunId, ThreadId},
     run::sight::no_answer,
+    run::team::Duty,
     run::{Due, Halt, Kind, Limits, Origin, Pending, PromptRecord, Run, Status, Usage, Used},
     session::Share,
     state::State,
@@ -249,7 +250,7 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
         kind: started.kind,
         halt: None,
         halt_origin: None,
-        due: Due::Directive,
+        due: started.kind.rules().first(),
         due_origin: None,
         limits: started.limits,
         used: Used::default(),
@@ -312,7 +313,7 @@ run_fact!(TurnAnswered, "turn.answered", InCharge, ANSWERED, |answered, state, h
         run.idle = match (answered.idle, &run.due) {
             (true, _) => run.idle.saturating_add(1),
             // Whether anything comes of a directive shows when it was mended.
-            (false, Due::Repair { .. }) => run.idle,
+            (false, Due::Team(Duty::Repair { .. })) => run.idle,
             (false, _) => 0,
         };
     });

@@ -1,19 +1,18 @@
 //! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
 
 use crate::{
-    agent::Team,
-    error::{ConflictKind, Error},
-    id::{AgentName, ThreadId},
-    run::{Due, Run},
+    error::Error,
+    id::AgentName,
+    run::{Due, Run, Turn, Wait},
     state::State,
     step::offer::offer,
 };
 
 /// What comes next in a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Next {
     /// An agent's model is to be asked.
-    Ask(Ask),
+    Ask(Box<Ask>),
     /// The results of tools are to be brought.
     AwaitTool,
     /// The user is to answer.
@@ -25,12 +24,12 @@ pub enum Next {
 }
 
 /// A turn that is to be taken.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Ask {
     /// Whose model is asked.
     pub agent: AgentName,
-    /// In which thread the agent speaks.
-    pub thread: ThreadId,
+    /// How it is asked.
+    pub turn: Turn,
     /// What it is asked for.
     pub due: Due,
     /// The number of the turn, where it was requested before and has no answer.
@@ -45,9 +44,11 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     if run.halt.is_some() {
         return Ok(Next::Done);
     }
-    let agent = match agent(&state.team, &run.due) {
-        Ok(Some(agent)) => agent,
-        Ok(None) => return Ok(if matches!(run.due, Due::User { .. }) { Next::AwaitUser } else { Next::AwaitTool }),
+    let Some(turn) = run.due.turn() else {
+        return Ok(if matches!(run.due.wait(), Some(Wait::User { .. })) { Next::AwaitUser } else { Next::AwaitTool });
+    };
+    let agent = match turn.agent(&state.team) {
+        Ok(agent) => agent,
         Err(error) => return Ok(Next::Pause(format!("{error}, and resume the run"))),
     };
     if run.pending.is_none()
@@ -56,41 +57,19 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
         return Ok(Next::Pause(reason));
     }
     if run.pending.is_none()
-        && let Err(dead_end) = tools(state, &run.due)
+        && turn.uses_tools
+        && let Err(dead_end) = tools(state, &agent)
     {
         return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));
     }
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &state.threads);
-    Ok(Next::Ask(Ask { agent, thread: due.thread(), due, requested: run.pending.clone() }))
+    let turn = due.turn().unwrap_or(turn);
+    Ok(Next::Ask(Box::new(Ask { agent, turn, due, requested: run.pending.clone() })))
 }
 
-/// Whose model is to be asked; `None` where it is not a model's turn.
-pub(super) fn agent(team: &Team, due: &Due) -> Result<Option<AgentName>, Error> {
-    let manager = || team.manager().map(|agent| agent.name.clone());
-    Ok(match due {
-        Due::Directive | Due::Answered { .. } | Due::Repair { .. } | Due::Form { .. } | Due::Check { .. } => {
-            Some(manager().ok_or_else(no_manager)?)
-        }
-        Due::Work { agent } => Some(team.agent(agent)?.name.clone()),
-        Due::User { .. } | Due::Tools { .. } => None,
-    })
-}
-
-/// Refuses to ask a worker that does not have the tool which is due: whatever it called would be refused.
-fn tools(state: &State, due: &Due) -> Result<(), Error> {
-    if let Due::Work { agent } = due {
-        offer(state, state.team.agent(agent)?.tools.iter().map(|tool| tool.name.as_str()))?;
-    }
-    Ok(())
-}
-
-/// That a run of a team needs somebody who directs it.
-pub(super) fn no_manager() -> Error {
-    Error::Conflict {
-        kind: ConflictKind::NoManager,
-        what: "the team has no manager".to_owned(),
-        hint: "give one agent the role manager",
-    }
+/// Refuses to ask an agent that does not have the tool which is due: whatever it called would be refused.
+fn tools(state: &State, agent: &AgentName) -> Result<(), Error> {
+    offer(state, state.team.agent(agent)?.tools.iter().map(|tool| tool.name.as_str())).map(|_| ())
 }
 
 /// Why the run is to be paused, if it is.

@@ -8,7 +8,7 @@ use crate::{
     conversation::{Criteria, Threads, facts::audience_of},
     entry::Header,
     id::{AgentName, Seq, ThreadId},
-    run::{Due, Run},
+    run::{Due, Run, Wait, due::IsDuty, team::Duty},
     state::State,
     view::View,
 };
@@ -39,7 +39,9 @@ impl Origin {
     pub(super) fn of_due(due: &Due, by: AgentName, header: &Header, state: &State) -> Self {
         let Some(thread) = due.words_of() else { return Self::own(by) };
         match state.threads.get(&thread).and_then(|thread| thread.criteria.clone()) {
-            Some(Criteria { seq, audience, .. }) if matches!(due, Due::Check { .. }) => Self { by, seq, audience },
+            Some(Criteria { seq, audience, .. }) if matches!(due, Due::Team(Duty::Check { .. })) => {
+                Self { by, seq, audience }
+            }
             _ => Self::of(by, &thread, header, state),
         }
     }
@@ -51,45 +53,40 @@ impl Origin {
 }
 
 impl Due {
-    /// The same as `agent` is asked for it. Who is to mend a directive that another agent gave gives one of its own.
+    /// The same as `agent` is asked for it.
     pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        match self {
-            Self::Repair { .. } if origin.is_some_and(|origin| origin.by == *agent) => self.clone(),
-            Self::Repair { .. } => Self::Directive,
-            due => due.seen_by(agent, origin, threads),
+        match self.duty().filter(|_| origin.is_none_or(|origin| origin.by != *agent)) {
+            Some(duty) => duty.asked_of_another().without_hidden(agent, origin, threads),
+            None => self.without_hidden(agent, origin, threads),
         }
     }
 
-    /// The same without what `agent` may not see. Nobody is shown its own faulty directive again: what it said may have
-    /// gone into sets that are hidden from it since.
+    /// The same without what `agent` may not see. Nobody is shown its own words again: they may have gone into sets that
+    /// are hidden from it since.
     pub(super) fn seen_by(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        let sees = self.words_of().zip(origin).is_some_and(|(thread, origin)| origin.shows(agent, &thread, threads));
-        let mut seen = self.clone();
-        match &mut seen {
-            Self::Repair { said, faults } => {
-                *said = "".into();
-                faults.retain(|_| origin.is_some_and(|origin| origin.by == *agent));
-            }
-            _ if sees => {}
-            Self::Form { request } => *request = "".into(),
-            Self::Check { criteria, .. } => *criteria = "".into(),
-            Self::Tools { calls, .. } => calls.clear(),
-            Self::Directive | Self::Answered { .. } | Self::Work { .. } | Self::User { .. } => {}
-        }
-        seen
+        let seen = self.without_hidden(agent, origin, threads);
+        let is_author = origin.is_some_and(|origin| origin.by == *agent);
+        seen.duty().map(|duty| duty.outcome(is_author)).unwrap_or(seen)
     }
-}
 
-impl Due {
     /// The thread whose words it holds, if any.
-    pub(super) fn words_of(&self) -> Option<ThreadId> {
+    fn words_of(&self) -> Option<ThreadId> {
+        match self.wait() {
+            Some(Wait::Tools { agent, .. }) => Some(ThreadId::of_agent(agent)),
+            Some(Wait::User { .. }) => None,
+            None => self.duty().and_then(IsDuty::words_of),
+        }
+    }
+
+    /// The same without words of a thread that `agent` does not see.
+    fn without_hidden(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
+        let Some(thread) = self.words_of() else { return self.clone() };
+        if origin.is_some_and(|origin| origin.shows(agent, &thread, threads)) {
+            return self.clone();
+        }
         match self {
-            Self::Form { .. } => Some(ThreadId::main()),
-            Self::Check { thread, .. } => Some(thread.clone()),
-            Self::Tools { agent, .. } => Some(ThreadId::of_agent(agent)),
-            Self::Directive | Self::Answered { .. } | Self::Repair { .. } | Self::Work { .. } | Self::User { .. } => {
-                None
-            }
+            Self::Wait(Wait::Tools { agent, .. }) => Wait::Tools { agent: agent.clone(), calls: Vec::new() }.into(),
+            due => due.duty().map_or_else(|| due.clone(), IsDuty::without_words),
         }
     }
 }

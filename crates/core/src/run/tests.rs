@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Due, Limits, Run, TurnFailure, next::Next};
+use super::{Due, Limits, Run, TurnFailure, Wait, next::Next, team::Duty};
 use crate::{
     audience::Audience,
     conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall},
@@ -32,7 +32,7 @@ fn replies(board: &mut Board, replies: &[Value]) -> String {
 /// What comes next in the run.
 fn stands(board: &Board) -> String {
     match board.next() {
-        Next::Ask(ask) => format!("{} in {}: {}", ask.agent, ask.thread, due(&ask.due)),
+        Next::Ask(ask) => format!("{} in {}: {}", ask.agent, ask.turn.thread, due(&ask.due)),
         Next::AwaitTool | Next::AwaitUser => due(&board.run().due),
         Next::Pause(reason) => format!("pause: {reason}"),
         Next::Done => {
@@ -45,14 +45,16 @@ fn stands(board: &Board) -> String {
 
 fn due(due: &Due) -> String {
     match due {
-        Due::Directive => "directive".to_owned(),
-        Due::Answered { form } => format!("answered {form}"),
-        Due::Repair { faults, .. } => format!("repair {}", json!(faults)),
-        Due::Form { request } => format!("form for {request:?}"),
-        Due::Work { agent } => format!("work of {agent}"),
-        Due::Check { agent, criteria, message_id, .. } => format!("check {message_id} of {agent} for {criteria:?}"),
-        Due::User { form } => format!("the user, form {form:?}"),
-        Due::Tools { calls, .. } => format!("tools {}", json!(calls)),
+        Due::Team(Duty::Directive) => "directive".to_owned(),
+        Due::Team(Duty::Answered { form }) => format!("answered {form}"),
+        Due::Team(Duty::Repair { faults, .. }) => format!("repair {}", json!(faults)),
+        Due::Team(Duty::Form { request }) => format!("form for {request:?}"),
+        Due::Team(Duty::Work { agent }) => format!("work of {agent}"),
+        Due::Team(Duty::Check { agent, criteria, message_id, .. }) => {
+            format!("check {message_id} of {agent} for {criteria:?}")
+        }
+        Due::Wait(Wait::User { form }) => format!("the user, form {form:?}"),
+        Due::Wait(Wait::Tools { calls, .. }) => format!("tools {}", json!(calls)),
     }
 }
 
@@ -126,7 +128,7 @@ fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_appl
     let faulty = json!({"messageTo": "ghost", "message": "Boo.", "contextSetUpdate": set("A", "1")});
     assert_snapshot!(replies(&mut board, std::slice::from_ref(&faulty)), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]"#);
     assert_eq!(board.state.sets.iter().count(), 0);
-    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @r#"
+    assert_snapshot!(board.run().due.turn().unwrap().task.unwrap(), @r#"
     Your last directive could not be used as it was:
     {"messageTo":"ghost","message":"Boo.","contextSetUpdate":{"contextSets":[{"name":"A","context":"1"}]}}
 
@@ -155,7 +157,7 @@ fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
     writer in agent:writer: work of writer
     lead in main: check m13 of writer for "four lines"
     "#);
-    assert_snapshot!(super::task::task(&board.run().due).unwrap(), @"
+    assert_snapshot!(board.run().due.turn().unwrap().task.unwrap(), @"
     Hold the last answer of writer against what was expected of it: four lines
 
     Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
@@ -332,7 +334,7 @@ fn a_worker_calls_tools_and_goes_on_with_their_results() {
     assert_snapshot!(error(board.user(results(&[("c1", "a tree")]))), @"no_tool_awaited: the run r6 waits for no tool: look at the run's status");
     let deep = (0..100).fold(json!(1), |value, _| json!([value]));
     board.reply_with(|reply| reply.tool_calls = vec![ToolCall { arguments: deep, ..call("c3") }]).unwrap();
-    assert!(matches!(&board.run().due, Due::Tools { calls, .. } if calls[0].arguments.is_string()));
+    assert!(matches!(&board.run().due, Due::Wait(Wait::Tools { calls, .. }) if calls[0].arguments.is_string()));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use callboard_core::{
     run::{
         Due,
         next::{Next, next},
-        task::task,
+        team::Duty,
     },
     session::{Grant, SessionPatch},
     testing::Board,
@@ -100,10 +100,10 @@ fn check_runs(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseE
         check(&json!([view.due(run), view.reason(run)]).to_string(), sight, agent, "a run")?;
         match next(&board.state, run) {
             Ok(Next::Ask(ask)) if ask.agent.as_str() == agent => match &ask.due {
-                Due::Repair { .. } => {
+                Due::Team(Duty::Repair { .. }) => {
                     prop_assert_eq!(run.due_origin.as_ref().map(|origin| &origin.by), Some(&ask.agent))
                 }
-                due => check(&task(due).unwrap_or_default(), sight, agent, "a task")?,
+                _ => check(&ask.turn.task.unwrap_or_default(), sight, agent, "a task")?,
             },
             _ => {}
         }

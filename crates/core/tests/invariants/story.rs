@@ -11,7 +11,9 @@ use callboard_core::{
     error::Error,
     file::{ContextFile, ObserveFiles},
     form::SubmitForm,
-    run::{CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage},
+    run::{
+        CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage, Wait, team::Duty,
+    },
     session::SessionPatch,
     step::{Place, StepsChange},
     testing::Board,
@@ -354,15 +356,15 @@ impl Told {
 
     fn reply(&mut self, reply: &Reply) -> Result<(), Error> {
         let Some(run) = self.board.state.runs.unfinished() else { return Ok(()) };
-        if let Due::Tools { calls, .. } = &run.due {
+        if let Due::Wait(Wait::Tools { calls, .. }) = &run.due {
             let (run, calls) = (run.id.clone(), calls.clone());
             let results = calls.iter().map(|call| (call.id.clone(), self.text(4))).collect();
             return self.ask("user", ToolResults { run, results });
         }
         // A model mostly answers what it is asked.
         let fitting = match (&run.due, reply) {
-            (Due::Work { .. }, Reply::Directive(directed)) => Reply::Words(directed.sets.len() * 5 + 1),
-            (Due::Check { .. }, Reply::Directive(directed)) => Reply::Verdict(directed.expects),
+            (Due::Team(Duty::Work { .. }), Reply::Directive(directed)) => Reply::Words(directed.sets.len() * 5 + 1),
+            (Due::Team(Duty::Check { .. }), Reply::Directive(directed)) => Reply::Verdict(directed.expects),
             _ => reply.clone(),
         };
         let reply = &fitting;

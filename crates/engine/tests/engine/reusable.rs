@@ -12,7 +12,6 @@ use callboard_engine::{
         run::{
             ClaimRun, Kind, NewRun, Run, TurnReply, TurnRequest, Usage,
             next::{Next, next},
-            task::task,
         },
         state::State,
     },
@@ -53,8 +52,8 @@ impl Play {
         let Next::Ask(ask) = next(&state, &now).unwrap() else { panic!("no model is asked") };
         let query = PromptQuery {
             agent: Some(ask.agent),
-            thread: Some(ask.thread),
-            task: task(&ask.due),
+            thread: Some(ask.turn.thread),
+            task: ask.turn.task,
             ..query(Format::OpenAi, Some(state.head.seq))
         };
         let prompt = self.ask(&query).await;

@@ -6,7 +6,7 @@ use callboard_core::{
     command::{Command, KeptAnswer},
     conversation::ToolCall,
     id::{AgentName, RunId, SetName},
-    run::{CancelRun, Due, Kind, Limits, NewRun, PauseRun, ResumeRun, Run, Status, Used},
+    run::{CancelRun, Due, Kind, Limits, NewRun, PauseRun, ResumeRun, Run, Status, Used, Wait},
     time::Timestamp,
     view::View,
 };
@@ -94,8 +94,8 @@ impl RunBody {
     fn seen(view: &View<'_>, run: &Run) -> Self {
         let whole = view.is_in_charge();
         let (form, agent, tool_calls) = match view.due(run) {
-            Some(Due::User { form }) => (form, None, Vec::new()),
-            Some(Due::Tools { agent, calls }) => (None, Some(agent), calls),
+            Some(Due::Wait(Wait::User { form })) => (form, None, Vec::new()),
+            Some(Due::Wait(Wait::Tools { agent, calls })) => (None, Some(agent), calls),
             _ => (None, None, Vec::new()),
         };
         Self {

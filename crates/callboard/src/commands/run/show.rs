@@ -10,6 +10,7 @@ use callboard_engine::core::{
     run::{
         Due,
         facts::{TurnAnswered, TurnFailed, TurnRequested},
+        team::Duty,
     },
     text::{Text, Values},
     time::Timestamp,
@@ -166,14 +167,7 @@ impl Show {
     fn requested(&mut self, entry: &Entry, requested: TurnRequested) {
         self.asked_at = Some(entry.at);
         let TurnRequested { turn, agent, due, model, prompt, .. } = requested;
-        let what = match due {
-            Due::Directive | Due::Answered { .. } => "to direct the team",
-            Due::Repair { .. } => "to mend its directive",
-            Due::Form { .. } => "to say what the form asks for",
-            Due::Work { .. } => "to work",
-            Due::Check { .. } => "to check the answer",
-            Due::User { .. } | Due::Tools { .. } => "to wait",
-        };
+        let what = due.turn().map_or("to wait", |turn| turn.purpose);
         let (tokens, budget) = (prompt.tokens, prompt.budget);
         self.quiet(&format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}"));
     }
@@ -187,7 +181,7 @@ impl Show {
         let (read, wrote) = (usage.prompt_tokens, usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length it may have" } else { "" };
         self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote}{took}{cut}"));
-        if let Due::Repair { faults, .. } = due {
+        if let Due::Team(Duty::Repair { faults, .. }) = due {
             self.output.line(format!("  {}, since", self.output.paint(Style::Bad, "the directive is sent back")));
             faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
         }

@@ -8,7 +8,7 @@ use callboard_core::{
     fact,
     id::Seq,
     prompt::{Layout, Pieces},
-    run::{facts::TurnRequested, task::task},
+    run::facts::TurnRequested,
 };
 
 use super::{PromptQuery, Wanted};
@@ -42,6 +42,7 @@ impl Session {
         };
         let Some(entry) = entry else { return Ok(None) };
         let turn: TurnRequested = fact::read(&entry)?;
+        let Some(asked) = turn.due.turn() else { return Ok(None) };
         let (prompt, layout) = (&turn.prompt, Layout::default());
         let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
         if !is_alike || prompt.format != now.format.name() {
@@ -49,11 +50,11 @@ impl Session {
         }
         let asked = Asked {
             reader: turn.agent.clone(),
-            thread: turn.due.thread(),
+            thread: asked.thread,
             layout,
             format: now.format,
             budget: prompt.budget,
-            task: task(&turn.due),
+            task: asked.task,
             vocabulary: prompt.vocabulary.clone(),
         };
         let made = self.live.prompts.recall(&asked.lane()).and_then(|known| known.past.made(prompt.at, &asked));

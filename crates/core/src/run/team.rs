@@ -1,0 +1,192 @@
+//! The work of a team: a manager directs workers, says what forms ask for, and holds answers against what it expected.
+
+mod answer;
+mod task;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    command::Undecided,
+    decision::DecisionBuilder,
+    directive::schema,
+    error::{ConflictKind, Error, Fault},
+    id::{AgentName, MessageId, SetName, ThreadId},
+    run::{
+        Due, Output, Turn, TurnReply, Who,
+        answer::Outcome,
+        due::{self, IsDuty, hidden},
+    },
+    state::State,
+};
+
+/// What is due in the work of a team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Duty {
+    /// The manager is to give a directive.
+    Directive,
+    /// The manager is to give a directive, now that the user has answered its form.
+    Answered {
+        /// The form.
+        form: SetName,
+    },
+    /// The manager is to give a directive again, since the last one had faults.
+    Repair {
+        /// What it said.
+        said: Arc<str>,
+        /// What was wrong with it.
+        faults: Vec<Fault>,
+    },
+    /// The manager is to say what a form asks for.
+    Form {
+        /// What the user is asked.
+        request: Arc<str>,
+    },
+    /// A worker is to do what the last message in its thread asks.
+    Work {
+        /// The worker.
+        agent: AgentName,
+    },
+    /// The manager is to say whether an answer is what was expected.
+    Check {
+        /// The worker's thread.
+        thread: ThreadId,
+        /// The message that said what was expected.
+        criteria_of: MessageId,
+        /// What was expected.
+        criteria: Arc<str>,
+        /// The answer.
+        message_id: MessageId,
+        /// The worker.
+        agent: AgentName,
+    },
+}
+
+impl IsDuty for Duty {
+    fn turn(&self) -> Turn {
+        let directs = |purpose, task| Turn {
+            who: Who::Manager,
+            thread: ThreadId::main(),
+            task,
+            output: Some(Output { name: "directive", schema: schema::schema }),
+            uses_tools: false,
+            purpose,
+        };
+        match self {
+            Self::Directive => directs("to direct the team", None),
+            Self::Answered { form } => directs("to direct the team", Some(task::answered(form))),
+            Self::Repair { said, faults } => directs("to mend its directive", Some(task::repair(said, faults))),
+            Self::Form { request } => Turn {
+                output: Some(Output { name: "form", schema: |_| schema::form() }),
+                ..directs("to say what the form asks for", Some(task::form(request)))
+            },
+            Self::Check { agent, criteria, .. } => Turn {
+                output: Some(Output { name: "verdict", schema: |_| verdict_schema() }),
+                ..directs("to check the answer", Some(task::check(agent, criteria)))
+            },
+            Self::Work { agent } => Turn {
+                who: Who::Agent(agent.clone()),
+                thread: ThreadId::of_agent(agent),
+                task: None,
+                output: None,
+                uses_tools: true,
+                purpose: "to work",
+            },
+        }
+    }
+
+    fn waits_for(&self, name: &AgentName) -> bool {
+        matches!(self, Self::Work { agent } | Self::Check { agent, .. } if agent == name)
+    }
+
+    fn words_of(&self) -> Option<ThreadId> {
+        match self {
+            Self::Form { .. } => Some(ThreadId::main()),
+            Self::Check { thread, .. } => Some(thread.clone()),
+            Self::Directive | Self::Answered { .. } | Self::Repair { .. } | Self::Work { .. } => None,
+        }
+    }
+
+    fn without_words(&self) -> Due {
+        let mut duty = self.clone();
+        if let Self::Form { request: words } | Self::Check { criteria: words, .. } = &mut duty {
+            *words = hidden();
+        }
+        Due::Team(duty)
+    }
+
+    fn asked_of_another(&self) -> Due {
+        Due::Team(if matches!(self, Self::Repair { .. }) { Self::Directive } else { self.clone() })
+    }
+
+    fn outcome(&self, is_author: bool) -> Due {
+        Due::Team(match self {
+            Self::Repair { faults, .. } => {
+                Self::Repair { said: hidden(), faults: faults.iter().filter(|_| is_author).cloned().collect() }
+            }
+            duty => duty.clone(),
+        })
+    }
+
+    fn answer(&self, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided> {
+        match self {
+            Self::Directive | Self::Answered { .. } => answer::direct(decision, reply, false),
+            Self::Repair { .. } => answer::direct(decision, reply, true),
+            Self::Form { request } => answer::fill_form(decision, reply, request),
+            Self::Work { agent } => answer::work(decision, reply, agent),
+            Self::Check { thread, criteria_of, message_id, .. } => {
+                answer::check(decision, reply, thread, criteria_of, message_id);
+                Ok(Outcome::due(Self::Directive))
+            }
+        }
+    }
+}
+
+/// The rules of a team's run.
+pub(super) struct Rules;
+
+impl due::Rules for Rules {
+    fn check_start(&self, state: &State) -> Result<(), Error> {
+        if state.team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
+    }
+
+    fn first(&self) -> Due {
+        Duty::Directive.into()
+    }
+
+    fn after_form(&self, form: &SetName) -> Due {
+        Duty::Answered { form: form.clone() }.into()
+    }
+
+    fn after_tools(&self, agent: &AgentName) -> Due {
+        Duty::Work { agent: agent.clone() }.into()
+    }
+}
+
+/// That a run of a team needs somebody who directs it.
+pub(super) fn no_manager() -> Error {
+    Error::Conflict {
+        kind: ConflictKind::NoManager,
+        what: "the team has no manager".to_owned(),
+        hint: "give one agent the role manager",
+    }
+}
+
+impl From<Duty> for Due {
+    fn from(duty: Duty) -> Self {
+        Self::Team(duty)
+    }
+}
+
+/// The JSON Schema of a verdict on an answer.
+fn verdict_schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {"valid": {"type": "boolean"}, "reason": {"type": "string"}},
+        "required": ["valid", "reason"],
+    })
+}

@@ -1,0 +1,202 @@
+//! What follows from the answer of an agent of a team.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::Duty;
+use crate::{
+    conversation::facts::MessageChecked,
+    conversation::{self, Criteria, NewMessage, Role},
+    decision::{DecisionBuilder, Undecided},
+    directive::facts::Received,
+    directive::{self, Directive, FormRequest, Reading, Recipient},
+    error::Fault,
+    id::{AgentName, MessageId, SetName, ThreadId},
+    json,
+    run::answer::{Outcome, call_tools, readable},
+    run::{Due, TurnReply, Wait},
+    text::shortened,
+};
+
+/// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
+pub(super) fn direct(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    is_repair: bool,
+) -> Result<Outcome, Undecided> {
+    let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &decision.state.team);
+    faults.extend(directive::read::contradictions(&directive));
+    if reply.cut_off {
+        faults.push(fault("the answer was cut off at the length it may have: say it in fewer words"));
+    }
+    if faults.is_empty() && says_nothing(&directive) {
+        faults.push(fault("say what is next: a message to somebody, an update, or that the work is complete"));
+    }
+    if !faults.is_empty() && !is_repair {
+        let note = "[shortened here: the whole of it is in the journal]";
+        return Ok(Outcome::due(Duty::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
+    }
+    // What is wrong with single updates shows in their outcomes.
+    faults.retain(|fault| !fault.pointer.starts_with(directive::UPDATES));
+    let run = Some(reply.run.clone());
+    let outcomes = directive::decide::update_sets(decision, &directive.sets);
+    let (outcome, message_to, form) = route(decision, &directive, &mut faults)?;
+    let nothing_updated = outcomes.iter().all(|set| !set.outcome.is_change());
+    let idle = outcome.due == Duty::Directive.into() && !outcome.completed && nothing_updated;
+    let workflow_complete = outcome.completed;
+    decision.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
+    Ok(Outcome { idle, ..outcome })
+}
+
+/// How much of a faulty directive its author is shown again.
+const SAID_BYTES: usize = 16 * 1024;
+
+fn says_nothing(directive: &Directive) -> bool {
+    directive.message.is_none() && directive.sets.is_empty() && !directive.workflow_complete
+}
+
+fn fault(problem: &str) -> Fault {
+    Fault { pointer: String::new(), problem: problem.to_owned() }
+}
+
+/// Sends the directive's message where it is to go and says what is due then. What cannot all be meant was sent back
+/// before: here a message to an agent comes before a completion or a question to the user.
+fn route(
+    decision: &mut DecisionBuilder<'_>,
+    directive: &Directive,
+    faults: &mut Vec<Fault>,
+) -> Result<(Outcome, Option<Recipient>, Option<SetName>), Undecided> {
+    let message = directive.message.clone();
+    let worker = match &directive.message_to {
+        Some(Recipient::Agent(name)) => decision.state.team.workers().find(|agent| agent.name == *name),
+        _ => None,
+    };
+    if let (Some(worker), Some(message)) = (worker.map(|agent| agent.name.clone()), &message) {
+        let asks = NewMessage {
+            expected_output: directive.expected_output.clone(),
+            ..NewMessage::text(Role::Ai, message.clone())
+        };
+        conversation::decide::say(decision, &ThreadId::of_agent(&worker), &[asks])?;
+        let to = Recipient::Agent(worker.clone());
+        return Ok((Outcome::due(Duty::Work { agent: worker }), Some(to), None));
+    }
+    let misaddressed = matches!(directive.message_to, Some(Recipient::Agent(_)));
+    let said = if misaddressed { None } else { say_to_user(decision, message.clone())? };
+    if directive.is_info_request && !misaddressed {
+        let request = message.unwrap_or_else(|| "The manager asks for information.".into());
+        let note = "[shortened here: it was said whole in main]";
+        if directive.form.is_none() {
+            let request = shortened(&request, SAID_BYTES, note);
+            return Ok((Outcome::due(Duty::Form { request }), said, None));
+        }
+        return match directive::decide::ask_user(decision, directive) {
+            Ok(form) => {
+                let form = form.map(|(name, _)| name);
+                Ok((Outcome::due(Wait::User { form: form.clone() }), said, form))
+            }
+            Err(error) => {
+                faults.push(fault(&format!("the form is left out: {error}")));
+                let request = shortened(&request, SAID_BYTES, note);
+                Ok((Outcome::due(Duty::Form { request }), said, None))
+            }
+        };
+    }
+    if directive.workflow_complete && !misaddressed {
+        return Ok((Outcome { completed: true, ..Outcome::due(Duty::Directive) }, said, None));
+    }
+    let due: Due = if said.is_some() { Wait::User { form: None }.into() } else { Duty::Directive.into() };
+    Ok((Outcome::due(due), said, None))
+}
+
+fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
+    let Some(message) = message else { return Ok(None) };
+    conversation::decide::say(decision, &ThreadId::main(), &[NewMessage::text(Role::Ai, message)])?;
+    Ok(Some(Recipient::USER))
+}
+
+/// Puts the form before the user that the manager described, or one text field where it cannot be made out.
+pub(super) fn fill_form(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    request: &Arc<str>,
+) -> Result<Outcome, Undecided> {
+    let form: Option<FormRequest> = json_in(&reply.text);
+    let plain = Directive {
+        is_info_request: true,
+        message: (!request.is_empty()).then(|| request.clone()),
+        ..Directive::default()
+    };
+    let asked = match directive::decide::ask_user(decision, &Directive { form, ..plain.clone() }) {
+        Ok(asked) => asked,
+        Err(_) => directive::decide::ask_user(decision, &plain)?,
+    };
+    Ok(Outcome::due(Wait::User { form: asked.map(|(name, _)| name) }))
+}
+
+/// Takes in what a worker said: its answer goes to its thread, and then to the manager, by way of a check where the
+/// message that it answers says what is expected. Tools that it calls come first.
+pub(super) fn work(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    agent: &AgentName,
+) -> Result<Outcome, Undecided> {
+    let thread = ThreadId::of_agent(agent);
+    let text: Arc<str> = match reply.cut_off {
+        true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
+        false => reply.text.clone(),
+    };
+    let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
+    let said = NewMessage { tool_calls: calls.clone(), ..NewMessage::text(Role::Ai, text) };
+    let receipts = conversation::decide::say(decision, &thread, &[said])?;
+    let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
+    if !calls.is_empty() {
+        return Ok(match call_tools(decision, &thread, agent, calls)? {
+            Some(wait) => spoken(wait.into()),
+            None => Outcome { idle: true, ..spoken(Duty::Work { agent: agent.clone() }.into()) },
+        });
+    }
+    let criteria = decision.state.threads.criteria(&thread);
+    let (Some(criteria), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
+        return Ok(spoken(Duty::Directive.into()));
+    };
+    let Criteria { message_id: criteria_of, text: criteria, .. } = criteria;
+    let message_id = receipt.message_id;
+    Ok(spoken(Duty::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() }.into()))
+}
+
+/// Takes in the verdict on an answer. It stands beside the answer, which stays as it is.
+pub(super) fn check(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    thread: &ThreadId,
+    criteria_of: &MessageId,
+    message_id: &MessageId,
+) {
+    #[derive(Deserialize)]
+    struct Verdict {
+        valid: bool,
+        #[serde(default)]
+        reason: String,
+    }
+    let verdict: Option<Verdict> = json_in(&reply.text);
+    let (valid, reason) = match verdict {
+        Some(verdict) => (Some(verdict.valid), verdict.reason),
+        None => (None, "the check gave no verdict that could be read".to_owned()),
+    };
+    let (thread_id, criteria_of, message_id) = (thread.clone(), criteria_of.clone(), message_id.clone());
+    decision.record(MessageChecked { thread_id, message_id, criteria_of, valid, reason: reason.into() });
+}
+
+/// The JSON that a text is, or that stands in a code fence in it.
+fn json_in<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    let fields = json::object_in(text)?.ok()?;
+    serde_json::from_value(json::without_nulls(fields.into())).ok()
+}
+
+impl conversation::Threads {
+    /// What the last message in `thread` that said so expects of its answer.
+    fn criteria(&self, thread: &ThreadId) -> Option<Criteria> {
+        self.get(thread)?.criteria.clone()
+    }
+}
