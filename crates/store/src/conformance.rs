@@ -110,6 +110,9 @@ macro_rules! conformance {
                 a_row_says_where_the_journal_ends,
                 a_touch_moves_expiry_and_activity_and_nothing_else,
                 sessions_are_listed_by_id_in_pages,
+                sessions_are_listed_by_their_last_use,
+                journals_of_requests_are_no_sessions,
+                the_last_activity_is_the_newest_of_all_also_of_what_has_expired,
                 what_is_deleted_is_gone_and_others_stay,
                 a_session_that_was_deleted_starts_empty_again;
             watch:

@@ -34,4 +34,4 @@ pub use postgres::PostgresStore;
 pub use redis::RedisStore;
 pub use settings::{Settings, open};
 pub use sqlite::SqliteStore;
-pub use store::{Append, Durability, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work};
+pub use store::{Append, Durability, JournalKind, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work};

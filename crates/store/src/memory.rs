@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Bound,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -13,7 +14,9 @@ use callboard_core::{
 };
 use tokio::sync::broadcast;
 
-use crate::{Append, Clock, Durability, Error, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work, store};
+use crate::{
+    Append, Clock, Durability, Error, JournalKind, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work, store,
+};
 
 /// Keeps journals as long as the process lives.
 #[derive(Debug)]
@@ -26,6 +29,7 @@ pub struct MemoryStore {
 /// All there is of one session.
 #[derive(Debug)]
 struct Journal {
+    kind: JournalKind,
     row: Row,
     /// Who has the lease on it, and until when.
     lease: Option<(Arc<str>, Timestamp)>,
@@ -41,14 +45,29 @@ impl MemoryStore {
         Self { clock, journals: Mutex::default(), changed: broadcast::Sender::new(store::WATCH_CAPACITY) }
     }
 
-    fn journals(&self) -> MutexGuard<'_, BTreeMap<SessionId, Journal>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Journal>> {
         self.journals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What `look` finds in a session that is there.
     fn look<T>(&self, session: &SessionId, look: impl FnOnce(&mut Journal) -> T) -> Option<T> {
         let now = self.clock.now();
-        self.journals().get_mut(session).filter(|journal| journal.row.lives(now)).map(look)
+        self.lock().get_mut(session).filter(|journal| journal.row.lives(now)).map(look)
+    }
+
+    /// The journals behind `after` that live and are among those that are wanted.
+    fn list(
+        &self,
+        after: Option<&SessionId>,
+        limit: usize,
+        is_wanted: impl Fn(&Journal) -> bool,
+    ) -> Vec<(SessionId, Row)> {
+        let now = self.clock.now();
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let journals = self.lock();
+        let behind = journals.range::<SessionId, _>((from, Bound::Unbounded));
+        let wanted = behind.filter(|(_, journal)| journal.row.lives(now) && is_wanted(journal));
+        wanted.take(limit).map(|(id, journal)| (id.clone(), journal.row)).collect()
     }
 
     fn announce(&self, session: &SessionId) {
@@ -70,14 +89,14 @@ impl Store for MemoryStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let now = self.clock.now();
-        let mut journals = self.journals();
+        let mut journals = self.lock();
         let found = journals.get(&batch.session).filter(|journal| journal.row.lives(now));
         if found.map_or(Head::default(), |journal| journal.row.head) != batch.expected {
             return Err(Error::Conflict { found: found.map(|journal| journal.row) });
         }
         let keys = claim(&batch.entries, found)?;
         if found.is_none() {
-            journals.insert(batch.session.clone(), Journal::new(now));
+            journals.insert(batch.session.clone(), Journal::new(batch.kind, now));
         }
         if let Some(journal) = journals.get_mut(&batch.session) {
             journal.keys.extend(keys);
@@ -123,17 +142,30 @@ impl Store for MemoryStore {
         Ok(self.look(session, |journal| journal.values.get(&hash).cloned()).flatten())
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        Ok(self.list(after, limit, |_| true))
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        let now = self.clock.now();
-        let journals = self.journals();
-        let behind =
-            journals.iter().filter(|(id, journal)| after.is_none_or(|after| *id > after) && journal.row.lives(now));
-        Ok(behind.take(limit).map(|(id, journal)| (id.clone(), journal.row)).collect())
+        Ok(self.list(after, limit, Journal::is_session))
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        let mut sessions = self.list(None, usize::MAX, Journal::is_session);
+        sessions.sort_by(|(one, one_row), (other, other_row)| {
+            (other_row.last_activity, other).cmp(&(one_row.last_activity, one))
+        });
+        sessions.truncate(limit);
+        Ok(sessions)
+    }
+
+    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
+        Ok(self.lock().values().map(|journal| journal.row.last_activity).max())
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
         let (now, lets_go) = (self.clock.now(), lease.lasts.is_zero());
-        let mut journals = self.journals();
+        let mut journals = self.lock();
         let living = journals.iter_mut().filter(|(_, journal)| journal.row.lives(now));
         let mut leases: Vec<_> = living.filter_map(|(id, journal)| Some((id, journal.lease.as_mut()?))).collect();
         let has_run_out = |(holder, until): &(Arc<str>, Timestamp)| *holder != lease.holder && *until <= now;
@@ -151,7 +183,7 @@ impl Store for MemoryStore {
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
         let now = self.clock.now();
-        let there = self.journals().remove(session).is_some_and(|journal| journal.row.lives(now));
+        let there = self.lock().remove(session).is_some_and(|journal| journal.row.lives(now));
         if there {
             self.announce(session);
         }
@@ -160,7 +192,7 @@ impl Store for MemoryStore {
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
         let now = self.clock.now();
-        let mut journals = self.journals();
+        let mut journals = self.lock();
         let mut expired: Vec<_> = journals
             .iter()
             .filter(|(_, journal)| !journal.row.lives(now))
@@ -205,8 +237,9 @@ fn claim(entries: &[Entry], journal: Option<&Journal>) -> Result<HashMap<Arc<str
 }
 
 impl Journal {
-    fn new(now: Timestamp) -> Self {
+    fn new(kind: JournalKind, now: Timestamp) -> Self {
         Self {
+            kind,
             row: Row { head: Head::default(), expires_at: None, last_activity: now },
             lease: None,
             entries: Vec::new(),
@@ -214,6 +247,10 @@ impl Journal {
             values: HashMap::new(),
             snapshots: BTreeMap::new(),
         }
+    }
+
+    fn is_session(&self) -> bool {
+        self.kind == JournalKind::Session
     }
 
     fn append(&mut self, batch: &Append, now: Timestamp) {

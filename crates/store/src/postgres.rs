@@ -180,8 +180,20 @@ impl Store for PostgresStore {
         values::find(&self.database, self.said(), session, hash).await
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        sessions::list(&self.database, sessions::JOURNALS, self.said(), after, limit).await
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.database, self.said(), after, limit).await
+        sessions::list(&self.database, sessions::SESSIONS, self.said(), after, limit).await
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        sessions::recent(&self.database, self.said(), limit).await
+    }
+
+    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
+        sessions::last_activity(&self.database).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

@@ -95,6 +95,10 @@ impl RedisStore {
         outcome
     }
 
+    async fn list(&self, list: &str, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        sessions::list(&self.link, list, after, limit).await.map_err(|fault| fault.during("listing sessions"))
+    }
+
     /// What these fields of a journal have, nothing where there is no session.
     async fn fields(&self, session: &SessionId, names: Vec<String>) -> Result<Vec<Reply>, Fault> {
         self.link.run(&script::FIELDS, session, names.into_iter().map(Into::into).collect()).await?.list()
@@ -166,8 +170,20 @@ impl Store for RedisStore {
         found.map(|text| text.map(Into::into)).map_err(|fault| fault.during("reading a large value"))
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.list(&self.link.layout.sessions, after, limit).await
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.link, after, limit).await.map_err(|fault| fault.during("listing sessions"))
+        self.list(&self.link.layout.listed, after, limit).await
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        sessions::recent(&self.link, limit).await.map_err(|fault| fault.during("listing sessions"))
+    }
+
+    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
+        sessions::last_activity(&self.link).await.map_err(|fault| fault.during("looking for the last activity"))
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

@@ -79,6 +79,16 @@ impl SqliteStore {
         let rows = RowCache::open(&path).map_err(|fault| fault.during("opening the store", &path))?;
         Ok(Self { readers: Readers::new(path), rows, writer, durability, clock })
     }
+
+    async fn list(
+        &self,
+        sql: &'static str,
+        after: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, Row)>, Error> {
+        let (after, now) = (after.cloned(), self.clock.now());
+        self.readers.read("listing sessions", move |db| sessions::list(db, sql, after.as_ref(), now, limit)).await
+    }
 }
 
 #[async_trait]
@@ -142,9 +152,21 @@ impl Store for SqliteStore {
         self.readers.read("reading a large value", move |db| values::find(db, &session, now, hash)).await
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.list(sessions::JOURNALS, after, limit).await
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        let (after, now) = (after.cloned(), self.clock.now());
-        self.readers.read("listing sessions", move |db| sessions::list(db, after.as_ref(), now, limit)).await
+        self.list(sessions::SESSIONS, after, limit).await
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        let now = self.clock.now();
+        self.readers.read("listing sessions", move |db| sessions::recent(db, now, limit)).await
+    }
+
+    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
+        self.readers.read("looking for the last activity", sessions::last_activity).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

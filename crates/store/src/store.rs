@@ -74,8 +74,20 @@ pub trait Store: Send + Sync + 'static {
     /// The text with this hash that was stored beside the journal.
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error>;
 
-    /// The sessions behind `after`, in the order of the bytes of their ids, at most `limit`.
+    /// All journals behind `after`, of sessions and of requests, in the order of the bytes of their ids, at most `limit`.
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
+
+    /// The sessions behind `after`, in the order of the bytes of their ids, at most `limit`. However many journals of
+    /// requests there are, none is read for that.
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
+
+    /// The sessions with the newest `last_activity`, the newest first, at most `limit`. Of those with the same one any may
+    /// come first. A store that others than tests use reads no more rows for that than it gives.
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
+
+    /// The newest `last_activity` of all journals, also of those that have expired and were not swept yet; nothing where
+    /// the store is empty.
+    async fn last_activity(&self) -> Result<Option<Timestamp>, Error>;
 
     /// Renews the leases of `lease.holder`, gives it up to `most` of those that have run out, the first to have run out
     /// first, and names the sessions of all that it has then, in the order of their ids. From now on each lasts as long
@@ -113,6 +125,8 @@ pub trait Store: Send + Sync + 'static {
 pub struct Append {
     /// The session.
     pub session: SessionId,
+    /// What the journal is of: the same in all its batches.
+    pub kind: JournalKind,
     /// The head that the batch was decided on. [`Head::default`] makes the session, which must not exist.
     pub expected: Head,
     /// The entries, at least one, numbered and tagged on from `expected`.
@@ -123,6 +137,16 @@ pub struct Append {
     pub expires_at: Option<Timestamp>,
     /// What becomes of the lease on the session with this batch.
     pub work: Work,
+}
+
+/// What a journal is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JournalKind {
+    /// A session.
+    #[default]
+    Session,
+    /// A request under an idempotency key, which is no session and is not listed as one.
+    Request,
 }
 
 /// Whether there is something to do in a session by itself, a run that goes on, and who does it. A session in which

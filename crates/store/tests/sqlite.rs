@@ -60,7 +60,7 @@ async fn a_file_of_a_newer_format_is_refused_and_left_alone() {
     Connection::open(fixture.path()).unwrap().pragma_update(None, "user_version", 7).unwrap();
     let before = fs::read(fixture.path()).unwrap();
     let error = refusal(&fixture.path());
-    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 1, .. }), "{error}");
+    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 2, .. }), "{error}");
     assert_eq!(error.code(), "written_by_newer");
     assert!(fs::read(fixture.path()).unwrap() == before);
 }
@@ -270,4 +270,26 @@ async fn what_another_process_appends_is_read_and_named_here() {
     let Err(Error::Conflict { found: Some(row) }) = pen.try_write([note("late")]).await else { panic!() };
     pen.head = row.head;
     pen.write([note("in time")]).await;
+}
+
+#[tokio::test]
+async fn a_file_of_the_format_before_is_brought_to_this_one() {
+    let fixture = Sqlite::fresh().await;
+    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
+    let session = pen.session.clone();
+    drop(pen);
+    let db = Connection::open(fixture.path()).unwrap();
+    db.execute_batch(
+        "DROP INDEX session_by_name; DROP INDEX session_by_use;
+         ALTER TABLE session DROP COLUMN is_request; ALTER TABLE session DROP COLUMN used_at; PRAGMA user_version = 1",
+    )
+    .unwrap();
+    drop(db);
+    let store = fixture.open().await;
+    let listed = vec![(session.clone(), store.row(&session).await.unwrap().unwrap())];
+    assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
+    assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
+    assert_eq!(store.last_activity().await.unwrap(), Some(listed[0].1.last_activity));
+    let format = |db: Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    assert_eq!(format(Connection::open(fixture.path()).unwrap()).unwrap(), 2);
 }

@@ -10,7 +10,7 @@ use super::{
     pen::{Pen, claiming, note},
     seconds, session,
 };
-use crate::{Append, Error, Row, Work};
+use crate::{Append, Error, JournalKind, Row, Work};
 
 pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -36,6 +36,7 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
     }
     let batch = Append {
         session: session("s"),
+        kind: JournalKind::Session,
         expected: Head::default(),
         entries: entries.clone(),
         values: vec![],

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 
 use super::{everything, session};
-use crate::{Append, Error, Store, Work};
+use crate::{Append, Error, JournalKind, Store, Work};
 
 /// Writes to one session and remembers its head.
 #[derive(Clone)]
@@ -50,6 +50,7 @@ impl Pen {
         let entries = drafts.into_iter().map(seal).collect();
         Append {
             session: self.session.clone(),
+            kind: JournalKind::Session,
             expected: self.head,
             entries,
             values: vec![],

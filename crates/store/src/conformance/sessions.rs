@@ -1,13 +1,16 @@
 use std::sync::Arc;
 
-use callboard_core::{entry::Hash, id::Seq};
+use callboard_core::{
+    entry::Hash,
+    id::{Seq, SessionId},
+};
 
 use super::{
     Fixture,
     pen::{Pen, claiming, note},
     seconds, session,
 };
-use crate::{Clock as _, Row, Store};
+use crate::{Append, Clock as _, JournalKind, Row, Store};
 
 pub async fn a_row_says_where_the_journal_ends(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -62,6 +65,88 @@ pub async fn sessions_are_listed_by_id_in_pages(fixture: &impl Fixture) {
     assert_eq!(listed.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ids);
     assert_eq!(store.sessions(None, 0).await.unwrap(), []);
     assert_eq!(store.sessions(Some(&session("a.0")), usize::MAX).await.unwrap().len(), 4);
+}
+
+/// The ids of the sessions used last.
+async fn recent(store: &Arc<dyn Store>, limit: usize) -> Vec<String> {
+    let sessions = store.recent_sessions(limit).await.unwrap();
+    for (id, row) in &sessions {
+        assert_eq!(store.row(id).await.unwrap().as_ref(), Some(row));
+    }
+    sessions.into_iter().map(|(id, _)| id.to_string()).collect()
+}
+
+pub async fn sessions_are_listed_by_their_last_use(fixture: &impl Fixture) {
+    let [store, other] = [fixture.open().await, fixture.open().await];
+    assert_eq!(recent(&store, 9).await, [""; 0]);
+    let mut pens = vec![];
+    for id in ["b", "a", "d", "c"] {
+        fixture.clock().advance_seconds(1);
+        pens.push(Pen::with(&store, id, "x").await);
+    }
+    assert_eq!(recent(&store, 9).await, ["c", "d", "a", "b"]);
+    assert_eq!(recent(&store, 2).await, ["c", "d"]);
+    assert_eq!(recent(&store, 0).await, [""; 0]);
+    fixture.clock().advance_seconds(1);
+    pens[0].write([note("y")]).await;
+    fixture.clock().advance_seconds(1);
+    other.touch(&session("a"), Some(fixture.clock().now().plus_seconds(5))).await.unwrap();
+    assert_eq!(recent(&store, 3).await, ["a", "b", "c"]);
+    // Enough for stores that put off what nobody waits for.
+    for number in 0..700 {
+        fixture.clock().advance_seconds(i64::from(number % 100 == 0));
+        pens[2].write([note("z")]).await;
+    }
+    assert_eq!(recent(&other, 9).await, ["d", "b", "c"], "what has expired is not listed");
+    store.delete(&session("d")).await.unwrap();
+    assert_eq!(recent(&other, 1).await, ["b"]);
+}
+
+pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    for id in ["a", "b", "c", "d"] {
+        fixture.clock().advance_seconds(1);
+        let mut pen = Pen::new(&store, id);
+        for text in ["x", "y"] {
+            let mut batch = pen.batch([note(text)]);
+            if ["b", "d"].contains(&id) {
+                batch.kind = JournalKind::Request;
+            }
+            pen.append(batch).await.unwrap();
+        }
+    }
+    let ids = |page: Vec<(SessionId, Row)>| page.into_iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>();
+    store.touch(&session("b"), None).await.unwrap();
+    assert_eq!(ids(store.journals(None, 9).await.unwrap()), ["a", "b", "c", "d"]);
+    assert_eq!(ids(store.sessions(None, 9).await.unwrap()), ["a", "c"]);
+    assert_eq!(ids(store.sessions(Some(&session("a")), 1).await.unwrap()), ["c"]);
+    assert_eq!(recent(&store, 9).await, ["c", "a"]);
+    assert_eq!(store.last_activity().await.unwrap(), Some(fixture.clock().now()));
+    // Who takes its name later is what it says.
+    for (id, kind) in [("b", JournalKind::Session), ("c", JournalKind::Request)] {
+        store.delete(&session(id)).await.unwrap();
+        let mut pen = Pen::new(&store, id);
+        let batch = Append { kind, ..pen.batch([note("z")]) };
+        pen.append(batch).await.unwrap();
+    }
+    assert_eq!(ids(store.sessions(None, 9).await.unwrap()), ["a", "b"]);
+    assert_eq!(recent(&store, 9).await, ["b", "a"]);
+}
+
+pub async fn the_last_activity_is_the_newest_of_all_also_of_what_has_expired(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    assert_eq!(store.last_activity().await.unwrap(), None);
+    let mut pen = Pen::new(&store, "s");
+    pen.expires_at = Some(fixture.clock().now().plus_seconds(60));
+    pen.write([note("a")]).await;
+    fixture.clock().advance_seconds(7);
+    pen.write([note("b")]).await;
+    let last = fixture.clock().now();
+    fixture.clock().advance_seconds(3600);
+    assert_eq!(store.last_activity().await.unwrap(), Some(last));
+    assert_eq!(store.sessions(None, 9).await.unwrap(), []);
+    store.sweep(9).await.unwrap();
+    assert_eq!(store.last_activity().await.unwrap(), None);
 }
 
 /// A session with something of everything.

@@ -16,13 +16,13 @@ use super::{
     fault::Fault,
     sessions::HERE,
 };
-use crate::{Append, Error, Work};
+use crate::{Append, Error, JournalKind, Work};
 
 /// Appends batches.
 pub(super) const APPEND: &str =
     "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-        $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)";
+        $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
 /// What became of a batch.
 pub(super) enum Outcome {
@@ -88,6 +88,7 @@ pub(super) async fn append(
         &columns.values.batch,
         &columns.values.hashes,
         &columns.values.texts,
+        &of(batches, |batch| batch.kind == JournalKind::Request),
     ];
     let rows = database.attempt(APPEND, params).await?;
     if rows.len() != batches.len() {

@@ -41,20 +41,52 @@ pub(super) async fn touch(
     touched.map_err(|fault: Fault| fault.during(doing, database.place()))
 }
 
-/// See [`Store::sessions`](crate::Store::sessions).
+/// A page of journals by id: the statement says of which.
 pub(super) async fn list(
     database: &Database,
+    sql: &str,
     said: Option<i64>,
     after: Option<&SessionId>,
     limit: usize,
 ) -> Result<Vec<(SessionId, Row)>, Error> {
-    let doing = "listing sessions";
-    let sql = "SELECT seq, tag, expires_at, last_activity, name FROM session
-        WHERE name > $1 AND (expires_at IS NULL OR expires_at > moment($2)) ORDER BY name LIMIT $3";
     let after = after.map_or("", SessionId::as_str);
-    let rows = database.ask(doing, sql, &[&after, &said, &column::limit(limit)]).await?;
+    page(database, sql, &[&after, &said, &column::limit(limit)]).await
+}
+
+/// See [`Store::journals`](crate::Store::journals).
+pub(super) const JOURNALS: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
+    WHERE name > $1 AND (expires_at IS NULL OR expires_at > moment($2)) ORDER BY name LIMIT $3";
+
+/// See [`Store::sessions`](crate::Store::sessions).
+pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
+    WHERE NOT is_request AND name > $1 AND (expires_at IS NULL OR expires_at > moment($2)) ORDER BY name LIMIT $3";
+
+/// See [`Store::recent_sessions`](crate::Store::recent_sessions).
+pub(super) async fn recent(
+    database: &Database,
+    said: Option<i64>,
+    limit: usize,
+) -> Result<Vec<(SessionId, Row)>, Error> {
+    let sql = "SELECT seq, tag, expires_at, last_activity, name FROM session
+        WHERE NOT is_request AND (expires_at IS NULL OR expires_at > moment($1)) ORDER BY last_activity DESC LIMIT $2";
+    page(database, sql, &[&said, &column::limit(limit)]).await
+}
+
+async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<(SessionId, Row)>, Error> {
+    let doing = "listing sessions";
+    let rows = database.ask(doing, sql, params).await?;
     let page: Result<_, Fault> = rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
     page.map_err(|fault| fault.during(doing, database.place()))
+}
+
+/// See [`Store::last_activity`](crate::Store::last_activity).
+pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestamp>, Error> {
+    let doing = "looking for the last activity";
+    let sql = "SELECT greatest((SELECT max(last_activity) FROM session WHERE NOT is_request),
+        (SELECT max(last_activity) FROM session WHERE is_request))";
+    let rows = database.ask(doing, sql, &[]).await?;
+    let newest = rows.first().map_or(Ok(None), |row| column::optional_time(row, 0));
+    newest.map_err(|fault| fault.during(doing, database.place()))
 }
 
 /// See [`Store::lease`](crate::Store::lease).

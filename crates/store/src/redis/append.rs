@@ -16,7 +16,7 @@ use super::{
     sessions::{self, expiry},
 };
 use crate::{
-    Append, Error, Work,
+    Append, Error, JournalKind, Work,
     lanes::{DOING, Job, Lane},
 };
 
@@ -58,8 +58,13 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
         Work::Due(lease) => ("due", &*lease.holder, lease.lasts_millis()),
         Work::Done => ("done", "", 0),
     };
+    let kind = match batch.kind {
+        JournalKind::Session => "session",
+        JournalKind::Request => "request",
+    };
     let mut words: Vec<Cow<'_, str>> = vec![
         batch.session.to_string().into(),
+        kind.into(),
         batch.expected.seq.to_string().into(),
         batch.expected.tag.to_string().into(),
         seq.to_string().into(),

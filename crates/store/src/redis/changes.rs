@@ -238,7 +238,7 @@ impl Reader {
     async fn name_all(&mut self) -> Result<(), Fault> {
         let mut after = None;
         loop {
-            let ids = sessions::ids_behind(&self.link, after.as_ref()).await?;
+            let ids = sessions::ids_behind(&self.link, &self.link.layout.sessions, after.as_ref()).await?;
             let Some(last) = ids.last().cloned() else { break };
             after = Some(last);
             for id in ids {

@@ -20,8 +20,9 @@
 //! | `c` and a key | the number of the entry that claimed it |
 //! | `v` and a hash | a large text |
 //!
-//! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (sorted by id), `:expiry` (those that
-//! expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
+//! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (all journals, sorted by id), `:listed`
+//! (those of sessions, sorted by id), `:used` (all by their last activity; those of requests with a minus before it, so
+//! that they come behind all sessions), `:expiry` (those that expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
 //! (a stream of what changed together, the newest ten thousand or so), `:count` (of these), and `:format` (of all of this).
 
 use callboard_core::id::SessionId;
@@ -43,6 +44,8 @@ pub(super) const CLAIM: &str = "c";
 pub(super) struct Layout {
     namespace: String,
     pub(super) sessions: String,
+    pub(super) listed: String,
+    pub(super) used: String,
     pub(super) expiry: String,
     pub(super) leases: String,
     pub(super) holders: String,
@@ -54,9 +57,9 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn new(namespace: String) -> Self {
         let shared = |name| format!("{{{namespace}}}:{name}");
-        let [sessions, expiry, leases, holders, changes, count, format] =
-            ["sessions", "expiry", "leases", "holders", "changes", "count", "format"].map(shared);
-        Self { sessions, expiry, leases, holders, changes, count, format, namespace }
+        let [sessions, listed, used, expiry, leases, holders, changes, count, format] =
+            ["sessions", "listed", "used", "expiry", "leases", "holders", "changes", "count", "format"].map(shared);
+        Self { sessions, listed, used, expiry, leases, holders, changes, count, format, namespace }
     }
 
     /// The journal of a session.
@@ -66,7 +69,8 @@ impl Layout {
 
     /// All keys that a script about these sessions takes.
     pub(super) fn keys(&self, sessions: &[&SessionId]) -> Vec<String> {
-        let shared = [&self.sessions, &self.expiry, &self.changes, &self.count, &self.leases, &self.holders];
+        let Self { expiry, leases, holders, changes, count, listed, used, .. } = self;
+        let shared = [&self.sessions, expiry, changes, count, leases, holders, listed, used];
         let of_sessions = sessions.iter().flat_map(|session| OF_SESSION.map(|name| self.of(session, name)));
         shared.into_iter().cloned().chain(of_sessions).collect()
     }

@@ -40,6 +40,7 @@ scripts! {
     APPEND: "scripts/append.lua",
     DELETE: "scripts/delete.lua",
     FIELDS: "scripts/fields.lua",
+    LAST_ACTIVITY: "scripts/last_activity.lua",
     LEASE: "scripts/lease.lua",
     PUT_SNAPSHOT: "scripts/put_snapshot.lua",
     READ: "scripts/read.lua",
@@ -47,4 +48,5 @@ scripts! {
     SNAPSHOT: "scripts/snapshot.lua",
     SWEEP: "scripts/sweep.lua",
     TOUCH: "scripts/touch.lua",
+    UPGRADE: "scripts/upgrade.lua",
 }

@@ -7,6 +7,7 @@ use super::{
     command::{Command, Reply},
     fault::Fault,
     link::Link,
+    sessions,
 };
 use crate::{Durability, Error};
 
@@ -14,7 +15,10 @@ use crate::{Durability, Error};
 const OLDEST: u32 = 7;
 
 /// The newest format that this version reads, and the one it writes.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
+
+/// The oldest format that is brought to this one.
+const OLDEST_FORMAT: i64 = 4;
 
 /// The settings and facts that matter, as the server names them.
 struct Server(HashMap<String, String>);
@@ -45,13 +49,19 @@ pub(super) async fn check(
     if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.remarks(address))) }
 }
 
-/// Refuses a namespace that a newer version has written to. Notes the format in one that is new, which also shows that
+/// Refuses a namespace that a newer version has written to, and upgrades one of the version before. Notes the format in one that is new, which also shows that
 /// the server may be written to.
 pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), Error> {
     let known = FORMAT.to_string();
     let found = async {
         link.call(Command::new(["SET", &link.layout.format, &known, "NX"])).await?;
-        link.call(Command::new(["GET", &link.layout.format])).await?.number()
+        let found = link.call(Command::new(["GET", &link.layout.format])).await?.number()?;
+        if found != OLDEST_FORMAT {
+            return Ok(found);
+        }
+        sessions::upgrade(link).await?;
+        link.call(Command::new(["SET", &link.layout.format, &known])).await?;
+        Ok(FORMAT)
     };
     match found.await.map_err(|fault| unusable(address, fault))? {
         found if found > FORMAT => Err(Error::WrittenByNewer { what: address.shown(), found, known: FORMAT }),

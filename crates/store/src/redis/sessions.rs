@@ -47,40 +47,91 @@ fn read_row(text: &str) -> Option<Row> {
     Some(Row { head: Head { seq, tag }, expires_at, last_activity: time(next()?)? })
 }
 
-/// The sessions behind `after`. Only what the rows themselves say counts.
-pub(super) async fn list(link: &Link, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
+/// The journals of `list` behind `after`. Only what the rows themselves say counts.
+pub(super) async fn list(
+    link: &Link,
+    list: &str,
+    after: Option<&SessionId>,
+    limit: usize,
+) -> Result<Vec<(SessionId, Row)>, Fault> {
     let mut found = Vec::new();
-    if limit == 0 {
-        return Ok(found);
-    }
-    let now = link.now().await?;
     let mut after = after.cloned();
-    loop {
-        let ids = ids_behind(link, after.as_ref()).await?;
-        let ask = |id| Command::new(["HGET".to_owned(), link.layout.journal(id), layout::ROW.to_owned()]);
-        let rows = link.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
-        let complete = ids.len() < AT_ONCE;
+    while found.len() < limit {
+        let ids = ids_behind(link, list, after.as_ref()).await?;
+        let is_last = ids.len() < AT_ONCE;
         after = ids.last().cloned();
-        for (id, found_row) in ids.into_iter().zip(rows) {
-            if let Some(row) = row(found_row?)?.filter(|row| row.lives(now)) {
-                found.push((id, row));
-            }
-            if found.len() == limit {
-                return Ok(found);
-            }
+        found.extend(living(link, ids).await?);
+        if is_last {
+            break;
         }
-        if complete {
-            return Ok(found);
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// See [`Store::recent_sessions`](crate::Store::recent_sessions).
+pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
+    let mut found: Vec<(SessionId, Row)> = Vec::new();
+    let mut skipped = 0;
+    while found.len() < limit {
+        let at_once = AT_ONCE.min(limit - found.len());
+        let (skip, count) = (skipped.to_string(), at_once.to_string());
+        let used = ["ZRANGE", &link.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
+        let ids = ids(link.call(Command::new(used)).await?)?;
+        let is_last = ids.len() < at_once;
+        skipped += ids.len();
+        found.extend(living(link, ids).await?);
+        if is_last {
+            break;
         }
+    }
+    // One that was used meanwhile has moved, and others with it.
+    found.sort_by_key(|(id, row)| std::cmp::Reverse((row.last_activity, id.clone())));
+    found.dedup_by(|(one, _), (other, _)| one == other);
+    Ok(found)
+}
+
+/// See [`Store::last_activity`](crate::Store::last_activity).
+pub(super) async fn last_activity(link: &Link) -> Result<Option<Timestamp>, Fault> {
+    match link.run_on(&script::LAST_ACTIVITY, &[], Vec::new()).await? {
+        Reply::Nothing => Ok(None),
+        millis => Ok(Some(Timestamp::nearest(millis.number()?))),
     }
 }
 
-/// The next ids of the list, which may have some that are not there.
-pub(super) async fn ids_behind(link: &Link, after: Option<&SessionId>) -> Result<Vec<SessionId>, Fault> {
+/// Those of `ids` that live, with their rows.
+async fn living(link: &Link, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)>, Fault> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = link.now().await?;
+    let ask = |id| Command::new(["HGET".to_owned(), link.layout.journal(id), layout::ROW.to_owned()]);
+    let rows = link.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
+    let mut found = Vec::with_capacity(ids.len());
+    for (id, found_row) in ids.into_iter().zip(rows) {
+        found.extend(row(found_row?)?.filter(|row| row.lives(now)).map(|row| (id, row)));
+    }
+    Ok(found)
+}
+
+/// The next ids of a list, which may have some that are not there.
+pub(super) async fn ids_behind(link: &Link, list: &str, after: Option<&SessionId>) -> Result<Vec<SessionId>, Fault> {
     let from = after.map_or("-".to_owned(), |after| format!("({after}"));
     let limit = AT_ONCE.to_string();
-    let command = Command::new(["ZRANGE", &link.layout.sessions, &from, "+", "BYLEX", "LIMIT", "0", &limit]);
-    ids(link.call(command).await?)
+    ids(link.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
+}
+
+/// Lists all sessions of a namespace of format 4, which had no lists of sessions alone and of their last use.
+pub(super) async fn upgrade(link: &Link) -> Result<(), Fault> {
+    let mut after = None;
+    loop {
+        let ids = ids_behind(link, &link.layout.sessions, after.as_ref()).await?;
+        let Some(last) = ids.last().cloned() else { return Ok(()) };
+        for answer in link.run_each(&script::UPGRADE, &ids).await? {
+            answer?;
+        }
+        after = Some(last);
+    }
 }
 
 /// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.

@@ -67,7 +67,7 @@ fn place(write: &mut Write<'_>, batch: &Append, found: Option<Found>) -> Result<
     if let Some(expired) = sessions::find(write.db, &batch.session)? {
         delete::bury(write, expired.id, &batch.session)?;
     }
-    sessions::insert(write.db, &batch.session, row)
+    sessions::insert(write.db, &batch.session, batch.kind, row)
 }
 
 fn insert(write: &mut Write<'_>, session: i64, entry: &Entry) -> Result<()> {

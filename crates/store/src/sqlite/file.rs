@@ -11,7 +11,10 @@ use crate::{Durability, Error};
 const APPLICATION_ID: i32 = 0x4361_6c6c;
 
 /// The newest format that this version reads, and the one it writes.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
+
+/// The columns that files of the format before do not have yet.
+const ADDED: [&str; 2] = ["session.is_request", "session.used_at"];
 
 /// How long a call waits for another process that writes.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
@@ -74,17 +77,19 @@ fn check(db: &Connection, path: &Path) -> Result<(), Error> {
         Identity { application_id: APPLICATION_ID, format, .. } if format > FORMAT => {
             Err(Error::WrittenByNewer { what, found: format.into(), known: FORMAT.into() })
         }
-        Identity { application_id: APPLICATION_ID, .. } => match missing(db).map_err(|error| refused(path, error))? {
-            None => Ok(()),
-            Some(column) => Err(Error::cannot_open(what, of_another_version(&column))),
-        },
+        Identity { application_id: APPLICATION_ID, format, .. } => {
+            match missing(db, format).map_err(|error| refused(path, error))? {
+                None => Ok(()),
+                Some(column) => Err(Error::cannot_open(what, of_another_version(&column))),
+            }
+        }
         Identity { application_id: 0, format: 0, tables: 0 } => Ok(()),
         Identity { .. } => Err(Error::cannot_open(what, "it is a database of another program: choose another path")),
     }
 }
 
-/// The first column that this version needs and the file does not have.
-fn missing(db: &Connection) -> Result<Option<String>, Sql> {
+/// The first column that this version needs and the file, of this format, does not have and will not get.
+fn missing(db: &Connection, format: i32) -> Result<Option<String>, Sql> {
     let columns = |db: &Connection| {
         let columns = "SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
             WHERE t.type = 'table' ORDER BY 1";
@@ -93,7 +98,8 @@ fn missing(db: &Connection) -> Result<Option<String>, Sql> {
     let made = Connection::open_in_memory()?;
     made.execute_batch(include_str!("schema.sql"))?;
     let there = columns(db)?;
-    Ok(columns(&made)?.into_iter().find(|column| !there.contains(column)))
+    let is_added = |column: &str| format < FORMAT && ADDED.contains(&column);
+    Ok(columns(&made)?.into_iter().find(|column| !there.contains(column) && !is_added(column)))
 }
 
 fn of_another_version(column: &str) -> String {
@@ -155,13 +161,17 @@ fn use_log(db: &Connection) -> Result<(), Sql> {
     }
 }
 
-/// Makes the tables, unless somebody else has made them since we looked.
+/// Makes the tables, or brings those of an older format to this one, unless somebody else has done so since we looked.
 fn create_schema(db: &Connection) -> Result<(), Sql> {
     db.execute_batch("BEGIN IMMEDIATE")?;
     let done = Identity::of(db).and_then(|found| {
         if found.tables == 0 {
             db.execute_batch(include_str!("schema.sql"))?;
             db.pragma_update(None, "application_id", APPLICATION_ID)?;
+        } else if found.format < FORMAT {
+            db.execute_batch(include_str!("migrations/2.sql"))?;
+        }
+        if found.format < FORMAT {
             db.pragma_update(None, "user_version", FORMAT)?;
         }
         db.execute_batch("COMMIT")

@@ -41,7 +41,7 @@ pub(super) fn file(db: &Connection) -> Result<i64> {
     Ok(newest)
 }
 
-const FILLS: [&str; 4] = [
+const FILLS: [&str; 5] = [
     "INSERT INTO by_seq (session, seq, entry) SELECT session, seq, id FROM entry WHERE id > ?1 AND id <= ?2",
     "INSERT INTO by_type (session, type, seq, entry)
      SELECT session, type, seq, id FROM entry WHERE id > ?1 AND id <= ?2",
@@ -49,6 +49,8 @@ const FILLS: [&str; 4] = [
      SELECT session, subject, type, seq, id FROM entry WHERE id > ?1 AND id <= ?2",
     "INSERT INTO by_time (session, subject, type, time, seq, entry)
      SELECT session, subject, type, time, seq, id FROM entry WHERE id > ?1 AND id <= ?2 AND time IS NOT NULL",
+    "UPDATE session SET used_at = last_activity
+     WHERE id IN (SELECT session FROM entry WHERE id > ?1 AND id <= ?2) AND used_at <> last_activity",
 ];
 
 /// The entries of a session that are not filed, in their order: those behind the ones that are.

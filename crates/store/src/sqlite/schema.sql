@@ -1,4 +1,4 @@
--- Format 1. Integers in the place of text keep rows small. `session.id` is never used again, so whatever belongs to a
+-- Format 2; `migrations/2.sql` makes it of format 1. Integers in the place of text keep rows small. `session.id` is never used again, so whatever belongs to a
 -- session that was deleted can be out of reach at once and be removed later, in slices.
 
 CREATE TABLE session (
@@ -10,8 +10,12 @@ CREATE TABLE session (
     due           INTEGER,               -- when a sweep looks at it: not later than expires_at, which appends put off
     last_activity INTEGER NOT NULL,      -- milliseconds since 1970
     holder        TEXT,                  -- who has the lease on it; null is that there is none
-    held_until    INTEGER                -- milliseconds since 1970
+    held_until    INTEGER,               -- milliseconds since 1970
+    is_request    INTEGER NOT NULL,      -- 1 where it is the record of a request and no session, else 0
+    used_at       INTEGER NOT NULL       -- last_activity, which appends bring here behind themselves like all they file
 );
+CREATE INDEX session_by_name ON session (name) WHERE is_request = 0;
+CREATE INDEX session_by_use ON session (is_request, used_at, name);
 CREATE INDEX session_by_due ON session (due, name) WHERE due IS NOT NULL;
 CREATE INDEX session_by_lease ON session (held_until, name) WHERE held_until IS NOT NULL;
 

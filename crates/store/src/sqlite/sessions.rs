@@ -1,10 +1,12 @@
 //! The rows of sessions.
 
+use std::collections::BTreeMap;
+
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Result, Row as SqlRow};
 
-use super::{column, fault::Fault, write::Write};
-use crate::Row;
+use super::{column, fault::Fault, filing, write::Write};
+use crate::{JournalKind, Row};
 
 /// A session and what is known of it.
 #[derive(Clone, Copy)]
@@ -46,19 +48,27 @@ pub(super) fn touch(
     let Some(found) = live(write.db, name, write.now)? else { return Ok(None) };
     let row = Row { expires_at, last_activity: write.now, ..found.row };
     set(write.db, &found, row)?;
+    write.db.prepare_cached("UPDATE session SET used_at = last_activity WHERE id = ?1")?.execute([found.id])?;
     write.notice(name)?;
     Ok(Some(row))
 }
 
 /// Makes a session without entries, which `row` says all of.
-pub(super) fn insert(db: &Connection, name: &SessionId, row: Row) -> Result<i64> {
+pub(super) fn insert(db: &Connection, name: &SessionId, kind: JournalKind, row: Row) -> Result<i64> {
     let expires_at = row.expires_at.map(Timestamp::as_millis);
     db.prepare_cached(
-        "INSERT INTO session (name, seq, tag, expires_at, due, last_activity) VALUES (?1, ?2, ?3, ?4, ?4, ?5)
-         RETURNING id",
+        "INSERT INTO session (name, seq, tag, expires_at, due, last_activity, used_at, is_request)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?5, ?6) RETURNING id",
     )?
     .query_row(
-        (name.as_str(), column::number(row.head.seq), row.head.tag.0, expires_at, row.last_activity.as_millis()),
+        (
+            name.as_str(),
+            column::number(row.head.seq),
+            row.head.tag.0,
+            expires_at,
+            row.last_activity.as_millis(),
+            kind == JournalKind::Request,
+        ),
         |row| row.get(0),
     )
 }
@@ -78,22 +88,73 @@ pub(super) fn set(db: &Connection, found: &Found, row: Row) -> Result<()> {
 /// Has a sweep look at a session when it expires.
 pub(super) const PUT_OFF: &str = "UPDATE session SET due = expires_at WHERE id = ?1";
 
-/// See [`Store::sessions`](crate::Store::sessions).
+/// A page of journals by id: the statement says of which.
 pub(super) fn list(
     db: &Connection,
+    sql: &str,
     after: Option<&SessionId>,
     now: Timestamp,
     limit: usize,
 ) -> Result<Vec<(SessionId, Row)>, Fault> {
-    let mut page = db.prepare_cached(
-        "SELECT seq, tag, expires_at, last_activity, name FROM session
-         WHERE name > ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name LIMIT ?3",
-    )?;
+    let mut page = db.prepare_cached(sql)?;
     let after = after.map_or("", SessionId::as_str);
-    let rows = page.query_map((after, now.as_millis(), column::limit(limit)), |row| {
-        Ok((column::parsed(row.get_ref(4)?.as_str()?, 4)?, decode(row)?))
-    })?;
+    let rows = page.query_map((after, now.as_millis(), column::limit(limit)), named)?;
     Ok(rows.collect::<Result<_>>()?)
+}
+
+/// See [`Store::journals`](crate::Store::journals).
+pub(super) const JOURNALS: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
+     WHERE name > ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name LIMIT ?3";
+
+/// See [`Store::sessions`](crate::Store::sessions).
+pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, name
+     FROM session INDEXED BY session_by_name
+     WHERE is_request = 0 AND name > ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name LIMIT ?3";
+
+/// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index has a session where it stood when its entries
+/// were last filed: those with entries that are not filed yet are few, and are read and sorted in.
+pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
+    let now = now.as_millis();
+    let newest_last = |(name, row): (SessionId, Row)| ((row.last_activity, name), row);
+    let mut unfiled = db.prepare_cached(UNFILED)?;
+    let unfiled = unfiled.query_map((filing::through(db)?, now), named)?;
+    let mut found = unfiled.map(|found| found.map(newest_last)).collect::<Result<BTreeMap<_, _>>>()?;
+    let mut filed = db.prepare_cached(BY_USE)?;
+    let filed = filed.query_map([now], |row| Ok((named(row)?, column::time(row, 5)?)))?;
+    // Where the index has it elsewhere than it is, it was found above.
+    let is_up_to_date = |((_, row), used_at): &((SessionId, Row), Timestamp)| row.last_activity == *used_at;
+    let filed = filed.filter(|found| found.as_ref().map_or(true, is_up_to_date)).take(limit);
+    for filed in filed {
+        found.extend([newest_last(filed?.0)]);
+    }
+    Ok(found.into_iter().rev().take(limit).map(|((_, name), row)| (name, row)).collect())
+}
+
+/// The sessions behind the change ?1, which are not filed yet.
+pub(super) const UNFILED: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
+     WHERE id IN (SELECT session FROM entry WHERE id > ?1) AND is_request = 0
+         AND (expires_at IS NULL OR expires_at > ?2)";
+
+/// Sessions by their last use, as far as it is filed.
+pub(super) const BY_USE: &str = "SELECT seq, tag, expires_at, last_activity, name, used_at
+     FROM session INDEXED BY session_by_use
+     WHERE is_request = 0 AND (expires_at IS NULL OR expires_at > ?1) ORDER BY used_at DESC, name DESC";
+
+/// See [`Store::last_activity`](crate::Store::last_activity).
+pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, Fault> {
+    Ok(db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))?)
+}
+
+/// What is filed of sessions and of records, and what is not.
+pub(super) const LAST_ACTIVITY: &str = "SELECT max(newest) FROM (
+         SELECT max(used_at) AS newest FROM session WHERE is_request = 0
+         UNION ALL SELECT max(used_at) FROM session WHERE is_request = 1
+         UNION ALL SELECT max(last_activity) FROM session
+             WHERE id IN (SELECT session FROM entry WHERE id > (SELECT through FROM filed WHERE one = 1)))";
+
+/// The row in the first four columns, and the name in the one behind them.
+fn named(row: &SqlRow<'_>) -> Result<(SessionId, Row)> {
+    Ok((column::parsed(row.get_ref(4)?.as_str()?, 4)?, decode(row)?))
 }
 
 /// The row in the first four columns.

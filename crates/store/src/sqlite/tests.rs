@@ -34,6 +34,7 @@ fn batch(session: &str, size_bytes: usize) -> Append {
     let expected = Head::default();
     let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, None, draft)];
     Append {
+        kind: Default::default(),
         session: session.parse().unwrap(),
         expected,
         entries,
@@ -149,6 +150,21 @@ fn no_read_of_entries_scans_or_sorts() {
     assert_eq!(plan(read::ROW), "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)");
     assert_eq!(plan(filing::LAST), "SEARCH by_seq USING PRIMARY KEY (session=?)");
     assert_eq!(plan(filing::UNFILED), "SEARCH entry USING INTEGER PRIMARY KEY (rowid>?)");
+}
+
+#[test]
+fn no_list_of_sessions_scans_or_sorts() {
+    for (sql, expected) in [
+        (sessions::JOURNALS, "SEARCH session USING INDEX sqlite_autoindex_session_1 (name>?)"),
+        (sessions::SESSIONS, "SEARCH session USING INDEX session_by_name (name>?)"),
+        (sessions::BY_USE, "SEARCH session USING INDEX session_by_use (is_request=?)"),
+    ] {
+        assert_eq!(plan(sql), expected);
+    }
+    for sql in [sessions::UNFILED, sessions::LAST_ACTIVITY] {
+        let plan = plan(sql);
+        assert!(!plan.contains("SCAN session") && !plan.contains("SCAN entry") && !plan.contains("ORDER BY"), "{plan}");
+    }
 }
 
 #[test]

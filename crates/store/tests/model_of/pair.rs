@@ -13,7 +13,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{
-    Append, Clock as _, Lease, MemoryStore, Order, Query, Store, TimeQuery, Work,
+    Append, Clock as _, JournalKind, Lease, MemoryStore, Order, Query, Store, TimeQuery, Work,
     conformance::{Fixture, everything},
 };
 
@@ -89,6 +89,8 @@ impl<F: Fixture> Pair<F> {
     /// Compares all that can be read of every session.
     pub(crate) async fn compare_everything(&self) {
         same!(self, sessions(None, usize::MAX));
+        same!(self, journals(None, usize::MAX));
+        same!(self, last_activity());
         for session in (0..3).map(id) {
             same!(self, row(&session));
             same!(self, read(&session, everything()));
@@ -119,8 +121,11 @@ impl<F: Fixture> Pair<F> {
             entry
         };
         let entries = entries.into_iter().map(seal).collect();
+        // One of the sessions is always a request.
+        let kind = if session.as_str() == "s2" { JournalKind::Request } else { JournalKind::Session };
         Append {
             session,
+            kind,
             expected,
             entries,
             values: values.into_iter().map(large).collect(),

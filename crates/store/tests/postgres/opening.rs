@@ -167,3 +167,18 @@ async fn functions_of_another_version_are_refused_and_left_alone() {
     let words = why(fixture.url()).await;
     assert!(words.contains("functions are others than those of this one: `callboard export`"), "{words}");
 }
+
+#[tokio::test]
+async fn a_namespace_of_the_format_before_is_brought_to_this_one() {
+    let fixture = Postgres::fresh().await;
+    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
+    // Its indexes go with the column.
+    let back = "ALTER TABLE session DROP COLUMN is_request; DELETE FROM callboard_format WHERE format = 2";
+    sql(fixture.url(), back).await;
+    let store = fixture.open().await;
+    let listed = vec![(pen.session.clone(), store.row(&pen.session).await.unwrap().unwrap())];
+    assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
+    assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
+    assert_eq!(store.last_activity().await.unwrap(), Some(listed[0].1.last_activity));
+    assert_eq!(sql(fixture.url(), "SELECT max(format) FROM callboard_format").await, ["2"]);
+}

@@ -90,6 +90,18 @@ impl Store for Turns {
         self.next().value(session, hash).await
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.next().journals(after, limit).await
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.next().recent_sessions(limit).await
+    }
+
+    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
+        self.next().last_activity().await
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.next().sessions(after, limit).await
     }

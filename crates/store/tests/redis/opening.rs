@@ -147,7 +147,7 @@ async fn a_namespace_of_a_newer_format_is_refused() {
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 7")).await;
     let error = RedisStore::open(&fixture.url, Settings::default()).await.unwrap_err();
-    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 4, .. }), "{error}");
+    assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 5, .. }), "{error}");
     Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 1")).await;
     let why = refusal(&fixture.url, Durability::Normal).await;
     assert!(why.contains("has format 1, of a version before this one: `callboard export`"), "{why}");
@@ -160,4 +160,20 @@ async fn a_server_that_says_nothing_holds_nobody_up_for_ever() {
     let opening = tokio::time::timeout(std::time::Duration::from_secs(45), refusal(&url, Durability::Normal));
     let why = opening.await.expect("it gives up");
     assert!(why.contains("timed out") || why.contains("timeout"), "{why}");
+}
+
+#[tokio::test]
+async fn a_namespace_of_the_format_before_is_brought_to_this_one() {
+    let fixture = Native::fresh().await;
+    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
+    let namespace = fixture.url.split_once("namespace=").unwrap().1;
+    let mut admin = Admin::of(&fixture.server).await;
+    admin.tell::<()>(&format!("DEL {{{namespace}}}:listed {{{namespace}}}:used")).await;
+    admin.tell::<()>(&format!("SET {{{namespace}}}:format 4")).await;
+    let store = fixture.open().await;
+    let listed = vec![(pen.session.clone(), store.row(&pen.session).await.unwrap().unwrap())];
+    assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
+    assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
+    assert_eq!(store.last_activity().await.unwrap(), Some(listed[0].1.last_activity));
+    assert_eq!(admin.tell::<String>(&format!("GET {{{namespace}}}:format")).await, "5");
 }

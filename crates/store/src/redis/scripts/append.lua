@@ -1,5 +1,5 @@
--- KEYS  7 and on: of the session of each batch its journal, index and snapshots.
--- ARGV  3 and on, of each batch: how many there are of it; the session's id; the expected number and tag; the new number and tag; when it expires;
+-- KEYS  9 and on: of the session of each batch its journal, index and snapshots.
+-- ARGV  3 and on, of each batch: how many there are of it; the session's id; 'session' or 'request', the same for all its batches; the expected number and tag; the new number and tag; when it expires;
 --       what becomes of the lease, 'as_before', 'due' or 'done', and where it is due whose and for how long; how many
 --       entries; of each its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and
 --       of each its hash and its text.
@@ -50,8 +50,8 @@ local changed, expiring = {}, {}
 
 -- Appends the batch whose arguments begin at `at`, and gives what becomes of it.
 local function append(at)
-  local seq_before, tag_before, seq, tag, expires_at, work, holder, lasts, count = unpack(ARGV, at + 2, at + 10)
-  local first = at + 11
+  local kind, seq_before, tag_before, seq, tag, expires_at, work, holder, lasts, count = unpack(ARGV, at + 2, at + 11)
+  local first = at + 12
 
   -- The row, and of each entry the numbers of its words and who claimed its keys.
   local fields, found = {'row'}, {}
@@ -126,6 +126,8 @@ local function append(at)
   end
   for value = values, last_value, 2 do redis.call('HSETNX', journal, 'v' .. ARGV[value], ARGV[value + 1]) end
 
+  use(kind == 'request', not row)
+
   if work == 'due' then
     redis.call('ZADD', KEYS[5], plain(now + lasts), session)
     redis.call('HSET', KEYS[6], session, holder)
@@ -139,7 +141,7 @@ local function append(at)
 end
 
 local outcomes, at = {}, 3
-for key = 7, #KEYS, 3 do
+for key = 9, #KEYS, 3 do
   session, journal, index, snapshots = ARGV[at + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2]
   local ended, outcome = pcall(append, at)
   if not ended then outcome = {'failed', type(outcome) == 'table' and outcome.err or tostring(outcome)} end

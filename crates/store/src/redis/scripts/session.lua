@@ -1,9 +1,9 @@
 -- What every script begins with: the time, and the session that it is about.
 --
--- KEYS  what all sessions share: 1 sessions, 2 expiry, 3 changes, 4 count, 5 leases, 6 holders. Behind them all there is
---       of the session: 7 journal, 8 index, 9 snapshots.
+-- KEYS  what all sessions share: 1 sessions, 2 expiry, 3 changes, 4 count, 5 leases, 6 holders, 7 listed, 8 used. Behind
+--       them all there is of the session: 9 journal, 10 index, 11 snapshots.
 -- ARGV  1 the time now in milliseconds, or nothing for the time of the server; 2 who asks; 3 the session's id.
-local session, journal, index, snapshots = ARGV[3], KEYS[7], KEYS[8], KEYS[9]
+local session, journal, index, snapshots = ARGV[3], KEYS[9], KEYS[10], KEYS[11]
 local HOUR = 3600 * 1000
 local SECOND_CHANCE = 24 * HOUR
 local CHANGES_KEPT = 10000
@@ -98,6 +98,16 @@ local function announce(sessions)
   redis.call('XADD', KEYS[3], 'MAXLEN', '~', CHANGES_KEPT, '*', 'count', count, 'by', ARGV[2], 'sessions', sessions)
 end
 
+-- Lists when the session was used last. One that is new is listed by its id too, unless it is a request.
+local function use(is_request, is_new)
+  local added = redis.call('ZADD', KEYS[8], is_request and plain(-now) or plain(now), session)
+  if is_new and is_request then
+    redis.call('ZREM', KEYS[7], session)
+  elseif (is_new or added == 1) and not is_request then
+    redis.call('ZADD', KEYS[7], 0, session)
+  end
+end
+
 local function unlease()
   redis.call('ZREM', KEYS[5], session)
   redis.call('HDEL', KEYS[6], session)
@@ -106,7 +116,7 @@ end
 -- Removes all there is of the session. Says whether the list of those that expire had it.
 local function bury()
   redis.call('UNLINK', journal, index, snapshots)
-  redis.call('ZREM', KEYS[1], session)
+  for _, list in ipairs({KEYS[1], KEYS[7], KEYS[8]}) do redis.call('ZREM', list, session) end
   unlease()
   return redis.call('ZREM', KEYS[2], session) == 1
 end

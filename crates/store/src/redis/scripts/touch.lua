@@ -7,6 +7,8 @@ redis.call('PERSIST', journal)
 local text = written(row.seq, row.tag, ARGV[4], plain(now), row.born, row.filed, row.words)
 redis.call('HSET', journal, 'row', text)
 keep(ARGV[4])
+local used = redis.call('ZSCORE', KEYS[8], session)
+use(used and tonumber(used) < 0)
 list({[session] = ARGV[4]})
 announce(session)
 return text
