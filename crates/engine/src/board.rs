@@ -1,6 +1,6 @@
 //! The board: all sessions of a store, loaded on demand and dropped when idle.
 
-use std::{sync::Arc, time::Duration};
+use std::{cmp::Reverse, sync::Arc, time::Duration};
 
 use callboard_core::{error::Error as Refusal, id::SessionId, time::Timestamp};
 use callboard_store::{Lease, Row, Store};
@@ -126,14 +126,7 @@ impl Board {
             let page = self.inner.store.sessions(after.as_ref(), wanted).await?;
             let is_last = page.len() < wanted;
             for (id, _) in page {
-                match self.info(&id).await {
-                    Ok(info) => infos.push(info),
-                    Err(Error::NoSession { .. }) => {}
-                    Err(Error::Refused(error @ (Refusal::WrittenByNewer { .. } | Refusal::Damaged { .. }))) => {
-                        tracing::warn!(session = %id, %error, "a session is left out of the list");
-                    }
-                    Err(error) => return Err(error),
-                }
+                infos.extend(self.listed(&id).await?);
                 after = Some(id);
             }
             if is_last {
@@ -141,6 +134,41 @@ impl Board {
             }
         }
         Ok(infos)
+    }
+
+    /// What is known of the sessions that were used last, the last one first, at most `limit`: of those with ids behind
+    /// `after`, as in [`sessions`](Self::sessions).
+    pub async fn recent_sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionInfo>, Error> {
+        let mut wanted = limit;
+        loop {
+            let mut page = self.inner.store.recent_sessions(wanted).await?;
+            let is_all = page.len() < wanted;
+            page.retain(|(id, _)| after.is_none_or(|after| id > after));
+            page.sort_unstable_by_key(|(id, row)| Reverse((row.last_activity, row.head.seq, id.clone())));
+            let mut infos = Vec::with_capacity(limit.min(page.len()));
+            for (id, _) in page {
+                if infos.len() < limit {
+                    infos.extend(self.listed(&id).await?);
+                }
+            }
+            if is_all || infos.len() == limit {
+                return Ok(infos);
+            }
+            wanted = wanted.saturating_mul(2);
+        }
+    }
+
+    /// What a list says of a session; nothing where it has gone meanwhile, or cannot be read.
+    async fn listed(&self, id: &SessionId) -> Result<Option<SessionInfo>, Error> {
+        match self.info(id).await {
+            Ok(info) => Ok(Some(info)),
+            Err(Error::NoSession { .. }) => Ok(None),
+            Err(Error::Refused(error @ (Refusal::WrittenByNewer { .. } | Refusal::Damaged { .. }))) => {
+                tracing::warn!(session = %id, %error, "a session is left out of the list");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// What is known of a session, without keeping it in memory for that: to ask is no use of it.
@@ -157,6 +185,12 @@ impl Board {
             let _ = live.refresh().await;
         }
         if was_there { Ok(()) } else { Err(Error::NoSession { session: id.clone() }) }
+    }
+
+    /// Whether the store's clock can be trusted enough to delete what has expired by it. It cannot for a while after it was
+    /// set, and after a start at which it was far ahead of the last activity in the store.
+    pub async fn trusts_clock(&self) -> Result<bool, Error> {
+        self.inner.trusts_clock().await
     }
 
     /// Removes what has expired and names it.

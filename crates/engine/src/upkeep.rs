@@ -1,6 +1,7 @@
 //! What keeps stored sessions right: expiry, leases, snapshots, and the check of a whole store.
 
 pub(crate) mod check;
+pub(crate) mod clock_trust;
 pub(crate) mod expiry;
 pub(crate) mod lease;
 pub(crate) mod snapshot;

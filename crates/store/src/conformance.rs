@@ -112,7 +112,6 @@ macro_rules! conformance {
                 sessions_are_listed_by_id_in_pages,
                 sessions_are_listed_by_their_last_use,
                 journals_of_requests_are_no_sessions,
-                the_last_activity_is_the_newest_of_all_also_of_what_has_expired,
                 what_is_deleted_is_gone_and_others_stay,
                 a_session_that_was_deleted_starts_empty_again;
             watch:
@@ -167,6 +166,7 @@ macro_rules! conformance_of_durable {
             restart:
                 everything_is_there_after_a_restart,
                 what_was_deleted_stays_deleted,
+                the_last_activity_before_is_known_also_of_what_has_expired,
                 what_waits_when_the_last_handle_is_dropped_is_written;
         }
     };

@@ -159,10 +159,6 @@ impl Store for MemoryStore {
         Ok(sessions)
     }
 
-    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
-        Ok(self.lock().values().map(|journal| journal.row.last_activity).max())
-    }
-
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
         let (now, lets_go) = (self.clock.now(), lease.lasts.is_zero());
         let mut journals = self.lock();

@@ -77,6 +77,7 @@ pub struct PostgresStore {
     remarks: Vec<String>,
     clock: Arc<dyn Clock>,
     time: ServerTime,
+    last_activity_at_open: Option<Timestamp>,
     lanes: Lanes,
     _tasks: Tasks,
 }
@@ -91,13 +92,25 @@ impl PostgresStore {
         let database = Database::new(Place::parse(url)?)?;
         let (durability, remarks) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
+        let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = Tasks::start(&database, &changes, &dead);
         let writer = Writer { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
         let lanes = Lanes::start(&mut tasks.0, writer);
         let time = ServerTime::default();
-        Ok(Self { database, changes, dead, durability, remarks, clock, time, lanes, _tasks: tasks })
+        Ok(Self {
+            database,
+            changes,
+            dead,
+            durability,
+            remarks,
+            clock,
+            time,
+            last_activity_at_open,
+            lanes,
+            _tasks: tasks,
+        })
     }
 
     /// What the clock of a test says; nothing where the database knows the time.
@@ -134,6 +147,10 @@ impl Store for PostgresStore {
 
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()
+    }
+
+    fn last_activity_at_open(&self) -> Option<Timestamp> {
+        self.last_activity_at_open
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
@@ -190,10 +207,6 @@ impl Store for PostgresStore {
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         sessions::recent(&self.database, self.said(), limit).await
-    }
-
-    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
-        sessions::last_activity(&self.database).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

@@ -66,6 +66,7 @@ pub struct RedisStore {
     changes: Changes,
     durability: Durability,
     remarks: Vec<String>,
+    last_activity_at_open: Option<Timestamp>,
     shown: String,
     lanes: Lanes,
     _tasks: JoinSet<()>,
@@ -79,10 +80,12 @@ impl RedisStore {
         let link = Arc::new(Link::open(&address, settings.clock).await.map_err(unusable)?);
         let (durability, remarks) = server::check(&link, &address, settings.durability).await?;
         server::check_format(&link, &address).await?;
+        let last_activity_at_open = sessions::last_activity(&link).await.map_err(unusable)?;
         let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
         let lanes = Lanes::start(&mut tasks, append::Writer(link.clone()));
-        Ok(Self { link, changes, durability, remarks, shown: address.shown(), lanes, _tasks: tasks })
+        let shown = address.shown();
+        Ok(Self { link, changes, durability, remarks, last_activity_at_open, shown, lanes, _tasks: tasks })
     }
 
     /// Names the session that was changed, or notes that nobody knows whether it was.
@@ -113,6 +116,10 @@ impl Store for RedisStore {
 
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()
+    }
+
+    fn last_activity_at_open(&self) -> Option<Timestamp> {
+        self.last_activity_at_open
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
@@ -180,10 +187,6 @@ impl Store for RedisStore {
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         sessions::recent(&self.link, limit).await.map_err(|fault| fault.during("listing sessions"))
-    }
-
-    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
-        sessions::last_activity(&self.link).await.map_err(|fault| fault.during("looking for the last activity"))
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

@@ -37,7 +37,7 @@ use callboard_core::{
 };
 use tokio::sync::broadcast;
 
-use self::{readers::Readers, row_cache::RowCache, writer::Writer};
+use self::{fault::Fault, readers::Readers, row_cache::RowCache, writer::Writer};
 use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in one SQLite file.
@@ -63,6 +63,7 @@ pub struct SqliteStore {
     writer: Writer,
     durability: Durability,
     clock: Arc<dyn Clock>,
+    last_activity_at_open: Option<Timestamp>,
 }
 
 impl SqliteStore {
@@ -75,9 +76,11 @@ impl SqliteStore {
         let Settings { durability, clock } = settings;
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
+        let failed = |fault: Fault| fault.during("opening the store", &path);
+        let last_activity_at_open = sessions::last_activity(&connection).map_err(failed)?;
         let writer = Writer::start(connection, durability, &path, clock.clone())?;
-        let rows = RowCache::open(&path).map_err(|fault| fault.during("opening the store", &path))?;
-        Ok(Self { readers: Readers::new(path), rows, writer, durability, clock })
+        let rows = RowCache::open(&path).map_err(failed)?;
+        Ok(Self { readers: Readers::new(path), rows, writer, durability, clock, last_activity_at_open })
     }
 
     async fn list(
@@ -95,6 +98,10 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn durability(&self) -> Durability {
         self.durability
+    }
+
+    fn last_activity_at_open(&self) -> Option<Timestamp> {
+        self.last_activity_at_open
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
@@ -163,10 +170,6 @@ impl Store for SqliteStore {
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         let now = self.clock.now();
         self.readers.read("listing sessions", move |db| sessions::recent(db, now, limit)).await
-    }
-
-    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
-        self.readers.read("looking for the last activity", sessions::last_activity).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

@@ -29,6 +29,12 @@ pub trait Store: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The newest `last_activity` of all journals when this handle was opened, also of those that had expired and were not
+    /// swept yet; nothing where there was none. A clock that is far ahead of it may be wrong.
+    fn last_activity_at_open(&self) -> Option<Timestamp> {
+        None
+    }
+
     /// The time by the clock that decides about expiry.
     async fn now(&self) -> Result<Timestamp, Error>;
 
@@ -84,10 +90,6 @@ pub trait Store: Send + Sync + 'static {
     /// The sessions with the newest `last_activity`, the newest first, at most `limit`. Of those with the same one any may
     /// come first. A store that others than tests use reads no more rows for that than it gives.
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
-
-    /// The newest `last_activity` of all journals, also of those that have expired and were not swept yet; nothing where
-    /// the store is empty.
-    async fn last_activity(&self) -> Result<Option<Timestamp>, Error>;
 
     /// Renews the leases of `lease.holder`, gives it up to `most` of those that have run out, the first to have run out
     /// first, and names the sessions of all that it has then, in the order of their ids. From now on each lasts as long

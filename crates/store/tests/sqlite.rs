@@ -289,7 +289,7 @@ async fn a_file_of_the_format_before_is_brought_to_this_one() {
     let listed = vec![(session.clone(), store.row(&session).await.unwrap().unwrap())];
     assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
     assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
-    assert_eq!(store.last_activity().await.unwrap(), Some(listed[0].1.last_activity));
+    assert_eq!(store.last_activity_at_open(), Some(listed[0].1.last_activity));
     let format = |db: Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     assert_eq!(format(Connection::open(fixture.path()).unwrap()).unwrap(), 2);
 }

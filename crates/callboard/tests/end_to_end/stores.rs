@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     home::Home,
-    server::{Http, Server},
+    server::{Http, PATIENCE, Server, words},
 };
 
 /// A home whose store has some of everything.
@@ -252,4 +252,31 @@ fn the_default_time_to_live_comes_from_the_environment_and_years_do_not_overflow
         let detail = made["error"]["detail"].as_str().unwrap();
         assert!(status == Some(2) && detail.contains("above 0, nor \"never\""), "{wrong}: {made}");
     }
+}
+
+#[test]
+fn a_server_that_starts_with_a_clock_far_ahead_deletes_nothing() {
+    let home = Home::new();
+    for n in 0..20 {
+        home.json(&format!("session new --id s{n} --ttl 5000"));
+    }
+    let db = rusqlite::Connection::open(home.path("team.db")).unwrap();
+    // To move what is stored back by three days is to move the clock ahead.
+    db.execute_batch(
+        "UPDATE session SET last_activity = last_activity - 259200000, used_at = used_at - 259200000,
+             expires_at = expires_at - 259200000, due = due - 259200000",
+    )
+    .unwrap();
+    let log = home.path("log");
+    let command = home.on_the_store(words("--sweep-seconds 1"));
+    let mut server = Server::logging_to(command, std::fs::File::create(&log).unwrap().into());
+    let began = std::time::Instant::now();
+    while !std::fs::read_to_string(&log).unwrap().contains("nothing is deleted for ten minutes") {
+        assert!(began.elapsed() < PATIENCE, "it does not warn");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(Http::new(&server).get("/v1/sessions").1["sessions"], json!([]), "reads go by the clock");
+    server.kill();
+    let kept: u32 = db.query_row("SELECT count(*) FROM session", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, 20);
 }

@@ -11,7 +11,7 @@ use callboard_core::{
     },
     session::Ttl,
 };
-use callboard_store::{Append, Work};
+use callboard_store::{Append, JournalKind, Work};
 use serde_json::Value;
 
 use crate::{board::Board, error::Error, journal::read, live::append::append_surely, upkeep::expiry};
@@ -102,8 +102,8 @@ impl Board {
         let head = entry.head();
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
-        let (session, entries, values) = (record.clone(), vec![entry], Vec::new());
-        let append = Append { session, expected, entries, values, expires_at, work: Work::AsBefore };
+        let (session, kind, entries, values) = (record.clone(), JournalKind::Request, vec![entry], Vec::new());
+        let append = Append { session, kind, expected, entries, values, expires_at, work: Work::AsBefore };
         append_surely(&**self.store(), append).await?;
         Ok(head)
     }

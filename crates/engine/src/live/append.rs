@@ -10,7 +10,7 @@ use callboard_core::{
     text::Values,
     time::Timestamp,
 };
-use callboard_store::{Append, Store, Work};
+use callboard_store::{Append, JournalKind, Store, Work};
 use tokio::time::Instant;
 
 use crate::{
@@ -111,6 +111,7 @@ impl Writer {
         let now = expiry::now(&*self.store, &*self.settings.clock).await?;
         let append = Append {
             session: self.id.clone(),
+            kind: JournalKind::Session,
             expected,
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),

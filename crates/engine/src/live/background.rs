@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_core::id::SessionId;
 use callboard_store::Store;
 use tokio::{
     sync::broadcast::{
@@ -14,7 +14,7 @@ use tokio::{
         error::{RecvError, TryRecvError},
     },
     task::JoinSet,
-    time::{Instant, MissedTickBehavior},
+    time::MissedTickBehavior,
 };
 
 use crate::{
@@ -33,12 +33,6 @@ const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// How many sessions the store is asked to remove at once, so that a large sweep holds nobody up for long.
 const SWEPT_AT_ONCE: usize = 50;
-
-/// A clock that is found to have moved so much more or less than time has passed, in milliseconds, was set.
-const JUMP_MILLIS: u64 = 60_000;
-
-/// How long nothing is swept after a clock was set: time for a mistake to be noticed.
-const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
 
 /// Starts the tasks of a board.
 pub(crate) fn start(board: &Arc<OpenSessions>, tasks: &mut JoinSet<()>) {
@@ -127,49 +121,20 @@ async fn next_told(changes: &mut broadcast::Receiver<SessionId>, again: bool) ->
     }
 }
 
-/// Removes what has expired, now and then. A clock that was set may be wrong: nothing is removed for a while then.
+/// Removes what has expired, now and then, as long as the store's clock can be trusted.
 async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
     let mut every = ticks(every);
-    let mut steady: Option<Steady> = None;
     loop {
         every.tick().await;
-        let Some(store) = board.upgrade().map(|board| board.store.clone()) else { return };
-        let Ok(now) = store.now().await else { continue };
-        if !steady.get_or_insert_with(|| Steady::new(now)).is_at(now) {
+        let Some(board) = board.upgrade() else { return };
+        if !board.trusts_clock().await.unwrap_or(false) {
             continue;
         }
-        match sweep(&*store).await {
+        match sweep(&*board.store).await {
             Ok(swept) if swept.is_empty() => {}
             Ok(swept) => tracing::info!(sessions = swept.len(), "removed what had expired"),
             Err(error) => tracing::warn!(%error, "what has expired could not be removed; trying again later"),
         }
-    }
-}
-
-/// Whether the store's clock goes as time goes.
-struct Steady {
-    clock: Timestamp,
-    seen: Instant,
-    trusted_from: Instant,
-}
-
-impl Steady {
-    fn new(clock: Timestamp) -> Self {
-        let now = Instant::now();
-        Self { clock, seen: now, trusted_from: now }
-    }
-
-    /// Takes in what the clock shows now, and says whether it can be trusted.
-    fn is_at(&mut self, clock: Timestamp) -> bool {
-        let now = Instant::now();
-        let passed = i64::try_from((now - self.seen).as_millis()).unwrap_or(i64::MAX);
-        let shown = clock.as_millis().saturating_sub(self.clock.as_millis());
-        if shown.abs_diff(passed) > JUMP_MILLIS {
-            tracing::warn!(%clock, "the store's clock was set; nothing is removed for an hour");
-            self.trusted_from = now + AFTER_JUMP;
-        }
-        (self.clock, self.seen) = (clock, now);
-        now >= self.trusted_from
     }
 }
 

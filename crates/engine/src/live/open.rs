@@ -10,8 +10,10 @@ use callboard_store::Store;
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
 use crate::{
+    error::Error,
     live::{message_cache::MessageCache, session::Live},
     settings::Settings,
+    upkeep::clock_trust::ClockTrust,
 };
 
 /// The sessions of a store that are in memory, and what keeps them so.
@@ -22,6 +24,7 @@ pub(crate) struct OpenSessions {
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
     sessions: Mutex<Sessions>,
+    clock_trust: Mutex<ClockTrust>,
     /// The background tasks of the board.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -42,7 +45,14 @@ pub(crate) struct OpenSession {
 impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let (begun, messages, sessions, tasks) = Default::default();
-        Self { store, settings: Arc::new(settings), begun, messages, sessions, tasks }
+        let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
+        Self { store, settings: Arc::new(settings), begun, messages, sessions, clock_trust, tasks }
+    }
+
+    /// Whether the store's clock can be trusted enough to delete what has expired by it.
+    pub(crate) async fn trusts_clock(&self) -> Result<bool, Error> {
+        let now = self.store.now().await?;
+        Ok(self.clock_trust.lock().unwrap_or_else(PoisonError::into_inner).at(now))
     }
 
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {

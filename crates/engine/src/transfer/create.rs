@@ -9,7 +9,7 @@ use callboard_core::{
     session::{NewSession, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::{Append, Work};
+use callboard_store::{Append, JournalKind, Work};
 
 use crate::{
     board::Board,
@@ -76,6 +76,7 @@ impl Board {
         })?;
         let append = Append {
             session: id.clone(),
+            kind: JournalKind::Session,
             expected: Head::default(),
             entries,
             values: values.into_iter().collect(),

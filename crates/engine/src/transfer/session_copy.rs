@@ -10,7 +10,7 @@ use callboard_core::{
     id::SessionId,
     state::State,
 };
-use callboard_store::{Append, Row, Work};
+use callboard_store::{Append, JournalKind, Row, Work};
 
 use crate::{
     board::Board,
@@ -107,8 +107,9 @@ impl<'a> SessionCopy<'a> {
             true => expiry::lives_until(self.state, now),
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
-        let (session, expected, work) = (self.id.clone(), self.head, Work::AsBefore);
-        append_surely(&**self.board.store(), Append { session, expected, entries, values, expires_at, work }).await
+        let (session, kind, expected, work) = (self.id.clone(), JournalKind::Session, self.head, Work::AsBefore);
+        append_surely(&**self.board.store(), Append { session, kind, expected, entries, values, expires_at, work })
+            .await
     }
 
     fn is_in_use(&self) -> Error {

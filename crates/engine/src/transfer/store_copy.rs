@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Entry, Head, Tag},
+    fact::Fact as _,
     id::{Seq, SessionId},
+    idempotency::record::Begun,
 };
-use callboard_store::{Append, Order, Query, Row, Store, Work};
+use callboard_store::{Append, JournalKind, Order, Query, Row, Store, Work};
 
 use crate::{
     error::Error,
@@ -88,6 +90,7 @@ impl Copy<'_> {
         let mut head = there.map_or(Head::default(), |there| there.head);
         self.compare(row.head, head).await?;
         let work = if head == row.head { Work::AsBefore } else { self.work(row).await? };
+        let kind = if head == row.head { JournalKind::default() } else { self.kind().await? };
         while head.seq < row.head.seq {
             let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
             if page.is_empty() {
@@ -98,6 +101,7 @@ impl Copy<'_> {
             while !rest.is_empty() {
                 let mut batch = self.batch(head, &mut rest, row).await?;
                 let (last, many) = (batch.entries.last().map_or(head, Entry::head), batch.entries.len());
+                batch.kind = kind;
                 if last == row.head {
                     batch.work = work.clone();
                 }
@@ -113,6 +117,13 @@ impl Copy<'_> {
             self.to.touch(self.id, row.expires_at).await?;
         }
         Ok(())
+    }
+
+    /// What the journal is of, as its first entry says.
+    async fn kind(&self) -> Result<JournalKind, Stop> {
+        let first = read(self.from, self.id, Seq::ZERO, Seq(1), 1).await?;
+        let is_request = first.first().is_some_and(|first| *first.header.kind == *Begun::TYPE);
+        Ok(if is_request { JournalKind::Request } else { JournalKind::Session })
     }
 
     /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
@@ -149,8 +160,9 @@ impl Copy<'_> {
             entries.push(entry.clone());
             *rest = behind;
         }
-        let (session, expires_at, work) = (self.id.clone(), row.expires_at, Work::AsBefore);
-        Ok(Append { session, expected, entries, values, expires_at, work })
+        let (session, expires_at) = (self.id.clone(), row.expires_at);
+        let (kind, work) = (JournalKind::default(), Work::default());
+        Ok(Append { session, kind, expected, entries, values, expires_at, work })
     }
 
     /// Refuses a session that does not begin in one store as it does in the other.

@@ -108,7 +108,7 @@ where
 {
     let (mut survey, mut after, mut under_way) = (Survey::default(), None, JoinSet::new());
     loop {
-        let page = store.sessions(after.as_ref(), PAGE).await?;
+        let page = store.journals(after.as_ref(), PAGE).await?;
         let is_last = page.is_empty();
         after = page.last().map(|(last, _)| last.clone());
         for (id, _) in page {

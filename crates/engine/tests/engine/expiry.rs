@@ -8,7 +8,7 @@ use callboard_engine::{
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },
-    store::{ManualClock, Store},
+    store::{Clock as _, ManualClock, Store},
 };
 
 use proptest::prelude::*;
@@ -288,4 +288,29 @@ async fn a_clock_that_jumps_sweeps_nothing_for_a_while() {
     clock.set(right.plus_seconds(120));
     assert!(store.row(&id("s")).await.unwrap().is_some());
     drop(board);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_with_a_clock_far_ahead_deletes_nothing_for_ten_minutes() {
+    let (clock, file) = (clock(), File::new());
+    let before = ManualClock::new(clock.now());
+    let board = Board::new(file.open(&clock), settings(&clock));
+    board.create(living("s", "1000")).await.unwrap();
+    board.close().await;
+    clock.advance_seconds(3 * 86_400);
+    let sweeping = Settings { sweep: Some(Duration::from_secs(2)), ..settings(&clock) };
+    let board = Board::new(file.open(&clock), sweeping);
+    assert_eq!(code(board.session(&id("s")).await), "not_found", "reads go by the clock");
+    // Who has the right time still finds it.
+    let there = file.open(&before);
+    for seconds in (0..590).step_by(10) {
+        assert!(there.row(&id("s")).await.unwrap().is_some(), "after {seconds} seconds");
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        clock.advance_seconds(10);
+    }
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        clock.advance_seconds(10);
+    }
+    assert_eq!(there.row(&id("s")).await.unwrap(), None, "it was a long rest");
 }

@@ -191,8 +191,16 @@ impl Store for Faulty {
         self.pass(Call::Value, self.inner().value(session, hash)).await
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.pass(Call::Other, self.inner().journals(after, limit)).await
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.pass(Call::Other, self.inner().sessions(after, limit)).await
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.pass(Call::Other, self.inner().recent_sessions(limit)).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

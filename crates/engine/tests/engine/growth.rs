@@ -99,8 +99,16 @@ impl Store for Counting {
         self.called(self.inner.value(session, hash).await, 0)
     }
 
+    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.called(self.inner.journals(after, limit).await, 0)
+    }
+
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.called(self.inner.sessions(after, limit).await, 0)
+    }
+
+    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
+        self.called(self.inner.recent_sessions(limit).await, 0)
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {

@@ -5,7 +5,6 @@ use callboard_core::{
     agent::Agent,
     entry::Actor,
     error::ConflictKind,
-    error::Error as Refusal,
     id::{Seq, SessionId},
     prompt::profile::Profile,
     run::Limits,
@@ -188,44 +187,14 @@ async fn list(
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
     let after = query.cursor.as_deref().map(cursor::session).transpose()?;
     if query.order == Order::Recent {
-        let sessions = recent(&server.app.board, after, limit).await?.into_iter().map(SessionBody::of).collect();
+        let recent = server.app.board.recent_sessions(after.as_ref(), limit).await?;
+        let sessions = recent.into_iter().map(SessionBody::of).collect();
         return Ok(Answer::ok(SessionList { sessions, next_cursor: None }));
     }
     let mut infos = server.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
     let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
     let sessions = infos.into_iter().map(SessionBody::of).collect();
     Ok(Answer::ok(SessionList { sessions, next_cursor }))
-}
-
-/// How many sessions are looked at at once.
-const PAGE: usize = 1000;
-
-/// The sessions used last. Only those that are given are read.
-async fn recent(board: &Board, mut after: Option<SessionId>, limit: usize) -> Result<Vec<SessionInfo>, Problem> {
-    let mut rows = Vec::new();
-    loop {
-        let page = board.store().sessions(after.as_ref(), PAGE).await.map_err(Error::from)?;
-        let Some((last, _)) = page.last() else { break };
-        after = Some(last.clone());
-        rows.extend(page.into_iter().map(|(id, row)| (row.last_activity, row.head.seq, id)));
-    }
-    rows.sort_unstable_by(|one, other| other.cmp(one));
-    let mut infos = Vec::new();
-    for (_, _, id) in rows {
-        if infos.len() == limit {
-            break;
-        }
-        match board.info(&id).await {
-            Ok(info) => infos.push(info),
-            // It has gone meanwhile, or is the record of a request.
-            Err(Error::NoSession { .. }) => {}
-            Err(Error::Refused(error @ (Refusal::WrittenByNewer { .. } | Refusal::Damaged { .. }))) => {
-                tracing::warn!(session = %id, %error, "a session is left out of the list");
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(infos)
 }
 
 /// What a new session is made of.

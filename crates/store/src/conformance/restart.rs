@@ -7,6 +7,7 @@ use super::{
     pen::{Pen, claiming, note},
     seconds, session, soon,
 };
+use crate::{Append, Clock as _, JournalKind};
 
 pub async fn everything_is_there_after_a_restart(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -56,4 +57,30 @@ pub async fn what_waits_when_the_last_handle_is_dropped_is_written(fixture: &imp
 
     let store = fixture.open().await;
     assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 100);
+}
+
+pub async fn the_last_activity_before_is_known_also_of_what_has_expired(fixture: &impl Fixture) {
+    let last_activity = async || fixture.open().await.last_activity_at_open();
+    assert_eq!(last_activity().await, None);
+    for (id, kind) in [("s", JournalKind::Session), ("r", JournalKind::Request), ("t", JournalKind::Session)] {
+        fixture.clock().advance_seconds(1000);
+        let mut pen = Pen::new(&fixture.open().await, id);
+        pen.expires_at = Some(fixture.clock().now().plus_seconds(60));
+        for text in ["a", "b"] {
+            fixture.clock().advance_seconds(7);
+            let batch = Append { kind, ..pen.batch([note(text)]) };
+            pen.append(batch).await.unwrap();
+        }
+        let now = fixture.clock().now();
+        fixture.clock().advance_seconds(600);
+        assert_eq!(last_activity().await, Some(now), "{id}");
+    }
+    let store = fixture.open().await;
+    assert_eq!(store.sessions(None, 9).await.unwrap(), []);
+    let before = store.last_activity_at_open();
+    Pen::with(&store, "new", "a").await;
+    assert_eq!(store.last_activity_at_open(), before, "it stays what it was");
+    store.delete(&session("new")).await.unwrap();
+    assert_eq!(store.sweep(9).await.unwrap().len(), 3);
+    assert_eq!(last_activity().await, None);
 }

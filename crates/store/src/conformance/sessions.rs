@@ -121,7 +121,6 @@ pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
     assert_eq!(ids(store.sessions(None, 9).await.unwrap()), ["a", "c"]);
     assert_eq!(ids(store.sessions(Some(&session("a")), 1).await.unwrap()), ["c"]);
     assert_eq!(recent(&store, 9).await, ["c", "a"]);
-    assert_eq!(store.last_activity().await.unwrap(), Some(fixture.clock().now()));
     // Who takes its name later is what it says.
     for (id, kind) in [("b", JournalKind::Session), ("c", JournalKind::Request)] {
         store.delete(&session(id)).await.unwrap();
@@ -131,22 +130,6 @@ pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
     }
     assert_eq!(ids(store.sessions(None, 9).await.unwrap()), ["a", "b"]);
     assert_eq!(recent(&store, 9).await, ["b", "a"]);
-}
-
-pub async fn the_last_activity_is_the_newest_of_all_also_of_what_has_expired(fixture: &impl Fixture) {
-    let store = fixture.open().await;
-    assert_eq!(store.last_activity().await.unwrap(), None);
-    let mut pen = Pen::new(&store, "s");
-    pen.expires_at = Some(fixture.clock().now().plus_seconds(60));
-    pen.write([note("a")]).await;
-    fixture.clock().advance_seconds(7);
-    pen.write([note("b")]).await;
-    let last = fixture.clock().now();
-    fixture.clock().advance_seconds(3600);
-    assert_eq!(store.last_activity().await.unwrap(), Some(last));
-    assert_eq!(store.sessions(None, 9).await.unwrap(), []);
-    store.sweep(9).await.unwrap();
-    assert_eq!(store.last_activity().await.unwrap(), None);
 }
 
 /// A session with something of everything.

@@ -79,7 +79,7 @@ async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<
     page.map_err(|fault| fault.during(doing, database.place()))
 }
 
-/// See [`Store::last_activity`](crate::Store::last_activity).
+/// The newest last activity of all there is.
 pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestamp>, Error> {
     let doing = "looking for the last activity";
     let sql = "SELECT greatest((SELECT max(last_activity) FROM session WHERE NOT is_request),

@@ -91,7 +91,7 @@ pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, 
     Ok(found)
 }
 
-/// See [`Store::last_activity`](crate::Store::last_activity).
+/// The newest last activity of all there is.
 pub(super) async fn last_activity(link: &Link) -> Result<Option<Timestamp>, Fault> {
     match link.run_on(&script::LAST_ACTIVITY, &[], Vec::new()).await? {
         Reply::Nothing => Ok(None),

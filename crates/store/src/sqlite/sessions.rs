@@ -140,7 +140,7 @@ pub(super) const BY_USE: &str = "SELECT seq, tag, expires_at, last_activity, nam
      FROM session INDEXED BY session_by_use
      WHERE is_request = 0 AND (expires_at IS NULL OR expires_at > ?1) ORDER BY used_at DESC, name DESC";
 
-/// See [`Store::last_activity`](crate::Store::last_activity).
+/// The newest last activity of all there is.
 pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, Fault> {
     Ok(db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))?)
 }

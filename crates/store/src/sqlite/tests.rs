@@ -17,7 +17,8 @@ fn cramped(path: &Path, pages: i64) -> SqliteStore {
     db.pragma_update(None, "max_page_count", pages).unwrap();
     let writer = Writer::start(db, Durability::Normal, &path, clock.clone()).unwrap();
     let rows = RowCache::open(&path).unwrap();
-    SqliteStore { readers: Readers::new(path), rows, writer, durability: Durability::Normal, clock }
+    let (durability, last_activity_at_open) = (Durability::Normal, None);
+    SqliteStore { readers: Readers::new(path), rows, writer, durability, clock, last_activity_at_open }
 }
 
 /// A batch that makes a session with one entry of so many bytes.

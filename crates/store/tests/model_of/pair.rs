@@ -90,7 +90,6 @@ impl<F: Fixture> Pair<F> {
     pub(crate) async fn compare_everything(&self) {
         same!(self, sessions(None, usize::MAX));
         same!(self, journals(None, usize::MAX));
-        same!(self, last_activity());
         for session in (0..3).map(id) {
             same!(self, row(&session));
             same!(self, read(&session, everything()));

@@ -98,10 +98,6 @@ impl Store for Turns {
         self.next().recent_sessions(limit).await
     }
 
-    async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
-        self.next().last_activity().await
-    }
-
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
         self.next().sessions(after, limit).await
     }

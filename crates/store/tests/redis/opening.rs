@@ -174,6 +174,6 @@ async fn a_namespace_of_the_format_before_is_brought_to_this_one() {
     let listed = vec![(pen.session.clone(), store.row(&pen.session).await.unwrap().unwrap())];
     assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
     assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
-    assert_eq!(store.last_activity().await.unwrap(), Some(listed[0].1.last_activity));
+    assert_eq!(store.last_activity_at_open(), Some(listed[0].1.last_activity));
     assert_eq!(admin.tell::<String>(&format!("GET {{{namespace}}}:format")).await, "5");
 }
