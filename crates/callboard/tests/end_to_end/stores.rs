@@ -268,7 +268,8 @@ fn a_server_that_starts_with_a_clock_far_ahead_deletes_nothing() {
     )
     .unwrap();
     let log = home.path("log");
-    let command = home.on_the_store(words("--sweep-seconds 1"));
+    let mut command = home.on_the_store(words("--sweep-seconds 1"));
+    command.env("RUST_LOG", "warn");
     let mut server = Server::logging_to(command, std::fs::File::create(&log).unwrap().into());
     let began = std::time::Instant::now();
     while !std::fs::read_to_string(&log).unwrap().contains("nothing is deleted for ten minutes") {

@@ -120,7 +120,7 @@ impl Copy<'_> {
     }
 
     /// What the journal is of, as its first entry says.
-    async fn kind(&self) -> Result<JournalKind, Stop> {
+    async fn kind(&self) -> Result<JournalKind, SurveyError> {
         let first = read(self.from, self.id, Seq::ZERO, Seq(1), 1).await?;
         let is_request = first.first().is_some_and(|first| *first.header.kind == *Begun::TYPE);
         Ok(if is_request { JournalKind::Request } else { JournalKind::Session })

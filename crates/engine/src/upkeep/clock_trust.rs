@@ -17,7 +17,7 @@ const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
 const REST_SECONDS: i64 = 60 * 60;
 
 /// How long nothing is deleted after such a start.
-const AFTER_REST: Duration = Duration::from_secs(0);
+const AFTER_REST: Duration = Duration::from_secs(10 * 60);
 
 /// Watches a clock.
 #[derive(Debug)]
