@@ -95,6 +95,7 @@ async fn add(sender: &mut SendRequest<Body>, numbers: std::ops::Range<usize>) ->
 }
 
 async fn send(sender: &mut SendRequest<Body>, request: Request<Body>) -> anyhow::Result<()> {
+    sender.ready().await?;
     let answer = sender.send_request(request).await?;
     let status = answer.status();
     let body = to_bytes(Body::new(answer.into_body()), usize::MAX).await?;

@@ -119,7 +119,11 @@ impl Writer {
             work: lease::work(&*self.state()?, &batch.state, &self.settings.lease),
         };
         let begins = matches!(append.work, Work::Due(_));
-        append_surely(&*self.store, append).await?;
+        self.work().appending = Some(Box::new(batch.state.head));
+        if let Err(error) = append_surely(&*self.store, append).await {
+            self.work().appending = None;
+            return Err(error);
+        }
         if begins {
             self.begun.notify_one();
         }

@@ -62,27 +62,31 @@ async fn drop_idle(board: Weak<OpenSessions>, idle: Duration) {
 /// Lets sessions that somebody waits for read what others wrote, as soon as the store tells of it. Who only asks now and
 /// then looks for it then. Without `changes` it watches from now on, and takes it that any session may have changed before.
 async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<SessionId>>) {
-    let mut again = HashSet::new();
+    // Those that could not be read, and those whose own append was not published yet.
+    let (mut again, mut own) = (HashSet::new(), HashSet::new());
     let mut missed = changes.is_none();
     let Some(mut changes) = changes.or_else(|| board.upgrade().map(|board| board.store.watch())) else { return };
     loop {
         let told = match std::mem::take(&mut missed) {
             true => Some(Told { all: true, ..Told::default() }),
-            false => next_told(&mut changes, !again.is_empty()).await,
+            false => next_told(&mut changes, !again.is_empty() || !own.is_empty()).await,
         };
         let Some(told) = told else { return };
         let Some(board) = board.upgrade() else { return };
         let listening: Vec<Arc<Live>> = {
             let sessions = board.sessions();
             let is_told = |id: &SessionId| told.all || told.sessions.contains(id) || again.contains(id);
-            let listening = sessions.by_id.iter().filter(|(id, open)| is_told(id) && open.live.has_listeners());
-            listening.map(|(_, open)| open.live.clone()).collect()
+            let is_due = |id: &SessionId, live: &Live| is_told(id) || (own.contains(id) && !live.has_published_own());
+            let listening = sessions.by_id.iter().filter(|(id, open)| is_due(id, &open.live));
+            listening.map(|(_, open)| open.live.clone()).filter(|live| live.has_listeners()).collect()
         };
         drop(board);
         again.clear();
+        own.clear();
         for live in listening {
-            match live.refresh().await {
-                Ok(_) | Err(Error::NoSession { .. } | Error::Closed) => {}
+            match live.follow().await {
+                Ok(true) | Err(Error::NoSession { .. } | Error::Closed) => {}
+                Ok(false) => drop(own.insert(live.id.clone())),
                 Err(error) => {
                     tracing::warn!(session = %live.id, %error, "what changed could not be read; trying again");
                     again.insert(live.id.clone());

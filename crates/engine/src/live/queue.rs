@@ -88,6 +88,24 @@ impl Live {
         self.caught_up(&before, row).await
     }
 
+    /// Reads what others appended, for those who listen. Says whether all of it is published: what is being appended here
+    /// is published by its writer soon, and is not read again.
+    pub(crate) async fn follow(self: &Arc<Self>) -> Result<bool, Error> {
+        let before = self.known()?;
+        let row = self.store.row(&self.id).await?;
+        let is_own = |row: Row| self.work().appending.as_deref() == Some(&row.head);
+        if row.is_some_and(is_own) {
+            return Ok(self.has_published_own());
+        }
+        self.caught_up(&before, row).await.map(|_| true)
+    }
+
+    /// Whether what was appended here last is published.
+    pub(crate) fn has_published_own(&self) -> bool {
+        let appending = self.work().appending.as_ref().map(|head| head.seq);
+        appending.is_some_and(|seq| self.known().is_ok_and(|known| seq <= known.head.seq))
+    }
+
     /// The state as of `row` or later, where `before` was published before the row was read.
     async fn caught_up(self: &Arc<Self>, before: &State, row: Option<Row>) -> Result<Arc<State>, Error> {
         let now = self.known()?;

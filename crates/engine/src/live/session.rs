@@ -65,6 +65,9 @@ pub(crate) struct Work {
     pub(crate) is_under_way: bool,
     /// The task that sees to it that the use by those who listen is noted; each one has another number.
     pub(crate) noting: Option<u64>,
+    /// The head that the last append from here leads to, unless it failed. It is published once the append is answered. In
+    /// a box, since most sessions in memory append nothing.
+    pub(crate) appending: Option<Box<Head>>,
     /// The entry that the newest snapshot is of, as far as is known here.
     pub(crate) snapshot: Seq,
     /// The snapshot that is being written.
@@ -83,7 +86,7 @@ impl Live {
         used: Timestamp,
     ) -> Arc<Self> {
         let Loaded { state, snapshot } = loaded;
-        let (waiting, is_under_way, noting, writing) = Default::default();
+        let (waiting, is_under_way, noting, appending, writing) = Default::default();
         Arc::new(Self {
             id,
             store,
@@ -97,7 +100,7 @@ impl Live {
             recent: Recent::default(),
             activity: Activity::at(used),
             room: Semaphore::new(QUEUE),
-            work: Mutex::new(Work { waiting, is_under_way, noting, snapshot, writing }),
+            work: Mutex::new(Work { waiting, is_under_way, noting, appending, snapshot, writing }),
         })
     }
 

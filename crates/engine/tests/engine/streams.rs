@@ -1,7 +1,13 @@
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use callboard_engine::{
-    Error, Filter, Session,
+    Board, Error, Filter, Session,
     core::{
         context_set::PutSet,
         conversation::{AddMessages, NewMessage, PutThread, Role},
@@ -12,11 +18,14 @@ use callboard_engine::{
     },
 };
 use proptest::prelude::*;
-use tokio::task::JoinSet;
+use tokio::{sync::Semaphore, task::JoinSet};
 
-use crate::fixture::{
-    File, add, agent, assert_sound, board, clock, code, id, insist, memory, new, only, patch, put, put_for, run, say,
-    session, soon, text, thread,
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixture::{
+        File, add, agent, assert_sound, board, clock, code, id, insist, memory, new, only, patch, put, put_for, run,
+        say, session, settings, soon, text, thread,
+    },
 };
 
 /// What a viewer gets of a journal that it reads at once, as it is now.
@@ -356,4 +365,36 @@ async fn many_streams_follow_one_session() {
     ready.wait().await;
     let seq = say(&session, "hello").await;
     assert!(soon("all", tasks.join_all()).await.into_iter().all(|seen| seen == seq));
+}
+
+#[tokio::test]
+async fn what_is_appended_here_is_not_read_again_for_those_who_listen() {
+    let faulty = Faulty::new(memory(&clock()));
+    let session = Board::new(faulty.clone(), settings(&clock())).create(new("s")).await.unwrap();
+    let mut stream = session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
+    // Until the board has heard that the session was made.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let (gate, rows) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (let_on, looked) = (gate.clone(), rows.clone());
+    faulty.play(move |call| match call {
+        Call::Append => Act::WaitAfter(gate.clone()),
+        Call::Row => {
+            looked.fetch_add(1, Ordering::SeqCst);
+            Act::Pass
+        }
+        _ => Act::Pass,
+    });
+    let saying = tokio::spawn({
+        let session = session.clone();
+        async move { say(&session, "hello").await }
+    });
+    // The store tells of the append before it answers.
+    while rows.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let_on.add_permits(1);
+    let seq = saying.await.unwrap();
+    assert_eq!(soon("an entry", stream.next()).await.unwrap().map(|entry| entry.seq), Some(seq));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(rows.load(Ordering::SeqCst), 1);
 }
