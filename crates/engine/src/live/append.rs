@@ -119,9 +119,9 @@ impl Writer {
             work: lease::work(&*self.state()?, &batch.state, &self.settings.lease),
         };
         let begins = matches!(append.work, Work::Due(_));
-        self.work().appending = Some(Box::new(batch.state.head));
+        self.jobs().appending = Some(Box::new(batch.state.head));
         if let Err(error) = append_surely(&*self.store, append).await {
-            self.work().appending = None;
+            self.jobs().appending = None;
             return Err(error);
         }
         if begins {

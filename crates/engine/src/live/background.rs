@@ -1,4 +1,4 @@
-//! Upkeep: what a board does in the background, as long as it is there.
+//! The background tasks of a board: dropping idle sessions, following what others write, sweeping what has expired.
 
 use std::{
     collections::HashSet,
@@ -25,13 +25,13 @@ use crate::{
     },
 };
 
-/// How long a session that could not be read is left alone before it is tried again.
+/// How long until a session that could not be read is tried again.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
-/// How long what the store tells is gathered behind what it told last, so that every append of a busy store wakes nobody.
+/// How long changes are gathered before the next look, so that not every append of a busy store wakes this task.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
-/// How many sessions the store is asked to remove at once, so that a large sweep holds nobody up for long.
+/// How many sessions one call removes: a few, so that a large sweep holds nobody up for long.
 const SWEPT_AT_ONCE: usize = 50;
 
 /// Starts the tasks of a board.
@@ -59,24 +59,24 @@ async fn drop_idle(board: Weak<OpenSessions>, idle: Duration) {
     }
 }
 
-/// Lets sessions that somebody waits for read what others wrote, as soon as the store tells of it. Who only asks now and
-/// then looks for it then. Without `changes` it watches from now on, and takes it that any session may have changed before.
+/// Has sessions with listeners read what others wrote, as soon as the store names them. Sessions without listeners look
+/// when they are asked. Without `changes` it watches from now on, and takes it that any session may have changed before.
 async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<SessionId>>) {
     // Those that could not be read, and those whose own append was not published yet.
     let (mut again, mut own) = (HashSet::new(), HashSet::new());
     let mut missed = changes.is_none();
     let Some(mut changes) = changes.or_else(|| board.upgrade().map(|board| board.store.watch())) else { return };
     loop {
-        let told = match std::mem::take(&mut missed) {
-            true => Some(Told { all: true, ..Told::default() }),
-            false => next_told(&mut changes, !again.is_empty() || !own.is_empty()).await,
+        let changed = match std::mem::take(&mut missed) {
+            true => Some(Changes { all: true, ..Changes::default() }),
+            false => next_changes(&mut changes, !again.is_empty() || !own.is_empty()).await,
         };
-        let Some(told) = told else { return };
+        let Some(changed) = changed else { return };
         let Some(board) = board.upgrade() else { return };
         let listening: Vec<Arc<Live>> = {
             let sessions = board.sessions();
-            let is_told = |id: &SessionId| told.all || told.sessions.contains(id) || again.contains(id);
-            let is_due = |id: &SessionId, live: &Live| is_told(id) || (own.contains(id) && !live.has_published_own());
+            let is_named = |id: &SessionId| changed.all || changed.sessions.contains(id) || again.contains(id);
+            let is_due = |id: &SessionId, live: &Live| is_named(id) || (own.contains(id) && !live.has_published_own());
             let listening = sessions.by_id.iter().filter(|(id, open)| is_due(id, &open.live));
             listening.map(|(_, open)| open.live.clone()).filter(|live| live.has_listeners()).collect()
         };
@@ -97,30 +97,30 @@ async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<S
     }
 }
 
-/// Which sessions a store told of.
+/// The sessions that the store named.
 #[derive(Default)]
-struct Told {
+struct Changes {
     sessions: HashSet<SessionId>,
-    /// Whether it may have been any other one too.
+    /// Whether any other session may have changed too.
     all: bool,
 }
 
-/// What the store tells of next, with what it told meanwhile; at once, or nearly so, where something is to be tried
-/// again anyway. None where it has closed.
-async fn next_told(changes: &mut broadcast::Receiver<SessionId>, again: bool) -> Option<Told> {
-    let mut told = Told::default();
+/// The sessions that the store names next, together with those that it has named meanwhile. With `again` it waits for a
+/// moment at most. `None` once the store is closed.
+async fn next_changes(changes: &mut broadcast::Receiver<SessionId>, again: bool) -> Option<Changes> {
+    let mut changed = Changes::default();
     let patience = if again { AGAIN_AFTER } else { Duration::MAX };
     match tokio::time::timeout(patience, changes.recv()).await {
-        Ok(Ok(id)) => drop(told.sessions.insert(id)),
-        Ok(Err(RecvError::Lagged(_))) => told.all = true,
+        Ok(Ok(id)) => drop(changed.sessions.insert(id)),
+        Ok(Err(RecvError::Lagged(_))) => changed.all = true,
         Ok(Err(RecvError::Closed)) => return None,
-        Err(_) => return Some(told),
+        Err(_) => return Some(changed),
     }
     loop {
         match changes.try_recv() {
-            Ok(id) => drop(told.sessions.insert(id)),
-            Err(TryRecvError::Lagged(_)) => told.all = true,
-            Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(told),
+            Ok(id) => drop(changed.sessions.insert(id)),
+            Err(TryRecvError::Lagged(_)) => changed.all = true,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(changed),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The sessions that are open: in memory, as long as somebody holds them or asks for them now and then.
+//! The open sessions: in memory as long as somebody holds them or asks for them now and then.
 
 use std::{
     collections::HashMap,
@@ -16,11 +16,11 @@ use crate::{
     upkeep::clock_trust::ClockTrust,
 };
 
-/// The sessions of a store that are in memory, and what keeps them so.
+/// The open sessions of a board, and what they have in common.
 pub(crate) struct OpenSessions {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Arc<Settings>,
-    /// Told where a run begins or goes on through this board.
+    /// Notified when a run begins or goes on through this board.
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
     sessions: Mutex<Sessions>,
@@ -69,7 +69,7 @@ impl OpenSessions {
 }
 
 impl Sessions {
-    /// The session, where it is in memory and has not ended. It is asked for now.
+    /// The session, where it is open and has not ended. It counts as asked for now.
     pub(crate) fn alive(&mut self, id: &SessionId) -> Option<Arc<Live>> {
         let open = self.by_id.get_mut(id).filter(|open| open.live.known().is_ok())?;
         open.used = Instant::now();

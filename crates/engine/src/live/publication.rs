@@ -1,18 +1,18 @@
-//! What is durable, for all who want to know, and for those who wait for more.
+//! A value that its owner replaces: readers take it, listeners wait for the next one.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
-/// A value that readers take and listeners wait for.
+/// The value, and those who wait for the next one.
 pub(crate) struct Publication<T> {
     value: Mutex<T>,
-    /// There once somebody listens: it takes more room than all the rest of an idle session.
+    /// Made when somebody listens for the first time: it takes more memory than the rest of an idle session.
     listeners: OnceLock<watch::Sender<T>>,
 }
 
 impl<T: Clone> Publication<T> {
-    /// A value nobody has heard of.
+    /// A value without listeners.
     pub(crate) fn new(value: T) -> Self {
         Self { value: Mutex::new(value), listeners: OnceLock::new() }
     }
@@ -22,17 +22,17 @@ impl<T: Clone> Publication<T> {
         self.value().clone()
     }
 
-    /// Puts another value in its place, and gives the one before.
+    /// Replaces the value and gives the old one.
     pub(crate) fn replace(&self, value: T) -> T {
         let mut held = self.value();
-        // Who begins to listen meanwhile waits for the lock, and so misses nothing.
+        // Whoever begins to listen now waits for the lock, so it misses nothing.
         if let Some(listeners) = self.listeners.get() {
             listeners.send_replace(value.clone());
         }
         std::mem::replace(&mut *held, value)
     }
 
-    /// The values from now on.
+    /// Listens: the receiver gets every later value, or the last of several.
     pub(crate) fn listen(&self) -> watch::Receiver<T> {
         let held = self.value();
         self.listeners.get_or_init(|| watch::Sender::new(held.clone())).subscribe()

@@ -1,4 +1,4 @@
-//! How others reach a live session: they put a job into its queue, and whoever finds the queue idle does the jobs.
+//! How others use a session in memory: they put a job into its queue, and whoever finds it idle becomes the writer.
 
 use std::sync::{Arc, Weak};
 
@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     live::{
         job::{Job, Published},
-        session::{Live, Work},
+        session::{Jobs, Live},
         writer::Writer,
     },
     upkeep::expiry,
@@ -37,11 +37,11 @@ impl Live {
         answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
     }
 
-    /// Puts something into the queue. Where nobody does what waits there, whoever gets the writer has to.
+    /// Puts a job into the queue. Where no writer is at work it gives one, which has to be run.
     fn put(self: &Arc<Self>, job: Job) -> Option<Writer> {
-        let mut work = self.work();
-        work.waiting.push_back(job);
-        let is_idle = !std::mem::replace(&mut work.is_under_way, true);
+        let mut queue = self.jobs();
+        queue.waiting.push_back(job);
+        let is_idle = !std::mem::replace(&mut queue.is_under_way, true);
         is_idle.then(|| Writer(self.clone()))
     }
 
@@ -71,7 +71,7 @@ impl Live {
         Ok((state, row.ok_or_else(|| self.gone())?))
     }
 
-    /// Notes a use at `now` once more, where what was not known `before` lets the session live for another time.
+    /// Notes the use at `now` again where the new state gives the session another time to live.
     async fn touch_anew(&self, before: &State, state: &State, now: Timestamp) {
         let until = expiry::lives_until(state, now);
         if until != expiry::lives_until(before, now)
@@ -81,7 +81,7 @@ impl Live {
         }
     }
 
-    /// The state as it is in the store now, for Callboard's own ends: it counts as no use.
+    /// The state as it is in the store now. It does not count as a use: Callboard itself asks.
     pub(crate) async fn refresh(self: &Arc<Self>) -> Result<Arc<State>, Error> {
         let before = self.known()?;
         let row = self.store.row(&self.id).await?;
@@ -93,7 +93,7 @@ impl Live {
     pub(crate) async fn follow(self: &Arc<Self>) -> Result<bool, Error> {
         let before = self.known()?;
         let row = self.store.row(&self.id).await?;
-        let is_own = |row: Row| self.work().appending.as_deref() == Some(&row.head);
+        let is_own = |row: Row| self.jobs().appending.as_deref() == Some(&row.head);
         if row.is_some_and(is_own) {
             return Ok(self.has_published_own());
         }
@@ -102,7 +102,7 @@ impl Live {
 
     /// Whether what was appended here last is published.
     pub(crate) fn has_published_own(&self) -> bool {
-        let appending = self.work().appending.as_ref().map(|head| head.seq);
+        let appending = self.jobs().appending.as_ref().map(|head| head.seq);
         appending.is_some_and(|seq| self.known().is_ok_and(|known| seq <= known.head.seq))
     }
 
@@ -120,43 +120,43 @@ impl Live {
         self.known()
     }
 
-    /// The states that are published from now on. Whoever has them uses the session.
+    /// The states that are published from now on. Whoever holds the receiver uses the session.
     pub(crate) fn published(self: &Arc<Self>) -> watch::Receiver<Published> {
         let published = self.published.listen();
-        let mut work = self.work();
-        if work.noting.is_none() {
-            self.note_uses(&mut work, 0);
+        let mut queue = self.jobs();
+        if queue.noting.is_none() {
+            self.note_uses(&mut queue, 0);
         }
-        drop(work);
+        drop(queue);
         published
     }
 
-    /// Has the use by those who listen noted in another rhythm, now that the session lives for another time.
+    /// Starts noting the use by listeners again, because the time to live has changed.
     pub(crate) fn note_uses_anew(self: &Arc<Self>) {
-        let mut work = self.work();
-        if let Some(number) = work.noting {
-            self.note_uses(&mut work, number.wrapping_add(1));
+        let mut queue = self.jobs();
+        if let Some(number) = queue.noting {
+            self.note_uses(&mut queue, number.wrapping_add(1));
         }
     }
 
-    fn note_uses(self: &Arc<Self>, work: &mut Work, number: u64) {
-        work.noting = Some(number);
+    fn note_uses(self: &Arc<Self>, queue: &mut Jobs, number: u64) {
+        queue.noting = Some(number);
         let ttl = self.known().map(|state| state.session.settings.ttl_seconds).unwrap_or_default();
         let noting = note_uses(Arc::downgrade(self), number, expiry::interval(ttl));
         tokio::spawn(self.settings.supervisor.once("use of sessions", noting));
     }
 
-    /// Has the use by those who listen noted, where `number` is still to see to it.
+    /// Notes the use by listeners, if the task `number` is still the one to do so.
     fn note_use(self: &Arc<Self>, number: u64) -> bool {
-        let mut work = self.work();
-        if work.noting != Some(number) {
+        let mut queue = self.jobs();
+        if queue.noting != Some(number) {
             return false;
         }
         if !self.has_listeners() || self.known().is_err() {
-            work.noting = None;
+            queue.noting = None;
             return false;
         }
-        drop(work);
+        drop(queue);
         if let Some(writer) = self.put(Job::NoteUse) {
             tokio::spawn(self.settings.supervisor.once("session writer", writer.run()));
         }
@@ -164,7 +164,7 @@ impl Live {
     }
 }
 
-/// Sees to it that the use by those who listen is noted now and then, as long as there are any.
+/// Notes the use by listeners every `interval`, as long as there are any.
 async fn note_uses(live: Weak<Live>, number: u64, interval: std::time::Duration) {
     loop {
         tokio::time::sleep(interval).await;

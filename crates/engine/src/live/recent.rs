@@ -1,4 +1,4 @@
-//! The newest entries of a live session, for those who read on.
+//! The newest entries of a session in memory, for streams and caches that read on.
 
 use std::{
     collections::VecDeque,
@@ -9,10 +9,10 @@ use callboard_core::{entry::Entry, id::Seq};
 
 use crate::journal::PAGE;
 
-/// How many entries are recent.
+/// How many entries are kept at most.
 const ENTRIES: usize = 1024;
 
-/// How many bytes of entries are recent.
+/// How many bytes their data may have.
 const BYTES: usize = 1024 * 1024;
 
 /// The newest durable entries, without a gap.
@@ -26,7 +26,7 @@ struct Entries {
 }
 
 impl Recent {
-    /// Takes in the entries that follow on those that are here.
+    /// Adds entries that follow on the last one.
     pub(crate) fn push(&self, entries: impl IntoIterator<Item = Entry>) {
         let mut recent = self.lock();
         for entry in entries {
@@ -39,7 +39,7 @@ impl Recent {
         }
     }
 
-    /// The entries after `after` up to `through`, at most a page, where all of them are recent.
+    /// The entries after `after` up to `through`, at most a page; `None` where some are not here any more.
     pub(crate) fn after(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
         let recent = self.lock();
         let first = recent.entries.front()?.header.seq;

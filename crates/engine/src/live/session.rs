@@ -1,4 +1,4 @@
-//! Live sessions: what is durable, published for all who read, and the queue of those who write.
+//! A session in memory: its durable state, published for readers, and the queue of those who write.
 
 use std::{
     collections::VecDeque,
@@ -34,7 +34,7 @@ use crate::{
 /// How many commands may wait for their turn in one session.
 const QUEUE: usize = 1024;
 
-/// How many events that are not kept wait for a listener that is slow.
+/// How many events that are not stored wait for a slow listener.
 const EPHEMERAL: usize = 1024;
 
 /// A session in memory.
@@ -43,32 +43,32 @@ pub(crate) struct Live {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
     pub(crate) messages: SessionMessages,
-    /// Tells the entries that are decided here from those of anybody else.
+    /// Marks the entries that are decided here.
     pub(crate) nonce: Option<u32>,
-    /// Told where a run begins or goes on here.
+    /// Notified when a run begins or goes on here.
     pub(crate) begun: Arc<Notify>,
-    /// There once somebody listens: it takes more room than all the rest.
+    /// Made when somebody listens for the first time: it takes more memory than the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) published: Publication<Published>,
     pub(crate) recent: Recent,
     pub(crate) activity: Activity,
-    /// Room in the queue.
+    /// Free places in the queue.
     pub(crate) room: Semaphore,
-    work: Mutex<Work>,
+    jobs: Mutex<Jobs>,
 }
 
-/// What is to be done in a session, and who does it. A session in which nothing happens has no task.
-pub(crate) struct Work {
+/// The jobs of a session, and what its writer is at. A session in which nothing happens has no task.
+pub(crate) struct Jobs {
     pub(crate) waiting: VecDeque<Job>,
-    /// Whether there is a task that does it.
+    /// Whether a writer is at work.
     pub(crate) is_under_way: bool,
-    /// The task that sees to it that the use by those who listen is noted; each one has another number.
+    /// The number of the task that notes the use by listeners, where there is one.
     pub(crate) noting: Option<u64>,
     /// The head that the last append from here leads to, unless it failed. It is published once the append is answered. In
     /// a box, since most sessions in memory append nothing.
     pub(crate) appending: Option<Box<Head>>,
-    /// The entry that the newest snapshot is of, as far as is known here.
+    /// The entry of the newest snapshot that is known here.
     pub(crate) snapshot: Seq,
     /// The snapshot that is being written.
     pub(crate) writing: Option<JoinHandle<Option<()>>>,
@@ -100,28 +100,28 @@ impl Live {
             recent: Recent::default(),
             activity: Activity::at(used),
             room: Semaphore::new(QUEUE),
-            work: Mutex::new(Work { waiting, is_under_way, noting, appending, snapshot, writing }),
+            jobs: Mutex::new(Jobs { waiting, is_under_way, noting, appending, snapshot, writing }),
         })
     }
 
-    pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes from the queue what can be done together; nothing where there is nothing left to do.
+    /// Takes the next jobs, at most `most`. None means that the writer has ended.
     pub(crate) fn take(&self, most: usize) -> Vec<Job> {
-        let mut work = self.work();
+        let mut queue = self.jobs();
         let jobs: Vec<_> = {
-            let many = work.waiting.len().min(most);
-            work.waiting.drain(..many).collect()
+            let many = queue.waiting.len().min(most);
+            queue.waiting.drain(..many).collect()
         };
-        work.is_under_way = !jobs.is_empty();
-        drop(work);
+        queue.is_under_way = !jobs.is_empty();
+        drop(queue);
         self.free(&jobs);
         jobs
     }
 
-    /// Frees the room that `jobs` had in the queue; what nobody asked for had none.
+    /// Frees the places of `jobs` in the queue. A job that nobody asked for had none.
     pub(crate) fn free(&self, jobs: &[Job]) {
         self.room.add_permits(jobs.iter().filter(|job| !matches!(job, Job::NoteUse)).count());
     }
@@ -131,7 +131,7 @@ impl Live {
         self.published.get().map_err(|end| self.error(end))
     }
 
-    /// Lets those who listen hear something that is not kept.
+    /// Sends listeners an event that is not stored.
     pub(crate) fn tell(&self, event: Ephemeral) {
         if let Some(ephemeral) = self.ephemeral.get() {
             // Nobody may be listening any more.
@@ -139,12 +139,12 @@ impl Live {
         }
     }
 
-    /// Hears what is not kept.
+    /// Listens to events that are not stored.
     pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
         self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
     }
 
-    /// Whether somebody waits for what happens.
+    /// Whether somebody waits for the next state.
     pub(crate) fn has_listeners(&self) -> bool {
         self.published.has_listeners()
     }
@@ -171,7 +171,7 @@ impl Live {
         Some(entries)
     }
 
-    /// Makes sure that what was read after `state` was taken is of the same journal.
+    /// Refuses what was read after `state` was taken where the journal is another one by now.
     pub(crate) async fn confirm(&self, state: &State) -> Result<(), Error> {
         let Head { seq, tag } = state.head;
         let is_it = match self.store.row(&self.id).await? {
@@ -185,7 +185,7 @@ impl Live {
         if is_it { Ok(()) } else { Err(self.gone()) }
     }
 
-    /// That there is no such session (any more).
+    /// The error that there is no such session any more.
     pub(crate) fn gone(&self) -> Error {
         self.error(End::Gone)
     }

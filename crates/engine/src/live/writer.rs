@@ -1,4 +1,4 @@
-//! Who does what is asked of a live session: one at a time, in order, and alone to change what is published.
+//! The writer of a session: one at a time, it does the jobs in order, and it alone changes what is published.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
 /// How many commands are decided together at most.
 const BATCH: usize = 256;
 
-/// Does what is asked of a session, as long as there is something to do in it.
+/// Does the jobs of a session as long as there are any.
 pub(crate) struct Writer(pub(crate) Arc<Live>);
 
 impl Deref for Writer {
@@ -160,18 +160,18 @@ impl Writer {
     /// Writes a snapshot of `state` where the last one is long ago, without waiting for it. One is written at a time.
     fn write_snapshot(&self, state: &Arc<State>) {
         let Head { seq, .. } = state.head;
-        let mut work = self.work();
-        let is_busy = work.writing.as_ref().is_some_and(|writing| !writing.is_finished());
-        if is_busy || seq.0.saturating_sub(work.snapshot.0) < self.settings.snapshot_every.max(1) {
+        let mut queue = self.jobs();
+        let is_busy = queue.writing.as_ref().is_some_and(|writing| !writing.is_finished());
+        if is_busy || seq.0.saturating_sub(queue.snapshot.0) < self.settings.snapshot_every.max(1) {
             return;
         }
-        work.snapshot = seq;
+        queue.snapshot = seq;
         let writing = snapshot::write(self.store.clone(), self.id.clone(), state.clone());
-        work.writing = Some(tokio::spawn(self.settings.supervisor.once("snapshot", writing)));
+        queue.writing = Some(tokio::spawn(self.settings.supervisor.once("snapshot", writing)));
     }
 
     async fn finish_snapshot(&self) {
-        let writing = self.work().writing.take();
+        let writing = self.jobs().writing.take();
         if let Some(writing) = writing {
             // It only saves time: the journal has everything.
             let _ = writing.await;
@@ -179,7 +179,7 @@ impl Writer {
     }
 }
 
-/// Notices a task that ends in the middle of its work: nobody waits for what it will never publish.
+/// Ends the session where its writer ends in the middle of its work, so that nobody waits for what is never published.
 struct Ending(Option<Arc<Live>>);
 
 impl Ending {
@@ -194,10 +194,10 @@ impl Drop for Ending {
         if live.known().is_ok() {
             drop(live.published.replace(Err(End::Closed)));
         }
-        let mut work = live.work();
-        work.is_under_way = false;
-        let waited: Vec<_> = work.waiting.drain(..).collect();
-        drop(work);
+        let mut queue = live.jobs();
+        queue.is_under_way = false;
+        let waited: Vec<_> = queue.waiting.drain(..).collect();
+        drop(queue);
         live.free(&waited);
     }
 }
