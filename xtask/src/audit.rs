@@ -38,9 +38,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-files", &["core"]),
     ("callboard-engine", &["core", "tasks", "tokens", "store"]),
     ("callboard-run", &["core", "engine", "model"]),
-    ("callboard-server", &["core", "tasks", "store", "model", "files", "engine", "run"]),
-    ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "engine", "run", "server"]),
-    ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "server"]),
+    ("callboard-api", &["core", "files"]),
+    ("callboard-server", &["core", "tasks", "store", "model", "files", "engine", "run", "api"]),
+    ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
+    ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
 ];
 
 /// Checks all of it and names every fault.

@@ -28,6 +28,7 @@ pub enum Holder {
 
 /// A role that a token can stand for. There are many workers: a worker's token names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TokenRole))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The user, in this session.

@@ -18,6 +18,7 @@ use crate::{
 
 /// One of the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     /// Its name, unique in its session.
@@ -26,12 +27,15 @@ pub struct Agent {
     pub role: Role,
     /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub title: Option<String>,
     /// Instructions at the start of each of its prompts. No other worker sees them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Arc<str>>,
     /// The model it speaks through, for instance `openai:gpt-4o-mini`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub model: Option<String>,
     /// The tools it may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,6 +44,7 @@ pub struct Agent {
 
 /// The role of an agent in its team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentRole))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Keeps the shared state and directs the others. A session has at most one.
@@ -50,15 +55,18 @@ pub enum Role {
 
 /// A function that an agent's model may call; the caller of the run executes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
     /// Its name.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ToolName))]
     pub name: String,
     /// What it does, for the model.
     #[serde(default)]
     pub description: String,
     /// The JSON Schema of its arguments.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
     pub parameters: Map<String, Value>,
     /// Whether calling it twice does no harm.
     #[serde(default)]

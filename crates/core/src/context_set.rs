@@ -131,6 +131,7 @@ pub struct DeleteSet(pub SetName);
 
 /// How one update of a set came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Outcome))]
 pub struct SetOutcome {
     /// The name as it was given.
     pub name: String,
@@ -155,6 +156,7 @@ impl SetOutcome {
 
 /// The outcome of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = OutcomeWord))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// There was no such set, and now there is.

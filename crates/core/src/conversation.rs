@@ -52,8 +52,50 @@ pub struct Message {
     pub tokens: Tokens,
 }
 
+/// A message as it is given out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Message))]
+pub struct MessageView {
+    /// Its id.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub message_id: MessageId,
+    /// Its thread.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub thread_id: ThreadId,
+    /// The entry that added it.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub seq: Seq,
+    /// In which role it was said.
+    pub role: Role,
+    /// The agent that said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub agent: Option<AgentName>,
+    /// What it says, whole: a text, or a list of parts.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ContentForm))]
+    pub content: Value,
+    /// When it was said.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub timestamp: Timestamp,
+    /// What its author keeps with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
+    pub metadata: Option<Map<String, Value>>,
+    /// The tools it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The call that it is the result of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// What the answer to it is held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub expected_output: Option<Arc<str>>,
+}
+
 /// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Role {
     /// By the user.
@@ -82,6 +124,7 @@ pub enum Content {
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
     /// Its id, to which the result refers.
@@ -90,11 +133,13 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments: an object, or the text of one.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Value>))]
     pub arguments: Value,
 }
 
 /// A message that is to be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
     /// Its id. If absent, one is derived from the entry.
@@ -104,6 +149,7 @@ pub struct NewMessage {
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
     /// The role of its author.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::SaidRole))]
     pub role: Role,
     /// What it says.
     #[serde(default)]
@@ -113,6 +159,7 @@ pub struct NewMessage {
     pub timestamp: Option<Timestamp>,
     /// Data to attach.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
     #[serde(default)]
@@ -172,10 +219,13 @@ pub struct PutThread {
 
 /// Where a message is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AddedMessage))]
 pub struct MessageReceipt {
     /// Its id.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub message_id: MessageId,
     /// The entry that added it.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
 }
 

@@ -34,6 +34,7 @@ pub struct Directive {
 
 /// The recipient of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum Recipient {
     /// One of the team.
@@ -44,6 +45,7 @@ pub enum Recipient {
 
 /// The word `user`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum UserWord {
     /// The word.
     #[serde(rename = "user")]
@@ -57,12 +59,15 @@ impl Recipient {
 
 /// A form that a directive brings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FormRequest {
     /// The name of the set that it becomes.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Label>))]
     pub name: Option<String>,
     /// What it asks for.
+    #[cfg_attr(feature = "schema", schema(min_items = 1))]
     pub fields: Vec<Field>,
     /// Taken and set to `false`: a new form is not answered.
     #[serde(default, skip_serializing)]
@@ -71,11 +76,13 @@ pub struct FormRequest {
 
 /// One update of a context set in a directive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextSetUpdate))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetUpdate {
     /// The name as it was given.
     pub name: String,
     /// The new content; empty to delete.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub context: Arc<str>,
     /// Whether the set is to be new.
     #[serde(default)]
@@ -87,6 +94,7 @@ pub struct SetUpdate {
 
 /// Whether a set is to be new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NewOrUpdate {
     /// There must be none of its name.
@@ -101,6 +109,7 @@ pub struct Direct(pub Value);
 
 /// What a directive led to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Directed {
     /// How each update of a set came out, in order.
     pub outcomes: Vec<SetOutcome>,

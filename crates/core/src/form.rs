@@ -28,9 +28,11 @@ pub struct Form {
 
 /// One thing that a form asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Field {
     /// The key of its answer, unique in its form.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub key: String,
     /// What an answer is.
     pub value_type: ValueType,
@@ -38,9 +40,11 @@ pub struct Field {
     pub label: String,
     /// Whether an answer must be given.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required = true))]
     pub required: bool,
     /// The values to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
     pub enum_values: Vec<String>,
     /// More for people to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,6 +53,7 @@ pub struct Field {
 
 /// What the answer to a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ValueType {
     /// A text.

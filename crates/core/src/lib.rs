@@ -104,5 +104,8 @@ pub mod prompt;
 pub mod tail;
 pub mod why;
 
+#[cfg(feature = "schema")]
+pub mod schema;
+
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

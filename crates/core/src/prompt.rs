@@ -64,6 +64,7 @@ pub struct Request<'a> {
 
 /// How a prompt is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
     /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
@@ -89,6 +90,7 @@ impl Layout {
 
 /// In which form a prompt is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One text.
@@ -193,10 +195,12 @@ impl Serialize for Body {
 
 /// What became of one part of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PromptPart))]
 pub struct PartReport {
     /// Its name.
     pub name: String,
     /// Its size.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub tokens: Tokens,
     /// Whether something of it was shortened or left out.
     pub shortened: bool,

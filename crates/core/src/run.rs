@@ -88,6 +88,7 @@ pub struct Pending {
 
 /// What kind of run it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunKind))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A manager directs workers.
@@ -126,16 +127,20 @@ pub enum Status {
 
 /// How far a run goes before it is paused; what is absent is not limited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// At most this many turns.
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub turns: Option<u64>,
     /// At most this many tokens, prompts and answers together.
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub tokens: Option<u64>,
     /// At most this many seconds of waiting for models.
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub seconds: Option<u64>,
 }
 
@@ -148,6 +153,7 @@ impl Limits {
 
 /// What a run has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Used {
     /// Turns that were answered, or failed.
     pub turns: u64,

@@ -53,6 +53,7 @@ impl Default for Visible {
 
 /// Something that workers see only if the session shares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
     /// The plan and its versions.
@@ -69,6 +70,7 @@ pub enum Share {
 
 /// A change that workers may make only if the session grants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
     /// Changing the context sets that they see.
@@ -155,9 +157,11 @@ pub struct NewSession {
 
 /// A change of a session. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPatch {
     /// See [`Settings::title`].
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Title>))]
     pub title: Option<String>,
     /// All agents there are from now on.
     pub agents: Option<Vec<Agent>>,
@@ -174,6 +178,7 @@ pub struct SessionPatch {
     /// See [`Settings::limits`].
     pub limits: Option<Limits>,
     /// See [`Settings::steps`].
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<crate::step::Step>>))]
     pub steps: Option<Steps>,
 }
 

@@ -28,12 +28,14 @@ pub const LOG: usize = 256;
 
 /// One step of the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Its name, unique in its session.
     pub name: StepName,
     /// What the step is about, for the agents.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub description: Arc<str>,
     /// Whether it is active when no other step is. At most one step is the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -46,18 +48,22 @@ pub struct Step {
     pub available_tools: AvailableTools,
     /// Tools that are used in this order before any other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<crate::schema::ToolName>, max_items = 256))]
     pub sequence: Vec<Arc<str>>,
 }
 
 /// Which tools may be used. Names may have `*` in them, which stands for any characters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AvailableTools {
     /// Only these. If absent: all.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<crate::schema::ToolName>>))]
     pub allowed: Option<Vec<Arc<str>>>,
     /// Not these, even if they are allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<crate::schema::ToolName>))]
     pub denied: Vec<Arc<str>>,
 }
 

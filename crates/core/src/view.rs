@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, Role},
@@ -27,19 +27,28 @@ pub struct View<'a> {
 }
 
 /// An entry as a viewer gets it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Entry))]
 pub struct Projected {
     /// Its number.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
     /// When it was decided.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
     /// Its author.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
     /// Its type. Where a thing has gone out of the viewer's sight, that of a deletion.
+    #[cfg_attr(feature = "schema", schema(value_type = String, example = "message.added"))]
+    #[serde(rename = "type")]
     pub kind: Arc<str>,
     /// What it is about.
+    #[cfg_attr(feature = "schema", schema(value_type = String, example = "thread:main"))]
     pub subject: Arc<str>,
     /// What of it the viewer may see, as JSON.
+    #[cfg_attr(feature = "schema", schema(value_type = serde_json::Value))]
+    #[serde(with = "raw")]
     pub data: Arc<str>,
 }
 
@@ -80,17 +89,18 @@ impl<'a> View<'a> {
     }
 }
 
-impl Serialize for Projected {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let data =
-            serde_json::value::RawValue::from_string(self.data.to_string()).map_err(serde::ser::Error::custom)?;
-        let mut fields = serializer.serialize_struct("Projected", 6)?;
-        fields.serialize_field("seq", &self.seq)?;
-        fields.serialize_field("at", &self.at)?;
-        fields.serialize_field("by", &self.by)?;
-        fields.serialize_field("type", &self.kind)?;
-        fields.serialize_field("subject", &self.subject)?;
-        fields.serialize_field("data", &data)?;
-        fields.end()
+/// Data is JSON as it is, written and read without looking into it.
+mod raw {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error};
+    use serde_json::value::RawValue;
+
+    pub(super) fn serialize<S: Serializer>(data: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(data).map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        Ok(Box::<RawValue>::deserialize(deserializer)?.get().into())
     }
 }

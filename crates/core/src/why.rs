@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
@@ -23,18 +23,24 @@ use crate::{
 const AROUND: usize = 40;
 
 /// An entry in which the text stands, and what became of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Finding {
     /// The entry.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
     /// When it was decided.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
     /// Its author.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
     /// Its type.
     #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
     /// What it is about.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub subject: Arc<str>,
     /// The text with what is around it.
     pub excerpt: String,
@@ -42,10 +48,11 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_to: Option<Audience>,
     /// The agents of the team from which it is hidden now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
     pub hidden_from: Vec<AgentName>,
     /// The prompts that showed it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
     /// What took its place, or took it away.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,27 +60,45 @@ pub struct Finding {
 }
 
 /// A prompt that showed an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Shown {
     /// The agent that got the prompt.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub agent: AgentName,
     /// The run.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub run: RunId,
     /// The turn.
     pub turn: u64,
     /// The entry that requested the turn.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
 }
 
 /// What took the place of a thing, or took it away.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Gone {
     /// The entry that did.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
     /// Its author.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
-    /// `replaced`, or `deleted`: as far as the viewer can tell, hiding a thing from it is deleting it.
-    pub how: &'static str,
+    /// How it went.
+    pub how: HowGone,
+}
+
+/// How a thing went, as far as the viewer can tell: hiding a thing from it is deleting it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = GoneWord))]
+#[serde(rename_all = "snake_case")]
+pub enum HowGone {
+    /// Something took its place.
+    Replaced,
+    /// It is there no more.
+    Deleted,
 }
 
 /// A question that is answered by reading a journal from its start.
@@ -128,8 +153,8 @@ impl Why {
     /// Notes that the content of a thing was replaced, or that it was deleted.
     fn replace(&mut self, entry: &Projected) {
         let how = match EventType::named(&entry.kind).map(|kind| kind.earlier) {
-            Some(Earlier::Replaced) => "replaced",
-            Some(Earlier::Deleted) => "deleted",
+            Some(Earlier::Replaced) => HowGone::Replaced,
+            Some(Earlier::Deleted) => HowGone::Deleted,
             Some(Earlier::Stands) | None => return,
         };
         let before = |finding: &&mut Finding| finding.subject == entry.subject && finding.gone.is_none();

@@ -49,8 +49,7 @@ pub use problem::Problem;
 pub use prompt_memory::PromptMemory;
 pub use read::{
     filter::Filter,
-    info::{PromptInfo, RunInfo, SetInfo, ThreadInfo},
-    message::{MessageJson, MessagePage, MessageQuery, MessageView, Place},
+    message::{MessageJson, MessagePage, MessageQuery, Place},
     prompt::{DEFAULT_WINDOW, PromptQuery, counter_of},
     subscribe::Subscription,
 };

@@ -2,7 +2,6 @@
 
 pub(crate) mod entries;
 pub(crate) mod filter;
-pub(crate) mod info;
 pub(crate) mod message;
 pub(crate) mod messages;
 pub(crate) mod prompt;

@@ -65,6 +65,32 @@ word! {
     Recipient, parse_recipient
 }
 
+#[cfg(feature = "schema")]
+mod schema {
+    use callboard_core::{plain_character, schema::NON_BLANK_LINE, text_schema};
+
+    use super::{Keyword, Recipient, TaskName};
+
+    /// One line with something in it, that leads to no other folder and is not hidden.
+    const FILE_NAME: &str = concat!("^\\s*", plain_character!("\\s/\\\\.-"), plain_character!("/\\\\"), "*$");
+
+    /// One line with something in it, without commas.
+    const KEYWORD: &str =
+        concat!("^", plain_character!(","), "*", plain_character!("\\s,"), plain_character!(","), "*$");
+
+    text_schema! {
+        /// What a context file is called, without its folder and ending; no more than 200 bytes.
+        TaskName as "ContextFileName", |text| text.pattern(Some(FILE_NAME)).min_length(Some(1)).max_length(Some(100));
+
+        /// A word under which a context file is found.
+        Keyword as "ContextFileKeyword", |text| text.pattern(Some(KEYWORD)).min_length(Some(1)).max_length(Some(100));
+
+        /// For whom a context file is: the name of an agent, or `all`.
+        Recipient as "ContextFileRecipient",
+            |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
+    }
+}
+
 impl TaskName {
     /// The name as a title: `user-auth` is `User Auth`.
     pub fn title(&self) -> String {

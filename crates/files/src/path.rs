@@ -18,6 +18,7 @@ pub(crate) const NEW_DOCUMENT: &str = ".document.new";
 
 /// What a file is for: the folder it is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFileCategory))]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// Development of features.

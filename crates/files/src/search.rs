@@ -24,6 +24,7 @@ pub struct Query {
 
 /// How many of some words have to fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Match {
     /// One of them.

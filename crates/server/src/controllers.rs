@@ -18,21 +18,20 @@ mod transfer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{
-    app::App,
-    problem::ProblemBody,
-    shape::{directive::SetUpdateShape, text},
-};
+use callboard_api as api;
+use callboard_core::{id, schema};
+
+use crate::app::App;
 
 /// What the document has besides the calls.
 #[derive(OpenApi)]
 #[openapi(components(schemas(
-    ProblemBody,
-    SetUpdateShape,
-    text::AgentName,
-    text::Label,
-    text::Roles,
-    text::SessionId
+    api::Problem,
+    api::ContextSetUpdate,
+    api::Roles,
+    schema::Label,
+    id::AgentName,
+    id::SessionId
 )))]
 struct Document;
 

@@ -36,7 +36,6 @@ mod controllers;
 mod drivers;
 mod files;
 mod metrics;
-mod shape;
 mod stream;
 
 pub use error::Error;

@@ -4,13 +4,9 @@ use serde_json::{Map, Value, json};
 
 use utoipa::ToSchema;
 
-use crate::{
-    controllers,
-    shape::{
-        self,
-        text::{Label, SessionId},
-    },
-};
+use callboard_core::{id::SessionId, schema::Label};
+
+use crate::controllers;
 
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
@@ -24,7 +20,7 @@ pub fn openapi() -> Value {
     }
     unsigned(&mut document);
     if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
-        shape::rules::add(schemas);
+        callboard_api::add_rules(schemas);
     }
     if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
         components.insert("parameters".to_owned(), json!({"IdempotencyKey": key(), "IfMatch": if_match()}));

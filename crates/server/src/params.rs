@@ -6,13 +6,12 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
+use callboard_api::words;
 use callboard_core::{
     conversation::Role,
     id::{AgentName, BadName, RunId, SessionId, SetName, ThreadId},
-    time::Timestamp,
 };
-use serde::{Deserialize, de::DeserializeOwned};
-use utoipa::IntoParams;
+use serde::de::DeserializeOwned;
 
 use crate::{app::App, problem::Problem};
 
@@ -95,20 +94,6 @@ fn bad_path() -> Problem {
     Problem::malformed("bad_path", "the path is not UTF-8 in percent encoding")
 }
 
-/// Which page of a list by name is wanted.
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PageQuery {
-    /// At most so many; all where it is left out.
-    #[serde(default, deserialize_with = "number")]
-    #[param(value_type = Option<u64>, minimum = 0)]
-    pub(crate) limit: Option<usize>,
-    /// The `next_cursor` of the page before.
-    #[param(pattern = "^([0-9a-f]{2})+$")]
-    pub(crate) cursor: Option<String>,
-}
-
 /// The query of a call. A parameter that the call does not know is refused; `as` is known to all of them.
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -141,11 +126,6 @@ pub(crate) fn acting(parts: &Parts) -> Result<Option<AgentName>, Problem> {
 fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, Problem> {
     let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
     query.map(|query| query.0).map_err(|error| Problem::malformed("bad_query", error.to_string()))
-}
-
-/// The words of a list in a query, between commas.
-pub(crate) fn words(list: Option<&str>) -> impl Iterator<Item = &str> {
-    list.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 /// The roles that a query lists.
@@ -191,35 +171,6 @@ mod form {
             json::parse(text.as_bytes())
         }
     }
-}
-
-/// Reads a number that stands in a query as a text.
-pub(crate) fn number<'de, D: serde::Deserializer<'de>, T: TryFrom<i128>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
-    let read = |text: String| {
-        let wrong = || serde::de::Error::custom(format!("{text:?} is not a whole number of 0 or more"));
-        whole(&text).ok_or_else(wrong)
-    };
-    text.map(read).transpose()
-}
-
-/// The whole number that a text in an address or a header is; `5.0` is one.
-pub(crate) fn whole<T: TryFrom<i128>>(text: &str) -> Option<T> {
-    let float = || text.parse().ok().and_then(callboard_core::number::of_float);
-    let number = Some(text).filter(|text| !text.starts_with('+'))?.parse().ok().or_else(float)?;
-    T::try_from(number).ok()
-}
-
-/// Reads a time that stands in a query: RFC 3339, or milliseconds since 1970.
-pub(crate) fn time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-    let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
-    let read = |text: String| match whole(&text) {
-        Some(milliseconds) => Timestamp::from_millis(milliseconds).map_err(serde::de::Error::custom),
-        None => text.parse().map_err(serde::de::Error::custom),
-    };
-    text.map(read).transpose()
 }
 
 /// The session that the path names.

@@ -6,9 +6,8 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use callboard_api as api;
 use callboard_core::error::{ConflictKind, Error as Refusal, Fault};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 /// Why a call was not answered as it was meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,45 +17,9 @@ pub(crate) struct Problem {
     /// The stable word for what went wrong.
     pub(crate) code: &'static str,
     detail: String,
-    errors: Vec<Wrong>,
+    errors: Vec<api::Fault>,
     hint: Option<String>,
     header: Option<Box<(HeaderName, HeaderValue)>>,
-}
-
-/// A problem as it is sent.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub(crate) struct ProblemBody<'a> {
-    /// The code again, as a URI.
-    #[serde(rename = "type")]
-    kind: String,
-    /// What people read first.
-    title: &'static str,
-    /// The status of the answer.
-    status: u16,
-    /// The stable word for what went wrong.
-    code: &'static str,
-    /// What went wrong here.
-    detail: &'a str,
-    /// The field at fault, as a JSON pointer into the body, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pointer: Option<&'a str>,
-    /// Each thing that is wrong, where there may be several.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(required = false)]
-    errors: &'a [Wrong],
-    /// What would do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
-}
-
-/// One thing that is wrong with what was sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-struct Wrong {
-    /// Where, as a JSON pointer; empty for the whole.
-    pointer: String,
-    /// What is wrong, and what would do.
-    detail: String,
 }
 
 impl Problem {
@@ -127,16 +90,16 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
         if self.status.is_server_error() {
             tracing::error!(code = self.code, detail = self.detail, "a call failed");
         }
+        let (status, header) = (self.status, self.header.take());
         // It is made of strings and numbers.
         let body = serde_json::to_vec(&self.body()).unwrap_or_default();
-        let mut response =
-            (self.status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))], body)
-                .into_response();
-        response.headers_mut().extend(self.header.map(|header| *header));
+        let kind = HeaderValue::from_static("application/problem+json");
+        let mut response = (status, [(header::CONTENT_TYPE, kind)], body).into_response();
+        response.headers_mut().extend(header.map(|header| *header));
         response
     }
 }
@@ -174,20 +137,20 @@ impl From<Refusal> for Problem {
 impl Problem {
     #[must_use]
     fn at(mut self, pointer: &str) -> Self {
-        self.errors = vec![Wrong { pointer: pointer.to_owned(), detail: self.detail.clone() }];
+        self.errors = vec![api::Fault { pointer: pointer.to_owned(), detail: self.detail.clone() }];
         self
     }
 
-    fn body(&self) -> ProblemBody<'_> {
-        ProblemBody {
-            kind: format!("urn:callboard:problem:{}", self.code),
-            title: title(self.status),
-            status: self.status.as_u16(),
-            code: self.code,
-            detail: &self.detail,
-            pointer: self.errors.first().map(|wrong| &*wrong.pointer),
-            errors: &self.errors,
-            hint: self.hint.as_deref(),
+    fn body(self) -> api::Problem {
+        api::Problem {
+            kind: Some(format!("urn:callboard:problem:{}", self.code)),
+            title: Some(title(self.status).to_owned()),
+            status: Some(self.status.as_u16()),
+            code: self.code.to_owned(),
+            detail: self.detail,
+            pointer: self.errors.first().map(|fault| fault.pointer.clone()),
+            errors: self.errors,
+            hint: self.hint,
         }
     }
 }
@@ -211,8 +174,8 @@ impl From<callboard_engine::Error> for Problem {
     }
 }
 
-fn wrongs(faults: Vec<Fault>) -> Vec<Wrong> {
-    faults.into_iter().map(|fault| Wrong { pointer: fault.pointer, detail: fault.problem }).collect()
+fn wrongs(faults: Vec<Fault>) -> Vec<api::Fault> {
+    faults.into_iter().map(|fault| api::Fault { pointer: fault.pointer, detail: fault.problem }).collect()
 }
 
 /// What people read first.

@@ -2,47 +2,26 @@
 
 use std::sync::Arc;
 
+use callboard_api::{DELTA, Delta, FollowQuery, words};
 use callboard_core::{
     conversation::facts::MessageAdded,
     entry::Hash,
     error::Error as Refusal,
     fact::Fact,
-    id::{Seq, ThreadId},
+    id::Seq,
     state::State,
     view::Projected,
     viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
-use serde::{Deserialize, Serialize};
-use utoipa::IntoParams;
 
 use crate::{
     app::App,
     caller::Authorized,
-    params::{self, number, words},
+    params,
     problem::Problem,
     rights::Rank,
-    shape,
 };
-
-/// Which entries a stream gives.
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct FeedQuery {
-    /// Begin behind this entry; without it, at the head. `Last-Event-ID` goes before it.
-    #[serde(default, deserialize_with = "number")]
-    #[param(minimum = 0)]
-    after: Option<u64>,
-    /// Only entries of these types, with commas between them.
-    types: Option<String>,
-    /// Only entries about this thread.
-    #[param(value_type = Option<shape::text::Label>)]
-    thread: Option<ThreadId>,
-    /// Only messages in these roles, with commas between them.
-    #[param(value_type = Option<shape::text::Roles>)]
-    roles: Option<String>,
-}
 
 /// An open stream. It ends with the server, with its session, and with its caller's right to it.
 pub(crate) struct Feed {
@@ -69,21 +48,9 @@ pub(crate) enum Item {
     Delta(Delta),
 }
 
-/// A piece of what a model says.
-#[derive(Serialize)]
-pub(crate) struct Delta {
-    run: String,
-    turn: u64,
-    agent: String,
-    text: Arc<str>,
-}
-
-/// What a stream calls a piece of what a model says.
-pub(crate) const DELTA: &str = "turn.delta";
-
 impl Feed {
     /// Opens a stream. `last` is the last entry that the caller has, where it comes back.
-    pub(crate) async fn open<R>(caller: &Authorized<R>, query: FeedQuery, last: Option<Seq>) -> Result<Self, Problem> {
+    pub(crate) async fn open<R>(caller: &Authorized<R>, query: FollowQuery, last: Option<Seq>) -> Result<Self, Problem> {
         let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
         let roles = params::roles(query.roles.as_deref())?;
         let wants_deltas = if types.is_empty() {
@@ -163,5 +130,5 @@ impl Admission {
 async fn hear(deltas: &mut Option<Listener>) -> Option<Delta> {
     let Some(deltas) = deltas else { return std::future::pending().await };
     let Ephemeral::Delta { run, turn, agent, text } = deltas.next().await?;
-    Some(Delta { run: run.to_string(), turn, agent: agent.to_string(), text })
+    Some(Delta { run, turn, agent, text })
 }

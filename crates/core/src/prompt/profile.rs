@@ -8,16 +8,20 @@ use crate::{count::Tokens, error::Error, number};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// What a prompt has to fit in, where the call does not say so; the model's window where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub budget: Option<Tokens>,
     /// How long an answer in a run may be at the most, in tokens; as the model has it where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub answer_tokens: Option<Tokens>,
     /// The parts that are other than by default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
     pub parts: BTreeMap<Elastic, Shares>,
 }
 
@@ -46,6 +50,7 @@ impl Elastic {
 
 /// What of the budget a part gets. What is absent is as by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Shares {
     /// It gets at least this much, as far as it has use for it.

@@ -1,6 +1,6 @@
 //! Offers: which tools may be used now.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{AvailableTools, Progress, Steps};
 use crate::{
@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// Which of the tools that somebody has may be used now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Offer {
     /// These.
     pub allowed: Vec<String>,
@@ -19,7 +20,8 @@ pub struct Offer {
 }
 
 /// A tool that may not be used now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DeniedTool))]
 pub struct Denied {
     /// Its name.
     pub tool: String,

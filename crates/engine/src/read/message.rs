@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use callboard_core::{
     audience::Audience,
-    conversation::{Content, Message, Role, facts::MessageAdded},
+    conversation::{Content, Message, MessageView, Role, facts::MessageAdded},
     entry::{Entry, Hash},
     fact,
-    id::{AgentName, MessageId, Seq, ThreadId},
+    id::{Seq, ThreadId},
     text::Values,
     time::Timestamp,
     view::View,
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::{
-    Map, Value,
+    Value,
     value::{RawValue, to_raw_value},
 };
 
@@ -54,38 +54,6 @@ pub type Place = (Timestamp, Seq);
 /// A message as JSON: a [`MessageView`] that was put into words before.
 #[derive(Clone, Debug)]
 pub struct MessageJson(pub(super) Arc<RawValue>);
-
-/// A message as it is given out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MessageView {
-    /// Its id.
-    pub message_id: MessageId,
-    /// Its thread.
-    pub thread_id: ThreadId,
-    /// The entry that added it.
-    pub seq: Seq,
-    /// In which role it was said.
-    pub role: Role,
-    /// The agent that said it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<AgentName>,
-    /// What it says, whole: a text, or a list of parts.
-    pub content: Value,
-    /// When it was said.
-    pub timestamp: Timestamp,
-    /// What its author keeps with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Map<String, Value>>,
-    /// The tools it calls.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<callboard_core::conversation::ToolCall>,
-    /// The call that it is the result of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_call_id: Option<String>,
-    /// What the answer to it is held against.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_output: Option<Arc<str>>,
-}
 
 /// A message that was read, and who may see it.
 pub(super) struct Found {

@@ -1,14 +1,10 @@
 //! Context files.
 
 use axum::http::StatusCode;
-use callboard_core::{id::SessionId, time::Timestamp};
-use callboard_files::{
-    Category, Error, Found, Keyword, Match, NewFile, Parts, Project, Query, Recipient, Session, TaskName, Template,
-    message,
-};
-use serde::{Deserialize, Serialize};
+use callboard_api as api;
+use callboard_core::time::Timestamp;
+use callboard_files::{Error, Found, Keyword, NewFile, Parts, Project, Query, Session, Template, message};
 use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -20,10 +16,6 @@ use crate::{
     params::{self, FilePath},
     problem::Problem,
     rights::{ReadFiles, WriteFiles},
-    shape::{
-        file::{CategoryShape, MatchShape},
-        text,
-    },
 };
 
 /// The calls on this resource.
@@ -37,70 +29,15 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read).delete(remove))
 }
 
-/// A context file.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ContextFile)]
-pub(crate) struct FileBody {
-    /// Its path below the folder of the project.
-    path: String,
-    /// For whom it is: an agent, or `all`.
-    #[serde(rename = "for")]
-    recipient: String,
-    /// Under which words it is found.
-    keywords: Vec<String>,
-    /// When it was added.
-    #[schema(format = DateTime)]
-    created: String,
-    #[schema(value_type = String)]
-    session_id: SessionId,
-    /// What it says, where one file is read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
+fn without_content(found: Found) -> api::ContextFile {
+    let Found { path, recipient, keywords, created, session_id } = found;
+    api::ContextFile { path, recipient, keywords, created, session_id, content: None }
 }
 
-/// Context files.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ContextFileList)]
-pub(crate) struct FileList {
-    files: Vec<FileBody>,
-}
-
-/// Which files are wanted: those for which everything holds that is said.
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct FilesQuery {
-    /// Words under which they are listed, with commas between them.
-    #[param(value_type = Option<text::ContextFileKeywords>)]
-    keywords: Option<String>,
-    /// `any`: one of the words has to fit; `all`: all of them.
-    #[serde(default, rename = "match")]
-    #[param(value_type = Option<MatchShape>)]
-    matching: Match,
-    /// What they are for.
-    #[param(value_type = Option<CategoryShape>)]
-    category: Option<Category>,
-    /// For whom they are.
-    #[serde(rename = "for")]
-    #[param(value_type = Option<text::ContextFileRecipient>)]
-    recipient: Option<Recipient>,
-    /// What stands in them.
-    text: Option<String>,
-}
-
-impl From<Found> for FileBody {
-    fn from(found: Found) -> Self {
-        let Found { path, recipient, keywords, created, session_id } = found;
-        Self { path, recipient, keywords, created, session_id, content: None }
-    }
-}
-
-impl FilesQuery {
-    fn parse(self) -> Result<Query, Problem> {
-        let Self { keywords, matching, category, recipient, text } = self;
-        let keywords = params::words(keywords.as_deref()).map(str::parse).collect::<Result<Vec<Keyword>, _>>()?;
-        Ok(Query { keywords, matching, category, recipient, text })
-    }
+fn parse(query: api::FilesQuery) -> Result<Query, Problem> {
+    let api::FilesQuery { keywords, matching, category, recipient, text } = query;
+    let keywords = api::words(keywords.as_deref()).map(str::parse).collect::<Result<Vec<Keyword>, _>>()?;
+    Ok(Query { keywords, matching, category, recipient, text })
 }
 
 /// The folder of the project, where the server has one.
@@ -144,92 +81,52 @@ impl<R> Authorized<R> {
     }
 
     /// Those of some files that the caller may see.
-    async fn seen(&self, found: Vec<Found>) -> Result<Vec<FileBody>, Problem> {
+    async fn seen(&self, found: Vec<Found>) -> Result<Vec<api::ContextFile>, Problem> {
         let may = move |view: callboard_core::view::View<'_>| {
             Ok(found.into_iter().filter(|file| view.may_see_file_for(&file.recipient)).collect::<Vec<_>>())
         };
         let seen = self.session.view(&self.viewer(), may).await?;
-        Ok(seen.into_iter().map(FileBody::from).collect())
+        Ok(seen.into_iter().map(without_content).collect())
     }
 }
 
 /// List context files
 #[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
-    params(("session" = String, Path, description = "The session"), FilesQuery),
+    params(("session" = String, Path, description = "The session"), api::FilesQuery),
     responses((status = OK, description = "The files that the caller sees, in the order in which they were added",
-        body = FileList)))]
+        body = api::ContextFileList)))]
 async fn list(
     caller: Authorized<ReadFiles>,
-    params::Query(query): params::Query<FilesQuery>,
-) -> Result<Answer<FileList>, Problem> {
-    let query = query.parse()?;
+    params::Query(query): params::Query<api::FilesQuery>,
+) -> Result<Answer<api::ContextFileList>, Problem> {
+    let query = parse(query)?;
     let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
-    Ok(Answer::ok(FileList { files: caller.seen(found).await? }))
+    Ok(Answer::ok(api::ContextFileList { files: caller.seen(found).await? }))
 }
 
 /// Search context files
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
     operation_id = "search_files",
-    params(("session" = String, Path, description = "The session"), FilesQuery),
+    params(("session" = String, Path, description = "The session"), api::FilesQuery),
     responses((status = OK, description = "The files that the caller sees, those that fit best first",
-        body = FileList)))]
+        body = api::ContextFileList)))]
 async fn search(
     caller: Authorized<ReadFiles>,
-    params::Query(query): params::Query<FilesQuery>,
-) -> Result<Answer<FileList>, Problem> {
-    let query = query.parse()?;
+    params::Query(query): params::Query<api::FilesQuery>,
+) -> Result<Answer<api::ContextFileList>, Problem> {
+    let query = parse(query)?;
     let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
-    Ok(Answer::ok(FileList { files: caller.seen(found).await? }))
-}
-
-/// What a file is to be.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = NewContextFile)]
-pub(crate) struct NewFileBody {
-    /// What it is for; `general` where it is left out.
-    #[serde(default)]
-    #[schema(value_type = CategoryShape, required = false)]
-    category: Category,
-    /// What it is called.
-    #[schema(value_type = text::ContextFileName)]
-    name: TaskName,
-    /// For whom it is: an agent, or `all`.
-    #[serde(rename = "for")]
-    #[schema(value_type = text::ContextFileRecipient)]
-    recipient: Recipient,
-    /// Under which words it is found; its name, where there are none.
-    #[serde(default)]
-    #[schema(value_type = Vec<text::ContextFileKeyword>, required = false)]
-    keywords: Vec<Keyword>,
-    /// What is to be done.
-    #[schema(value_type = text::Saying)]
-    request: String,
-    /// What one has to know for it.
-    background: Option<String>,
-    /// What is to come of it.
-    expected: Option<String>,
-    /// What limits it.
-    constraints: Option<String>,
-}
-
-/// Where a file is.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ContextFileAdded)]
-pub(crate) struct AddedFile {
-    /// Its path below the folder of the project.
-    path: String,
-    #[schema(value_type = String)]
-    session_id: SessionId,
+    Ok(Answer::ok(api::ContextFileList { files: caller.seen(found).await? }))
 }
 
 /// Write a context file
 #[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
     params(("session" = String, Path, description = "The session")),
-    request_body = NewFileBody,
-    responses((status = CREATED, description = "Where it is", body = AddedFile)))]
-async fn add(caller: Authorized<WriteFiles>, new: RequestBody<NewFileBody>) -> Result<Answer<Value>, Problem> {
-    let NewFileBody { category, name, recipient, keywords, request, background, expected, constraints } = new.body;
+    request_body = api::NewContextFile,
+    responses((status = CREATED, description = "Where it is", body = api::ContextFileAdded)))]
+async fn add(caller: Authorized<WriteFiles>, new: RequestBody<api::NewContextFile>) -> Result<Answer<Value>, Problem> {
+    let api::NewContextFile { category, name, recipient, keywords, request, background, expected, constraints } =
+        new.body;
     let parts = Parts { request, background, expected, constraints };
     let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
     let added = caller.idempotent(&new.options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
@@ -244,54 +141,24 @@ async fn write(caller: &Authorized<WriteFiles>, file: NewFile, is_repeat: bool) 
         let mut session = project.session_or_new(&id, now)?;
         let written = if is_repeat { session.has(&file)? } else { None };
         let path = written.map_or_else(|| session.add(&file, now), Ok)?;
-        Ok(AddedFile { path: session.shown(path.as_str()), session_id: id })
+        Ok(api::ContextFileAdded { path: session.shown(path.as_str()), session_id: id })
     };
     let added = files.with(add).await?;
     files.observe(&caller.session).await?;
     Ok(json!(added))
 }
 
-/// A task that is handed over.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Delegation)]
-pub(crate) struct DelegationBody {
-    /// The agent that gets it.
-    #[schema(value_type = text::ContextFileRecipient)]
-    to: Recipient,
-    /// What it is to do.
-    #[schema(value_type = text::Saying)]
-    task: String,
-    /// Words under which the files that belong to it are listed. Without any, those that occur in the task count.
-    #[serde(default)]
-    #[schema(value_type = Vec<text::ContextFileKeyword>, required = false)]
-    keywords: Vec<Keyword>,
-    /// What the files are for.
-    #[schema(value_type = Option<CategoryShape>)]
-    category: Option<Category>,
-}
-
-/// What to say, and the files that it names.
-#[derive(Serialize, ToSchema)]
-#[schema(as = DelegationMessage)]
-pub(crate) struct DelegationAnswer {
-    /// What to say. Where no file fits, it says so.
-    message: String,
-    /// The paths of the files below the folder of the project.
-    files: Vec<String>,
-}
-
 /// Say how to hand a task over
 #[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
     operation_id = "delegate_with_files",
     params(("session" = String, Path, description = "The session")),
-    request_body = DelegationBody,
-    responses((status = OK, description = "What to say", body = DelegationAnswer)))]
+    request_body = api::Delegation,
+    responses((status = OK, description = "What to say", body = api::DelegationMessage)))]
 async fn delegate(
     caller: Authorized<WriteFiles>,
-    request: RequestBody<DelegationBody>,
-) -> Result<Answer<DelegationAnswer>, Problem> {
-    let DelegationBody { to, task, keywords, category } = request.body;
+    request: RequestBody<api::Delegation>,
+) -> Result<Answer<api::DelegationMessage>, Problem> {
+    let api::Delegation { to, task, keywords, category } = request.body;
     if task.trim().is_empty() {
         return Err(Problem::invalid("/task", "say what is to be done"));
     }
@@ -300,15 +167,15 @@ async fn delegate(
     let related = move |session: &mut callboard_files::Session, _| Ok(session.related(&reader, &words, &query));
     let found = caller.in_folder(|_| Ok(Vec::new()), related).await?;
     let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
-    Ok(Answer::ok(DelegationAnswer { message: message(to.as_str(), &task, &files), files }))
+    Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
 }
 
 /// Read a context file
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
     params(("session" = String, Path, description = "The session"),
         ("path" = String, Path, description = "The file, below the session's folder")),
-    responses((status = OK, description = "The file", body = FileBody)))]
-async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<FileBody>, Problem> {
+    responses((status = OK, description = "The file", body = api::ContextFile)))]
+async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<api::ContextFile>, Problem> {
     let absent = || absent(&path);
     let meant = path.clone();
     let read = move |session: &mut callboard_files::Session, _| {
@@ -325,7 +192,7 @@ async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result
         done => done?,
     };
     let body = caller.seen(vec![found]).await?.pop().ok_or_else(absent)?;
-    Ok(Answer::ok(FileBody { content: Some(content), ..body }))
+    Ok(Answer::ok(api::ContextFile { content: Some(content), ..body }))
 }
 
 /// Remove a context file

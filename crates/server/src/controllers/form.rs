@@ -1,20 +1,12 @@
 //! Forms.
 
+use callboard_api as api;
 use callboard_core::{form::SubmitForm, id::SetName, view::View};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    caller::Authorized,
-    controllers::context_set::{Seen, SetBody},
-    params::Name,
-    problem::Problem,
-    rights::AnswerForm,
+    answer::Answer, app::App, body::RequestBody, caller::Authorized, controllers::context_set::Seen, params::Name,
+    problem::Problem, rights::AnswerForm,
 };
 
 /// The calls on this resource.
@@ -22,27 +14,17 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(answer))
 }
 
-/// What the user gives.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FormAnswers {
-    /// An answer for each field, by its key.
-    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
-    answers: Map<String, Value>,
-}
-
 /// Answer a form. The run that waits for it goes on
 #[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
     params(("session" = String, Path, description = "The session"), ("name" = String, Path, description = "The form")),
-    request_body = FormAnswers,
-    responses((status = OK, description = "The set that it became", body = SetBody)))]
+    request_body = api::FormAnswers,
+    responses((status = OK, description = "The set that it became", body = api::ContextSet)))]
 async fn answer(
     caller: Authorized<AnswerForm>,
     Name(name): Name<SetName>,
-    request: RequestBody<FormAnswers>,
-) -> Result<Answer<SetBody>, Problem> {
-    let receipt =
-        caller.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
+    request: RequestBody<api::FormAnswers>,
+) -> Result<Answer<api::ContextSet>, Problem> {
+    let receipt = caller.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
     let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
     let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))

@@ -1,16 +1,8 @@
 //! Prompts.
 
-use callboard_core::{
-    context_set::SetView,
-    count::{Counting, Tokens},
-    id::{AgentName, Seq, ThreadId},
-    prompt::{Body, Format, Layout, PartReport},
-    view::View,
-};
+use callboard_api as api;
+use callboard_core::{context_set::SetView, id::AgentName, prompt::Body, view::View};
 use callboard_engine::PromptQuery;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -20,7 +12,6 @@ use crate::{
     caller::Authorized,
     problem::Problem,
     rights::{BuildPrompt, Rank},
-    shape,
 };
 
 /// The calls on this resource.
@@ -28,96 +19,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(build))
 }
 
-/// Which prompt is wanted.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PromptBody {
-    /// Whose; the caller's, the manager's or the only agent's where it is left out.
-    #[schema(value_type = Option<shape::text::AgentName>)]
-    agent: Option<AgentName>,
-    /// In which thread; `main`, or the agent's own, where it is left out.
-    #[schema(value_type = Option<shape::text::Label>)]
-    thread: Option<ThreadId>,
-    #[serde(default)]
-    #[schema(value_type = LayoutShape, required = false)]
-    layout: Layout,
-    /// The model that reads it; the agent's, or that of agents that name none, where it is left out.
-    model: Option<String>,
-    /// What it has to fit in, in tokens; the model's window where it is left out.
-    #[schema(value_type = Option<u64>, minimum = 0)]
-    budget: Option<Tokens>,
-    /// As of which entry; the head where it is left out. For the user.
-    #[schema(value_type = Option<u64>, minimum = 1)]
-    at: Option<Seq>,
-    #[serde(default)]
-    #[schema(value_type = FormatShape, required = false)]
-    format: Format,
-}
-
-#[derive(ToSchema)]
-#[schema(as = Layout, rename_all = "snake_case")]
-#[allow(dead_code, reason = "it is read by the document alone")]
-enum LayoutShape {
-    Team,
-}
-
-#[derive(ToSchema)]
-#[schema(as = Format, rename_all = "lowercase")]
-#[allow(dead_code, reason = "it is read by the document alone")]
-enum FormatShape {
-    Text,
-    OpenAi,
-    Anthropic,
-}
-
-/// A prompt.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Prompt)]
-pub(crate) struct PromptAnswer {
-    /// The last entry that it was made from.
-    #[schema(value_type = u64)]
-    seq: Seq,
-    #[schema(value_type = u64)]
-    budget: Tokens,
-    #[schema(value_type = u64)]
-    tokens: Tokens,
-    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: a provider may have so much in
-    /// its cache.
-    #[schema(value_type = u64)]
-    reusable_prefix_tokens: Tokens,
-    /// How far the size can be trusted: `exact` or `upper_bound`.
-    #[schema(value_type = String)]
-    counting: Counting,
-    /// What it was counted in.
-    vocabulary: String,
-    #[schema(value_type = Vec<shape::prompt::PromptPartShape>)]
-    parts: Vec<PartReport>,
-    /// In the format `text`: what the model gets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    /// In the formats `openai` and `anthropic`: what was said, as their APIs take it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    messages: Option<Vec<Value>>,
-    /// In the format `anthropic`: the blocks of text before the messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<Vec<Value>>,
-    /// In the formats `openai` and `anthropic`: the tools that are offered with it, as their APIs take them. They are
-    /// those of the agent that may be used now, and count as a part of the prompt.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    tools: Vec<Value>,
-}
-
 /// Build the prompt of an agent
 #[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
     params(("session" = String, Path, description = "The session")),
-    request_body = Option<PromptBody>,
-    responses((status = OK, description = "The prompt", body = PromptAnswer)))]
+    request_body = Option<api::PromptBody>,
+    responses((status = OK, description = "The prompt", body = api::Prompt)))]
 async fn build(
     caller: Authorized<BuildPrompt>,
-    request: RequestBody<PromptBody>,
-) -> Result<Answer<PromptAnswer>, Problem> {
-    let PromptBody { agent, thread, layout, model, budget, at, format } = request.body;
+    request: RequestBody<api::PromptBody>,
+) -> Result<Answer<api::Prompt>, Problem> {
+    let api::PromptBody { agent, thread, layout, model, budget, at, format } = request.body;
     if at.is_some() && caller.rank != Rank::User {
         return Err(caller.forbidden("build prompts as of an earlier entry"));
     }
@@ -135,7 +46,7 @@ async fn build(
         Body::Messages(messages) => (None, Some(messages), None),
         Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
     };
-    Ok(Answer::ok(PromptAnswer {
+    Ok(Answer::ok(api::Prompt {
         seq: prompt.seq,
         budget: prompt.budget,
         tokens: prompt.tokens,

@@ -5,18 +5,11 @@ use axum::{
     http::{HeaderValue, header},
     response::{Html, IntoResponse, Response},
 };
+use callboard_api as api;
 use callboard_store::Durability;
-use serde::Serialize;
-use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    caller::AuthorizedOnServer,
-    problem::{Problem, ProblemBody},
-    rights::ReadMetrics,
-};
+use crate::{answer::Answer, app::App, caller::AuthorizedOnServer, problem::Problem, rights::ReadMetrics};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -28,39 +21,19 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(page))
 }
 
-/// That all is well.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Health {
-    /// `ok`
-    status: &'static str,
-    /// The version of the server.
-    version: &'static str,
-}
-
-/// That it can be used.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Ready {
-    /// `ok`
-    status: &'static str,
-    /// What a change has survived once it is answered: `process`, which is nothing beyond the server, `normal`, the end
-    /// of the process by any means, or `full`, a loss of power too.
-    #[schema(value_type = String)]
-    durability: &'static str,
-}
-
 /// Say that the server lives
 #[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "health",
-    responses((status = OK, description = "It lives", body = Health)))]
-async fn health() -> Answer<Health> {
-    Answer::ok(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
+    responses((status = OK, description = "It lives", body = api::Health)))]
+async fn health() -> Answer<api::Health> {
+    Answer::ok(api::Health { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
 }
 
 /// Say whether the server can be used: its store answers, its background tasks work, and it is not shutting down
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "ready",
-    responses((status = OK, description = "It can be used", body = Ready),
-        (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = ProblemBody,
+    responses((status = OK, description = "It can be used", body = api::Ready),
+        (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = api::Problem,
             content_type = "application/problem+json")))]
-async fn ready(State(app): State<App>) -> Result<Answer<Ready>, Problem> {
+async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, Problem> {
     if app.closing.is_cancelled() {
         return Err(Problem::closing());
     }
@@ -75,7 +48,7 @@ async fn ready(State(app): State<App>) -> Result<Answer<Ready>, Problem> {
         Durability::Normal => "normal",
         Durability::Full => "full",
     };
-    Ok(Answer::ok(Ready { status: "ok", durability }))
+    Ok(Answer::ok(api::Ready { status: "ok".to_owned(), durability: durability.to_owned() }))
 }
 
 /// Read what the server counts of itself, in the text form of Prometheus

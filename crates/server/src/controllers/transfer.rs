@@ -8,14 +8,13 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use callboard_api as api;
 use callboard_core::{entry::Actor, id::SessionId};
 use callboard_engine::Board;
 use futures::stream;
-use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
-use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -23,12 +22,11 @@ use crate::{
     app::App,
     body::{next, too_large},
     caller::{Authorized, AuthorizedOnServer},
-    controllers::session::{SessionBody, made},
+    controllers::session::made,
     idempotency::Attempt,
     params::Query,
     problem::Problem,
     rights::{ExportSession, ImportSession},
-    shape,
     write_options::WriteOptions,
 };
 
@@ -55,15 +53,6 @@ async fn export(caller: Authorized<ExportSession>) -> Result<Response, Problem> 
     Ok(([kind], Body::from_stream(lines)).into_response())
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ImportQuery {
-    /// Its name here; the one it had where it is left out.
-    #[param(value_type = Option<shape::text::SessionId>)]
-    id: Option<SessionId>,
-}
-
 /// An export that was received whole: it is large, and stands in a file.
 pub(crate) struct Received {
     file: File,
@@ -72,12 +61,12 @@ pub(crate) struct Received {
 
 /// Import a session that was exported. All of it is checked before anything is taken in
 #[utoipa::path(post, path = "/v1/import", tag = "export and import", operation_id = "import_session",
-    params(ImportQuery),
+    params(api::ImportQuery),
     request_body(content = String, content_type = "application/x-ndjson", description = "What an export gave"),
-    responses((status = CREATED, description = "The session", body = SessionBody)))]
+    responses((status = CREATED, description = "The session", body = api::Session)))]
 async fn import(
     server: AuthorizedOnServer<ImportSession>,
-    Query(query): Query<ImportQuery>,
+    Query(query): Query<api::ImportQuery>,
     received: Received,
 ) -> Result<Answer<Value>, Problem> {
     let Received { file, options } = received;

@@ -9,42 +9,29 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
+use callboard_api::{self as api, DELTA, FollowQuery, whole};
 use callboard_core::id::Seq;
 use futures::stream;
-use utoipa::ToSchema;
 
 use crate::{
     caller::Authorized,
-    params::{Query, whole},
+    params::Query,
     problem::Problem,
     rights::ReadJournal,
-    stream::{DELTA, Feed, FeedQuery, Item},
+    stream::{Feed, Item},
 };
-
-/// One of the events that the stream is made of.
-#[derive(ToSchema)]
-#[schema(as = Event)]
-#[allow(dead_code, reason = "it is read by the document alone")]
-struct EventShape {
-    /// The number of the entry; none where the event is not kept.
-    id: Option<String>,
-    /// The type of the entry.
-    event: Option<String>,
-    /// The entry, in JSON.
-    data: Option<String>,
-}
 
 /// Follow the journal as server-sent events
 ///
 /// `id` is the number of the entry, `event` its type, `data` the entry. Pieces of what models say come without an id, as
 /// `turn.delta`, to the user and the manager.
 #[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
-    params(("session" = String, Path, description = "The session"), FeedQuery,
+    params(("session" = String, Path, description = "The session"), FollowQuery,
         ("Last-Event-ID" = Option<u64>, Header, description = "The last entry that the caller has")),
-    responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = EventShape)))]
+    responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = api::Event)))]
 pub(crate) async fn events(
     caller: Authorized<ReadJournal>,
-    Query(query): Query<FeedQuery>,
+    Query(query): Query<FollowQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let last = last(&headers)?;

@@ -7,6 +7,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
+use callboard_api::{DELTA, FollowQuery};
 use serde_json::json;
 
 use crate::{
@@ -14,14 +15,14 @@ use crate::{
     params::Query,
     problem::Problem,
     rights::ReadJournal,
-    stream::{DELTA, Feed, FeedQuery, Item},
+    stream::{Feed, Item},
 };
 
 /// Follows the journal over a WebSocket: one entry a frame, in JSON. Pieces of what models say have no `seq`, and the
 /// type `turn.delta`. OpenAPI has no words for WebSockets, so it is told of in the description of the whole.
 pub(crate) async fn ws(
     caller: Authorized<ReadJournal>,
-    Query(query): Query<FeedQuery>,
+    Query(query): Query<FollowQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade = upgrade.map_err(|error| {

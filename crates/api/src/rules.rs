@@ -1,9 +1,9 @@
-//! What the document says of shapes, and what declarations have no words for: which fields go together.
+//! Rules between fields, which declarations of types have no words for.
 
 use serde_json::{Map, Value, json};
 
-/// Adds the rules to the document's schemas.
-pub(crate) fn add(schemas: &mut Map<String, Value>) {
+/// Adds the rules between fields to the schemas of the OpenAPI document.
+pub fn add_rules(schemas: &mut Map<String, Value>) {
     for (name, rules) in [("NewMessage", new_message()), ("Field", field())] {
         if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
             schema.insert("allOf".to_owned(), rules);

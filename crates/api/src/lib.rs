@@ -1,0 +1,61 @@
+//! The requests and answers of Callboard's API, as types with their OpenAPI schemas.
+//!
+//! The server reads and writes them, the command line writes and reads them, and so can any program in Rust. A type has
+//! the name of its schema in the OpenAPI document. What the rules have in the same form is used as it is there
+//! ([`NewMessage`], [`Step`], [`Entry`] and others). Answers are read leniently: fields that a newer server adds are
+//! passed over. Requests are read strictly: a field that is not known is an error.
+
+mod query;
+mod rules;
+
+mod context_set;
+mod directive;
+mod file;
+mod form;
+mod journal;
+mod message;
+mod orchestration;
+mod problem;
+mod prompt;
+mod run;
+mod session;
+mod system;
+mod thread;
+mod token;
+mod transfer;
+
+pub use callboard_core::{
+    context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
+    conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
+    directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
+    form::Field,
+    prompt::{Format, Layout, PartReport as PromptPart},
+    run::{Kind as RunKind, Limits, Used},
+    session::SessionPatch,
+    step::{
+        Step,
+        offer::{Denied as DeniedTool, Offer},
+    },
+    view::Projected as Entry,
+    why::{Finding, Gone, HowGone, Shown},
+};
+
+pub use self::{
+    context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
+    directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
+    file::{ContextFile, ContextFileAdded, ContextFileList, Delegation, DelegationMessage, FilesQuery, NewContextFile},
+    form::{Form, FormAnswers},
+    journal::{DELTA, Delta, Event, Findings, FollowQuery, JournalPage, JournalQuery, WhyQuery},
+    message::{Added, MessageList, MessagesQuery, NewMessages, Roles},
+    orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
+    problem::{Fault, Problem},
+    prompt::{Prompt, PromptBody},
+    query::{PageQuery, whole, words},
+    rules::add_rules,
+    run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
+    session::{Fork, NewSession, Session, SessionList, SessionOrder, SessionSettings, SessionsQuery},
+    system::{Health, Ready},
+    thread::{ContextSize, PutThread, Thread, ThreadList},
+    token::{NewToken, Token, TokenList},
+    transfer::ImportQuery,
+};

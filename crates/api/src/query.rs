@@ -1,0 +1,52 @@
+//! Queries: numbers, times and lists that stand in an address as texts.
+
+use callboard_core::time::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use utoipa::IntoParams;
+
+/// Which page of a list by name is wanted.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// At most so many; all where it is left out.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<u64>, minimum = 0)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(pattern = "^([0-9a-f]{2})+$")]
+    pub cursor: Option<String>,
+}
+
+/// The words of a list in a query, between commas.
+pub fn words(list: Option<&str>) -> impl Iterator<Item = &str> {
+    list.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// The whole number that a text in an address or a header is; `5.0` is one.
+pub fn whole<T: TryFrom<i128>>(text: &str) -> Option<T> {
+    let float = || text.parse().ok().and_then(callboard_core::number::of_float);
+    let number = Some(text).filter(|text| !text.starts_with('+'))?.parse().ok().or_else(float)?;
+    T::try_from(number).ok()
+}
+
+/// Reads a number that stands in a query as a text.
+pub(crate) fn number<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let text: Option<String> = Deserialize::deserialize(deserializer)?;
+    let read = |text: String| {
+        let wrong = || D::Error::custom(format!("{text:?} is not a whole number of 0 or more"));
+        whole(&text).ok_or_else(wrong)
+    };
+    text.map(read).transpose()
+}
+
+/// Reads a time that stands in a query: RFC 3339, or milliseconds since 1970.
+pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text: Option<String> = Deserialize::deserialize(deserializer)?;
+    let read = |text: String| match whole(&text) {
+        Some(milliseconds) => Timestamp::from_millis(milliseconds).map_err(D::Error::custom),
+        None => text.parse().map_err(D::Error::custom),
+    };
+    text.map(read).transpose()
+}

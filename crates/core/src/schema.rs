@@ -1,0 +1,321 @@
+//! OpenAPI schemas: of names and texts, and of types that serde writes in a form of their own. All other types derive
+//! theirs where they are declared. Behind the feature `schema`.
+
+#![allow(dead_code, reason = "many of these types are read by the document alone")]
+
+use std::borrow::Cow;
+
+pub use utoipa;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ObjectBuilder, RefOr, Schema, schema::Type},
+};
+
+use crate::{
+    audience::Audience,
+    conversation::NewContent,
+    id::{AgentName, MessageId, RunId, SessionId, SetName, StepName, ThreadId},
+    prompt::profile::{self, Shares},
+    session::{Ttl, Visible},
+    step::Condition,
+    time::Timestamp,
+};
+
+/// A character that is no control character, ends no line and does not turn the direction of text; nor one of `$more`.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! plain_character {
+    ($more:literal) => {
+        concat!("[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069", $more, "]")
+    };
+}
+
+/// Declares the schema of a text: the type, the name of the schema, and what can be in the text.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! text_schema {
+    ($($(#[doc = $doc:literal])+ $type:ty as $name:literal, $restrict:expr;)*) => {$(
+        impl $crate::schema::utoipa::PartialSchema for $type {
+            fn schema() -> $crate::schema::utoipa::openapi::RefOr<$crate::schema::utoipa::openapi::Schema> {
+                $crate::schema::text(concat!($($doc),+).trim_start(), $restrict)
+            }
+        }
+
+        impl $crate::schema::utoipa::ToSchema for $type {
+            fn name() -> std::borrow::Cow<'static, str> {
+                std::borrow::Cow::Borrowed($name)
+            }
+        }
+    )*};
+}
+
+/// The schema of a text.
+pub fn text(description: &str, restrict: impl FnOnce(ObjectBuilder) -> ObjectBuilder) -> RefOr<Schema> {
+    let text = ObjectBuilder::new().schema_type(Type::String).description(Some(description));
+    RefOr::T(Schema::Object(restrict(text).into()))
+}
+
+/// One line, which may be empty.
+const LINE: &str = concat!("^", plain_character!(""), "*$");
+
+/// One line with something in it.
+pub const NON_BLANK_LINE: &str =
+    concat!("^", plain_character!(""), "*", plain_character!("\\s"), plain_character!(""), "*$");
+
+const AGENT_NAME: &str = "^(?!([aA][lL][lL]|[nN][oO][nN][eE]|[uU][sS][eE][rR]|[sS][yY][sS][tT][eE][mM])$)\
+     [\\p{L}\\p{N}_.@/-]([\\p{L}\\p{N} _.@/-]{0,126}[\\p{L}\\p{N}_.@/-])?$";
+
+const SESSION_ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$";
+
+/// The schema of names in one line.
+#[derive(Debug)]
+pub struct Label;
+
+/// The schema of the names of tools.
+#[derive(Debug)]
+pub struct ToolName;
+
+/// The schema of titles of sessions.
+#[derive(Debug)]
+pub struct Title;
+
+/// The schema of a line.
+#[derive(Debug)]
+pub struct Line;
+
+/// The schema of a text that is not blank.
+#[derive(Debug)]
+pub struct Saying;
+
+text_schema! {
+    /// The name of an agent; not `all`, `none`, `user` or `system`.
+    AgentName as "AgentName", |text| text.pattern(Some(AGENT_NAME)).examples(["writer"]);
+
+    /// The name of a session.
+    SessionId as "SessionId", |text| text.pattern(Some(SESSION_ID));
+
+    /// A name in one line.
+    Label as "Label", |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(200));
+
+    /// The name of a tool; where tools are allowed or denied, `*` in it stands for any characters.
+    ToolName as "ToolName", |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
+
+    /// What people call a session: one line.
+    Title as "Title", |text| text.pattern(Some(LINE)).max_length(Some(500));
+
+    /// One line.
+    Line as "Line", |text| text.pattern(Some(LINE)).max_length(Some(200));
+
+    /// A text that is not blank.
+    Saying as "Saying", |text| text.pattern(Some("\\S"));
+}
+
+/// Gives types the schemas of others.
+macro_rules! same_schema {
+    ($($type:ty as $other:ty;)*) => {$(
+        impl PartialSchema for $type {
+            fn schema() -> RefOr<Schema> {
+                <$other>::schema()
+            }
+        }
+
+        impl ToSchema for $type {
+            fn name() -> Cow<'static, str> {
+                <$other>::name()
+            }
+
+            fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+                <$other>::schemas(schemas);
+            }
+        }
+    )*};
+}
+
+same_schema! {
+    SetName as Label;
+    ThreadId as Label;
+    MessageId as Label;
+    RunId as Label;
+    StepName as Label;
+    Audience as AudienceForm;
+    Visible as AudienceForm;
+    Ttl as TtlForm;
+    Timestamp as Time;
+    profile::Share as ShareOf;
+    Condition as ConditionForm;
+    NewContent as ContentForm;
+}
+
+/// Who may see a thing: `all`, `none`, an agent's name or a list of names.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(as = Audience)]
+enum AudienceForm {
+    Word(AudienceWord),
+    Name(AgentName),
+    Names(Vec<AgentName>),
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+enum AudienceWord {
+    All,
+    None,
+}
+
+/// A number of seconds above 0, or `never`.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(as = Ttl)]
+enum TtlForm {
+    Seconds(Seconds),
+    Never(Never),
+}
+
+#[derive(ToSchema)]
+#[schema(minimum = 1)]
+struct Seconds(u64);
+
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Never {
+    Never,
+}
+
+/// A time: RFC 3339, or milliseconds since 1970.
+#[derive(ToSchema)]
+#[serde(untagged)]
+enum Time {
+    Text(Rfc3339),
+    Milliseconds(Milliseconds),
+}
+
+#[derive(ToSchema)]
+#[schema(format = DateTime)]
+struct Rfc3339(String);
+
+#[derive(ToSchema)]
+#[schema(minimum = -300_000_000_000_000_i64, maximum = 250_000_000_000_000_i64)]
+struct Milliseconds(i64);
+
+/// The parts that are other than by default.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProfileParts {
+    #[schema(required = false)]
+    context_sets: Shares,
+    #[schema(required = false)]
+    history: Shares,
+    #[schema(required = false)]
+    task: Shares,
+}
+
+#[derive(ToSchema)]
+#[serde(untagged)]
+enum ShareOf {
+    Tokens(u64),
+    Percent(Percent),
+}
+
+#[derive(ToSchema)]
+#[schema(pattern = "^(100|[0-9]{1,2})%$")]
+struct Percent(String);
+
+/// In which role a message is said, as it may be written.
+#[derive(ToSchema)]
+pub(crate) enum SaidRole {
+    #[schema(rename = "USER")]
+    User,
+    #[schema(rename = "AI")]
+    Ai,
+    #[schema(rename = "SYSTEM")]
+    System,
+    #[schema(rename = "TOOL")]
+    Tool,
+    #[schema(rename = "user")]
+    OpenAiUser,
+    #[schema(rename = "assistant")]
+    Assistant,
+    #[schema(rename = "system")]
+    OpenAiSystem,
+    #[schema(rename = "tool")]
+    OpenAiTool,
+}
+
+/// A text, or parts, each an object with a `type`.
+#[derive(Debug, ToSchema)]
+#[serde(untagged)]
+#[schema(as = Content)]
+pub enum ContentForm {
+    /// A text.
+    Text(String),
+    /// Parts.
+    Parts(Vec<ContentPart>),
+}
+
+/// The schema of parts of messages.
+#[derive(Debug, ToSchema)]
+pub struct ContentPart {
+    r#type: String,
+    text: Option<String>,
+}
+
+/// When a step is entered.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(as = Condition)]
+enum ConditionForm {
+    ToolUsed(ToolUsed),
+    SequenceMatch(SequenceMatch),
+    All(AllOf),
+    Any(AnyOf),
+    Not(NotThis),
+}
+
+/// The tool was used since the last reset.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ToolUsed {
+    r#type: ToolUsedType,
+    value: ToolName,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ToolUsedType {
+    ToolUsed,
+}
+
+/// The newest tools that were used are those of the step's sequence.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SequenceMatch {
+    r#type: SequenceMatchType,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum SequenceMatchType {
+    SequenceMatch,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AllOf {
+    #[schema(no_recursion, min_items = 1)]
+    all: Vec<ConditionForm>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AnyOf {
+    #[schema(no_recursion, min_items = 1)]
+    any: Vec<ConditionForm>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NotThis {
+    #[schema(no_recursion)]
+    not: Box<ConditionForm>,
+}
