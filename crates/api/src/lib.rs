@@ -29,8 +29,10 @@ pub use callboard_core::{
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     form::Field,
+    id::{AgentName, RunId, SessionId, SetName, ThreadId},
     prompt::{Format, Layout, PartReport as PromptPart},
     run::{Kind as RunKind, Limits, Used},
+    schema::Label,
     session::SessionPatch,
     step::{
         Step,

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use self::answer::Reply;
 pub(crate) use self::answer::broken;
 pub(crate) use self::{
-    follow::{Follow, Item, Piece},
+    follow::{Follow, Item},
     patience::Patience,
     remote::Remote,
 };

@@ -23,6 +23,7 @@ mod why;
 
 use std::{process::ExitCode, sync::Arc};
 
+use callboard_api as api;
 use callboard_engine::{
     Board,
     store::{Durability, Lease},
@@ -31,7 +32,6 @@ use callboard_server::{Drive, Limits, Local, Settings};
 use http::Method;
 
 use crate::{
-    answers,
     cli::{Command, Global, Which},
     client::{Client, OnSession, Remote},
     config::{self, Place},
@@ -113,7 +113,7 @@ impl Context {
             return Ok(OnSession { client, id: id.clone() });
         }
         let last = client.call(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", 1);
-        let last: answers::LastSession = last.answer().await?.it;
+        let last: api::SessionList = last.answer().await?.it;
         let id = last.sessions.into_iter().next().map(|session| session.id).ok_or_else(|| {
             Failure::failed("not_found", "there is no session yet")
                 .hint("make one with `callboard session new` or `callboard run TEAM.toml`")

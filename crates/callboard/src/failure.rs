@@ -1,47 +1,17 @@
 //! Why a command was not done: for people, for programs, and as an exit status.
 
 use callboard_model::ModelError;
-use serde::{Deserialize, Serialize};
 
 /// Why a command was not done.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What is wrong and what would do.
+    /// What is wrong and what would do: a problem as a call answers it, or the gist of one.
     pub(crate) problem: Box<Problem>,
     /// Whether the command was used wrongly, other than that it failed.
     pub(crate) is_wrong_use: bool,
 }
 
-/// What is wrong and what would do: problem JSON as calls answer it, of which a failure of this program has the gist.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Problem {
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    /// The status of the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) status: Option<u16>,
-    /// The stable word for the kind of error.
-    pub(crate) code: String,
-    /// What is wrong.
-    pub(crate) detail: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pointer: Option<String>,
-    /// Each single fault with its JSON pointer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<Fault>,
-    /// What would do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) hint: Option<String>,
-}
-
-/// One thing that is wrong with what was sent.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Fault {
-    pointer: String,
-    detail: String,
-}
+pub(crate) use callboard_api::Problem;
 
 impl Failure {
     /// A command that could not be done.

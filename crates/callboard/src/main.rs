@@ -1,6 +1,5 @@
 //! Callboard on the command line.
 
-mod answers;
 mod cli;
 mod client;
 mod commands;

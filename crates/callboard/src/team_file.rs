@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use callboard_api as api;
 use callboard_engine::core::{
     agent::Agent,
     audience::Audience,
@@ -12,11 +13,9 @@ use callboard_engine::core::{
     step::Steps,
 };
 use http::Method;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
 
 use crate::{
-    answers::Session,
     client::{Answer, Client, OnSession},
     failure::Failure,
     terminal,
@@ -76,11 +75,9 @@ pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
 
 impl SetSource {
     async fn put(&self, session: &OnSession<'_>) -> Result<(), Failure> {
-        let mut body = json!({ "content": self.content.as_deref().unwrap_or_default() });
-        if let (Some(fields), Some(audience)) = (body.as_object_mut(), &self.visible_to) {
-            fields.insert("visible_to".to_owned(), json!(audience));
-        }
-        session.call(Method::PUT, &["context-sets", self.name.as_str()]).json(&body).done().await
+        let content = self.content.clone().unwrap_or_default();
+        let put = api::PutContextSet { content, visible_to: self.visible_to.clone(), enabled: None };
+        session.call(Method::PUT, &["context-sets", self.name.as_str()]).json(&put).done().await
     }
 
     fn read(&self, folder: &Path) -> Result<Arc<str>, Failure> {
@@ -92,33 +89,22 @@ impl SetSource {
     }
 }
 
-/// What a session is made of, as far as it is said.
-#[derive(Serialize)]
-struct NewSession<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<SessionId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    agents: &'a [Agent],
-    default_visibility: &'a Visible,
-    share: &'a [Share],
-    grant: &'a [Grant],
-    prompt: &'a Profile,
-    limits: &'a Limits,
-    #[serde(skip_serializing_if = "Steps::is_empty")]
-    steps: &'a Steps,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl_seconds: Option<Ttl>,
-}
-
 impl TeamFile {
     /// Makes the session, all of it or none.
-    pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<Session>, Failure> {
-        let Self { title, agents, default_visibility, share, grant, prompt, limits, steps, ttl_seconds, .. } = self;
-        let (title, ttl_seconds) = (title.as_deref(), *ttl_seconds);
-        let new =
-            NewSession { id, title, agents, default_visibility, share, grant, prompt, limits, steps, ttl_seconds };
-        let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<Session>().await?;
+    pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<api::Session>, Failure> {
+        let new = api::NewSession {
+            id,
+            title: self.title.clone(),
+            agents: self.agents.clone(),
+            default_visibility: Some(self.default_visibility.clone()),
+            share: self.share.clone(),
+            grant: self.grant.clone(),
+            prompt: Some(self.prompt.clone()),
+            ttl_seconds: self.ttl_seconds,
+            limits: Some(self.limits.clone()),
+            steps: self.steps.clone(),
+        };
+        let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<api::Session>().await?;
         if self.sets.is_empty() {
             return Ok(made);
         }

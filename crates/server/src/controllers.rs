@@ -19,7 +19,6 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use callboard_api as api;
-use callboard_core::{id, schema};
 
 use crate::app::App;
 
@@ -29,9 +28,9 @@ use crate::app::App;
     api::Problem,
     api::ContextSetUpdate,
     api::Roles,
-    schema::Label,
-    id::AgentName,
-    id::SessionId
+    api::Label,
+    api::AgentName,
+    api::SessionId
 )))]
 struct Document;
 

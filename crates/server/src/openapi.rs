@@ -2,10 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use utoipa::ToSchema;
-
-use callboard_core::{id::SessionId, schema::Label};
-
 use crate::controllers;
 
 /// The OpenAPI document of all calls.
@@ -79,9 +75,7 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
         if on_session {
             parameters.push(acting());
         }
-        for parameter in parameters {
-            narrow(parameter);
-        }
+        parameters.iter_mut().for_each(never_null);
     }
     let has_body = call.contains_key("requestBody");
     let Some(responses) = call.get_mut("responses").and_then(Value::as_object_mut) else { return };
@@ -116,28 +110,13 @@ fn if_match() -> Value {
     })
 }
 
-/// Says what stands in an address or a head more closely.
-fn narrow(parameter: &mut Value) {
-    // What is left out of a query or a head is not there; it has no way to say `null`.
+/// What is left out of a query or a head is not there; it has no way to say `null`.
+fn never_null(parameter: &mut Value) {
     if let Some(kind) = parameter.pointer_mut("/schema/type")
         && let Some(word) = kind.as_array().and_then(|kinds| kinds.first().cloned())
     {
         *kind = word;
     }
-    let schema = match parameter.get("name").and_then(Value::as_str) {
-        Some("session") => reference::<SessionId>(),
-        Some("name" | "thread" | "run" | "token" | "path") => reference::<Label>(),
-        _ => return,
-    };
-    if parameter.get("in").and_then(Value::as_str) == Some("path")
-        && let Some(fields) = parameter.as_object_mut()
-    {
-        fields.insert("schema".to_owned(), schema);
-    }
-}
-
-fn reference<T: ToSchema>() -> Value {
-    json!({"$ref": format!("#/components/schemas/{}", T::name())})
 }
 
 /// The statuses with which a call can fail.

@@ -4,24 +4,12 @@ use std::sync::Arc;
 
 use callboard_api::{DELTA, Delta, FollowQuery, words};
 use callboard_core::{
-    conversation::facts::MessageAdded,
-    entry::Hash,
-    error::Error as Refusal,
-    fact::Fact,
-    id::Seq,
-    state::State,
-    view::Projected,
-    viewer::Viewer,
+    conversation::facts::MessageAdded, entry::Hash, error::Error as Refusal, fact::Fact, id::Seq, state::State,
+    view::Projected, viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 
-use crate::{
-    app::App,
-    caller::Authorized,
-    params,
-    problem::Problem,
-    rights::Rank,
-};
+use crate::{app::App, caller::Authorized, params, problem::Problem, rights::Rank};
 
 /// An open stream. It ends with the server, with its session, and with its caller's right to it.
 pub(crate) struct Feed {
@@ -50,7 +38,11 @@ pub(crate) enum Item {
 
 impl Feed {
     /// Opens a stream. `last` is the last entry that the caller has, where it comes back.
-    pub(crate) async fn open<R>(caller: &Authorized<R>, query: FollowQuery, last: Option<Seq>) -> Result<Self, Problem> {
+    pub(crate) async fn open<R>(
+        caller: &Authorized<R>,
+        query: FollowQuery,
+        last: Option<Seq>,
+    ) -> Result<Self, Problem> {
         let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
         let roles = params::roles(query.roles.as_deref())?;
         let wants_deltas = if types.is_empty() {

@@ -3,7 +3,8 @@
 use std::{io, time::Duration};
 
 use bytes::Bytes;
-use callboard_engine::core::id::{AgentName, Seq};
+use callboard_api as api;
+use callboard_engine::core::id::Seq;
 use callboard_server::Pieces;
 use eventsource_stream::{EventStream, Eventsource as _};
 use futures::{StreamExt as _, stream};
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::{OnSession, Patience};
-use crate::{answers::Entry, cli::Eyes, failure::Failure, output::Output};
+use crate::{cli::Eyes, failure::Failure, output::Output};
 
 /// For how long a stream may say nothing, not even that it is still there.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -30,17 +31,9 @@ pub(crate) struct Follow<'a> {
 /// What comes.
 pub(crate) enum Item {
     /// An entry.
-    Entry(Entry),
+    Entry(api::Entry),
     /// A piece of what a model says.
-    Piece(Piece),
-}
-
-/// A piece of what a model says.
-#[derive(Deserialize)]
-pub(crate) struct Piece {
-    pub(crate) turn: u64,
-    pub(crate) agent: AgentName,
-    pub(crate) text: String,
+    Piece(api::Delta),
 }
 
 impl<'a> Follow<'a> {
@@ -71,10 +64,10 @@ impl<'a> Follow<'a> {
             match open.next().await {
                 Some(Ok(event)) => {
                     self.patience.restore();
-                    if event.id.is_empty() || event.event == "turn.delta" {
+                    if event.id.is_empty() || event.event == api::DELTA {
                         return read(&event.data).map(Item::Piece);
                     }
-                    let entry: Entry = read(&event.data)?;
+                    let entry: api::Entry = read(&event.data)?;
                     self.after = entry.seq;
                     return Ok(Item::Entry(entry));
                 }

@@ -1,20 +1,23 @@
 //! `callboard form`.
 
+use callboard_api as api;
 use callboard_engine::core::form::{Field, ValueType};
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::{
-    answers::{Form, Set, Sets},
-    cli,
-    failure::Failure,
-    output::Output,
-};
+use crate::{cli, failure::Failure, output::Output};
 
 pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(), Failure> {
     match command {
         cli::Form::List { which } => {
-            let sets = context.session(&which).await?.get(&["context-sets"]).answer::<Sets>().await?.it.context_sets;
+            let sets = context
+                .session(&which)
+                .await?
+                .get(&["context-sets"])
+                .answer::<api::ContextSetList>()
+                .await?
+                .it
+                .context_sets;
             let forms: Vec<_> = sets.iter().filter_map(|set| Some((set, set.form.as_ref()?))).collect();
             let json: Vec<_> = forms.iter().map(|(set, form)| as_json(set, form)).collect();
             context.output.answer(&json!({"forms": json}), |output| {
@@ -23,7 +26,7 @@ pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(),
         }
         cli::Form::Answer { which, name, answers } => {
             let session = context.session(&which).await?;
-            let set = session.get(&["context-sets", name.as_str()]).answer::<Set>().await?.it;
+            let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?.it;
             let fields = set.form.map(|form| form.fields).unwrap_or_default();
             let answers: Map<String, Value> = answers
                 .into_iter()
@@ -33,8 +36,10 @@ pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(),
                     (key, value)
                 })
                 .collect();
-            let answers = json!({ "answers": answers });
-            let set = session.post(&["forms", name.as_str()], &answers).answer::<Set>().await?;
+            let set = session
+                .post(&["forms", name.as_str()], &api::FormAnswers { answers })
+                .answer::<api::ContextSet>()
+                .await?;
             context.output.answer(&set.json, |output| output.line(set.it.content.as_deref().unwrap_or_default()));
         }
     }
@@ -77,7 +82,7 @@ pub(super) fn wanted(field: &Field) -> String {
 }
 
 /// A form with what it is about.
-fn as_json(set: &Set, form: &Form) -> Value {
+fn as_json(set: &api::ContextSet, form: &api::Form) -> Value {
     let mut value = json!(form);
     if let Value::Object(fields) = &mut value {
         fields.insert("request".to_owned(), json!(set.content));
@@ -85,7 +90,7 @@ fn as_json(set: &Set, form: &Form) -> Value {
     value
 }
 
-fn show(set: &Set, form: &Form, output: Output) {
+fn show(set: &api::ContextSet, form: &api::Form, output: Output) {
     output.line(format!("{} ({})", set.name, if form.answered { "answered" } else { "open" }));
     let content = set.content.as_deref().unwrap_or_default();
     content.lines().for_each(|line| output.line(format!("    {line}")));

@@ -1,10 +1,10 @@
 //! `callboard session journal`.
 
+use callboard_api as api;
 use callboard_engine::core::entry::Actor;
 
 use super::Context;
 use crate::{
-    answers::{self, Entry},
     cli::Journal,
     client::{Follow, Item, OnSession},
     failure::Failure,
@@ -24,7 +24,7 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
     let Journal { eyes, after, limit, types, .. } = args;
     let types = (!types.is_empty()).then(|| types.join(","));
     let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types);
-    let journal = call.eyes(&eyes).answer::<answers::Journal>().await?;
+    let journal = call.eyes(&eyes).answer::<api::JournalPage>().await?;
     output.answer(&journal.json, |output| journal.it.entries.iter().for_each(|entry| line(entry, output)));
     Ok(())
 }
@@ -40,12 +40,12 @@ async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Resul
     Ok(())
 }
 
-fn line(entry: &Entry, output: Output) {
+fn line(entry: &api::Entry, output: Output) {
     let by = match &entry.by {
         Actor::Agent(name) => name.to_string(),
         by => by.to_string(),
     };
     let seq = output.paint(Style::Quiet, format!("{:>5}", entry.seq));
     let by = output.paint(Style::Name, by);
-    output.line(format!("{seq}  {}  {by}  {}  {}", entry.at, entry.kind, entry.data.get()));
+    output.line(format!("{seq}  {}  {by}  {}  {}", entry.at, entry.kind, entry.data));
 }

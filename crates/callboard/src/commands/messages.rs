@@ -1,11 +1,11 @@
 //! `callboard messages`.
 
+use callboard_api as api;
 use callboard_engine::core::conversation::Role;
 use serde_json::Value;
 
 use super::Context;
 use crate::{
-    answers::{self, Message},
     cli,
     failure::Failure,
     output::{Output, Style, indented},
@@ -17,7 +17,7 @@ pub(super) async fn messages(context: &Context, args: cli::Messages) -> Result<(
     let call = session.get(&["threads", args.thread.as_str(), "messages"]).eyes(&args.eyes);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
-    let page = call.answer::<answers::Messages>().await?;
+    let page = call.answer::<api::MessageList>().await?;
     context.output.answer(&page.json, |output| page.it.messages.iter().for_each(|message| show(message, output)));
     Ok(())
 }
@@ -32,7 +32,7 @@ fn word(role: Role) -> &'static str {
     }
 }
 
-fn show(message: &Message, output: Output) {
+fn show(message: &api::Message, output: Output) {
     let speaker = match (&message.agent, message.role) {
         (Some(agent), _) => agent.to_string(),
         (None, role) => word(role).to_owned(),

@@ -1,52 +1,35 @@
 //! `callboard prompt`.
 
+use callboard_api as api;
 use callboard_engine::core::{
-    count::Counting,
-    id::{AgentName, Seq, ThreadId},
+    count::{Counting, Tokens},
     prompt::PartReport,
 };
-use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
 use crate::{
-    answers::Prompt,
     cli::{self, PromptFormat},
     failure::Failure,
     output::Output,
 };
 
-/// Which prompt is wanted.
-#[derive(Serialize)]
-struct Wanted {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<AgentName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thread: Option<ThreadId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    budget: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<Seq>,
-    format: &'static str,
-}
-
 pub(super) async fn prompt(context: &Context, args: cli::Prompt) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let format = match args.format {
-        PromptFormat::Text => "text",
-        PromptFormat::Openai => "openai",
-        PromptFormat::Anthropic => "anthropic",
+        PromptFormat::Text => api::Format::Text,
+        PromptFormat::Openai => api::Format::OpenAi,
+        PromptFormat::Anthropic => api::Format::Anthropic,
     };
     let cli::Prompt { agent, thread, model, budget, at, .. } = args;
-    let wanted = Wanted { agent, thread, model, budget, at, format };
-    let prompt = session.post(&["prompt"], &wanted).answer::<Prompt>().await?;
+    let budget = budget.map(Tokens);
+    let wanted = api::PromptBody { agent, thread, model, budget, at, format, ..api::PromptBody::default() };
+    let prompt = session.post(&["prompt"], &wanted).answer::<api::Prompt>().await?;
     context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())
 }
 
-fn show(prompt: &Prompt, output: Output) {
+fn show(prompt: &api::Prompt, output: Output) {
     if let Some(text) = &prompt.text {
         output.write(text);
     }

@@ -9,6 +9,7 @@ mod watch;
 
 use std::{path::Path, process::ExitCode};
 
+use callboard_api as api;
 use callboard_engine::core::{
     agent::{Agent, Role},
     conversation::{NewMessage, Role as MessageRole},
@@ -16,7 +17,6 @@ use callboard_engine::core::{
     run::{Kind, Limits, Status},
 };
 use callboard_model::{Endpoints, ModelName};
-use serde::Serialize;
 use serde_json::json;
 
 use self::{
@@ -25,7 +25,6 @@ use self::{
 };
 use super::Context;
 use crate::{
-    answers::{self, Session},
     cli,
     client::{Client, OnSession},
     config,
@@ -34,15 +33,6 @@ use crate::{
     signals::Signals,
     team_file, terminal,
 };
-
-/// What a team is to do.
-#[derive(Serialize)]
-struct NewRun {
-    kind: Kind,
-    input: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limits: Option<Limits>,
-}
 
 /// A run that is being watched.
 struct Work<'a> {
@@ -105,12 +95,13 @@ impl<'a> Work<'a> {
     async fn start(
         context: &'a Context,
         session: OnSession<'a>,
-        known: &Session,
+        known: &api::Session,
         args: &cli::Run,
         input: String,
     ) -> Result<Self, Failure> {
-        let new = NewRun { kind: Kind::Team, input, limits: limits(args, &known.limits) };
-        let run = session.post(&["runs"], &new).answer::<answers::Run>().await?.it;
+        let limits = limits(args, &known.settings.clone().unwrap_or_default().limits);
+        let new = api::NewRun { kind: Kind::Team, input: input.into(), limits };
+        let run = session.post(&["runs"], &new).answer::<api::Run>().await?.it;
         Ok(Self { context, session, run: run.id, after: known.head })
     }
 
@@ -118,9 +109,9 @@ impl<'a> Work<'a> {
     async fn go_on(context: &'a Context, args: &cli::Run, input: Option<&String>) -> Result<Self, Failure> {
         let session = context.session(&cli::Which { session: args.session.clone() }).await?;
         let input = input.map(|word| terminal::text(word)).transpose()?;
-        let known = session.get(&[]).answer::<Session>().await?.it;
+        let known = session.get(&[]).answer::<api::Session>().await?.it;
         check_models(context, &known.agents)?;
-        let runs = session.get(&["runs"]).answer::<answers::Runs>().await?.it.runs;
+        let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
         let Some(unfinished) = runs.into_iter().find(|run| !has_ended(run.status)) else {
             let input = input.ok_or_else(|| {
                 Failure::failed("no_run", format!("no run of the session {} waits to go on", session.id))
@@ -152,7 +143,7 @@ impl<'a> Work<'a> {
     /// Shows what happens in the run and answers what the user is asked, until there is no more to do here.
     async fn watch(self, args: &cli::Run, signals: &Signals) -> Result<ExitCode, Failure> {
         let output = self.context.output;
-        let known = self.session.get(&[]).answer::<Session>().await?.it;
+        let known = self.session.get(&[]).answer::<api::Session>().await?.it;
         if !output.json {
             self.introduce(&known);
         }
@@ -184,11 +175,11 @@ impl<'a> Work<'a> {
 
     /// Holds the run, since whoever watched it leaves.
     async fn hold(&self) -> Result<(), Failure> {
-        let why = json!({"reason": "held by the user"});
+        let why = api::Pause { reason: Some("held by the user".to_owned()) };
         self.session.post(&["runs", self.run.as_str(), "pause"], &why).done().await
     }
 
-    fn introduce(&self, session: &Session) {
+    fn introduce(&self, session: &api::Session) {
         let output = self.context.output;
         let title = session.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
         output.line(format!("session {}, run {}{title}", session.id, self.run));
@@ -206,7 +197,7 @@ impl<'a> Work<'a> {
 /// Says something as the user, in the thread in which runs listen.
 async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
     let message = NewMessage::text(MessageRole::User, text);
-    session.post(&["threads", "main", "messages"], &json!({"messages": [message]})).done().await
+    session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message] }).done().await
 }
 
 fn has_ended(status: Status) -> bool {

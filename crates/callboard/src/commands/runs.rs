@@ -1,11 +1,12 @@
 //! `callboard runs`.
 
+use callboard_api as api;
 use callboard_engine::core::{id::RunId, run::Status};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::Context;
 use crate::{
-    answers::{self, Run},
     cli::{Runs, WhichRun},
     client::OnSession,
     failure::Failure,
@@ -18,33 +19,33 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
         Runs::List(which) => list(context, &context.session(&which).await?).await,
         Runs::Show(run) => {
             let (session, run) = find(context, &run).await?;
-            let run = session.get(&["runs", run.as_str()]).answer::<Run>().await?;
+            let run = session.get(&["runs", run.as_str()]).answer::<api::Run>().await?;
             context.output.answer(&run.json, |output| lines(&run.it, output));
             Ok(())
         }
-        Runs::Pause { run, reason } => change(context, &run, "pause", json!({ "reason": reason })).await,
-        Runs::Resume(run) => change(context, &run, "resume", json!({})).await,
-        Runs::Cancel(run) => change(context, &run, "cancel", json!({})).await,
+        Runs::Pause { run, reason } => change(context, &run, "pause", &api::Pause { reason: Some(reason) }).await,
+        Runs::Resume(run) => change(context, &run, "resume", &json!({})).await,
+        Runs::Cancel(run) => change(context, &run, "cancel", &json!({})).await,
         Runs::ToolResult { run, call, result } => {
-            let results = json!({"results": [{"tool_call_id": call, "content": terminal::text(&result)?}]});
-            change(context, &run, "tool-results", results).await
+            let result = api::ToolResult { tool_call_id: call, content: terminal::text(&result)? };
+            change(context, &run, "tool-results", &api::ToolResults { results: vec![result] }).await
         }
     }
 }
 
-async fn change(context: &Context, which: &WhichRun, verb: &str, body: Value) -> Result<(), Failure> {
+async fn change(context: &Context, which: &WhichRun, verb: &str, body: &impl Serialize) -> Result<(), Failure> {
     let (session, run) = find(context, which).await?;
-    let run = session.post(&["runs", run.as_str(), verb], &body).answer::<Run>().await?;
+    let run = session.post(&["runs", run.as_str(), verb], body).answer::<api::Run>().await?;
     context.output.answer(&run.json, |output| lines(&run.it, output));
     Ok(())
 }
 
 async fn list(context: &Context, session: &OnSession<'_>) -> Result<(), Failure> {
-    let runs = session.get(&["runs"]).answer::<answers::Runs>().await?;
+    let runs = session.get(&["runs"]).answer::<api::RunList>().await?;
     context.output.answer(&runs.json, |output| {
         let mut runs = runs.it.runs;
         runs.sort_by_key(|run| run.started_at);
-        let row = |run: &Run| {
+        let row = |run: &api::Run| {
             let tokens = run.used.prompt_tokens + run.used.completion_tokens;
             let (turns, reason) = (run.used.turns.to_string(), run.reason.clone().unwrap_or_default());
             vec![run.id.to_string(), status(run.status).to_owned(), turns, tokens.to_string(), reason]
@@ -60,7 +61,7 @@ async fn find<'a>(context: &'a Context, which: &WhichRun) -> Result<(OnSession<'
     if let Some(run) = &which.run {
         return Ok((session, run.clone()));
     }
-    let runs = session.get(&["runs"]).answer::<answers::Runs>().await?.it.runs;
+    let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
     let newest = runs.into_iter().max_by_key(|run| (run.started_at, run.id.clone())).ok_or_else(|| {
         Failure::failed("not_found", format!("the session {} has no run", session.id))
             .hint("start one with `callboard run --session ID INPUT`")
@@ -68,7 +69,7 @@ async fn find<'a>(context: &'a Context, which: &WhichRun) -> Result<(OnSession<'
     Ok((session, newest.id))
 }
 
-fn lines(run: &Run, output: Output) {
+fn lines(run: &api::Run, output: Output) {
     output.line(format!("run      {}", run.id));
     let reason = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     output.line(format!("status   {}{reason}", status(run.status)));

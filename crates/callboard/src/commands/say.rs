@@ -1,14 +1,13 @@
 //! `callboard say`.
 
+use callboard_api as api;
 use callboard_engine::core::{
     conversation::{NewMessage, Role},
     id::{MessageId, ThreadId},
 };
-use serde_json::json;
 
 use super::Context;
 use crate::{
-    answers::Added,
     cli::{self, Eyes},
     client::{Answer, OnSession},
     failure::Failure,
@@ -40,10 +39,10 @@ struct Speaker<'a> {
 }
 
 impl Speaker<'_> {
-    async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<Added>, Failure> {
+    async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<api::Added>, Failure> {
         let message = NewMessage { message_id: id, ..NewMessage::text(self.role, text) };
         let path = ["threads", self.thread.as_str(), "messages"];
-        self.session.post(&path, &json!({"messages": [message]})).eyes(&self.eyes).answer().await
+        self.session.post(&path, &api::NewMessages { messages: vec![message] }).eyes(&self.eyes).answer().await
     }
 }
 

@@ -2,20 +2,20 @@
 
 use std::cmp::Reverse;
 
+use callboard_api as api;
 use callboard_engine::core::{
     agent::{Agent, Role},
     count::Tokens,
     prompt::profile::Profile,
-    session::{Ttl, Visible},
-    step::{Step, Steps},
+    session::{SessionPatch, Ttl, Visible},
+    step::Step,
 };
 use http::Method;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
 use super::{Context, journal};
 use crate::{
-    answers::{Session, Sessions},
     cli::{self, SessionNew, SessionUpdate},
     client::Answer,
     failure::Failure,
@@ -39,21 +39,12 @@ pub(super) async fn execute(context: &Context, command: cli::Session) -> Result<
             Ok(())
         }
         cli::Session::Fork { which, at, id } => {
-            let fork = Fork { at: at.map(|seq| seq.0), id };
+            let fork = api::Fork { at, id };
             print(&context.session(&which).await?.post(&["fork"], &fork).answer().await?, context.output);
             Ok(())
         }
         cli::Session::Journal(args) => journal::journal(context, args).await,
     }
-}
-
-/// Where a session is forked.
-#[derive(Serialize)]
-struct Fork {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<callboard_engine::core::id::SessionId>,
 }
 
 async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
@@ -73,7 +64,7 @@ async fn list(context: &Context) -> Result<(), Failure> {
         let call = context.client.call(Method::GET, &["v1", "sessions"]).maybe("cursor", cursor.as_ref());
         let page: Sessions = call.answer().await?.it;
         for json in page.sessions {
-            let it: Session = serde_json::from_str(json.get())
+            let it: api::Session = serde_json::from_str(json.get())
                 .map_err(|error| Failure::failed("not_understood", format!("a session is not understood: {error}")))?;
             sessions.push(Answer { json, it });
         }
@@ -85,7 +76,7 @@ async fn list(context: &Context) -> Result<(), Failure> {
     sessions.sort_by_key(|session| Reverse(session.it.last_activity));
     let json: Vec<_> = sessions.iter().map(|session| &*session.json).collect();
     context.output.answer(&Listed { sessions: json }, |output| {
-        let row = |Answer { it, .. }: &Answer<Session>| {
+        let row = |Answer { it, .. }: &Answer<api::Session>| {
             let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
             let title = it.title.clone().unwrap_or_default();
             vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
@@ -96,27 +87,17 @@ async fn list(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A page of sessions, as they came.
+#[derive(Deserialize)]
+struct Sessions {
+    sessions: Vec<Box<RawValue>>,
+    next_cursor: Option<String>,
+}
+
 /// Sessions, as they came.
 #[derive(Serialize)]
 struct Listed<'a> {
     sessions: Vec<&'a RawValue>,
-}
-
-/// What is to be changed of a session.
-#[derive(Serialize)]
-struct Patch {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agents: Option<Vec<Agent>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    default_visibility: Option<Visible>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl_seconds: Option<Ttl>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<Profile>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    steps: Option<Steps>,
 }
 
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
@@ -126,7 +107,8 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     // A file without steps says nothing about them.
     let steps = steps.filter(|steps| !steps.is_empty());
     let prompt = if args.budget.is_some() || args.answer_tokens.is_some() {
-        let before = session.get(&[]).eyes(&args.eyes).answer::<Session>().await?.it.prompt;
+        let before =
+            session.get(&[]).eyes(&args.eyes).answer::<api::Session>().await?.it.settings.unwrap_or_default().prompt;
         Some(Profile {
             budget: args.budget.map(Tokens).or(before.budget),
             answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
@@ -136,13 +118,21 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         None
     };
     let default_visibility = args.default_visibility.map(Visible);
-    let patch = Patch { title: args.title, agents, default_visibility, ttl_seconds: args.ttl, prompt, steps };
+    let patch = SessionPatch {
+        title: args.title,
+        agents,
+        default_visibility,
+        ttl_seconds: args.ttl,
+        prompt,
+        steps,
+        ..SessionPatch::default()
+    };
     let updated = session.call(Method::PATCH, &[]).json(&patch).eyes(&args.eyes).answer().await?;
     print(&updated, context.output);
     Ok(())
 }
 
-fn print(session: &Answer<Session>, output: Output) {
+fn print(session: &Answer<api::Session>, output: Output) {
     let Answer { json, it } = session;
     output.answer(json, |output| {
         output.line(format!("session    {}", it.id));
@@ -150,7 +140,10 @@ fn print(session: &Answer<Session>, output: Output) {
             output.line(format!("title      {title}"));
         }
         it.agents.iter().for_each(|agent| output.line(format!("agent      {}", named(agent))));
-        it.steps.iter().for_each(|step| output.line(format!("step       {}", titled(step))));
+        it.settings
+            .iter()
+            .flat_map(|settings| settings.steps.iter())
+            .for_each(|step| output.line(format!("step       {}", titled(step))));
         output.line(format!("entries    {}", it.head));
         output.line(format!("created    {}", it.created_at));
         output.line(format!("last used  {}", it.last_activity));

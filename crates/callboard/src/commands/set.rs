@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use callboard_engine::core::{audience::Audience, context_set::Outcome};
+use callboard_api as api;
+use callboard_engine::core::context_set::Outcome;
 use http::Method;
-use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
 use crate::{
-    answers,
     cli::{Set, SetPut},
     failure::Failure,
     output::Output,
@@ -20,12 +19,12 @@ pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failu
     match command {
         Set::List { which, eyes } => {
             let session = context.session(&which).await?;
-            let sets = session.get(&["context-sets"]).eyes(&eyes).answer::<answers::Sets>().await?;
+            let sets = session.get(&["context-sets"]).eyes(&eyes).answer::<api::ContextSetList>().await?;
             context.output.answer(&sets.json, |output| table(&sets.it.context_sets, output));
         }
         Set::Show { which, eyes, name } => {
             let session = context.session(&which).await?;
-            let set = session.get(&["context-sets", name.as_str()]).eyes(&eyes).answer::<answers::Set>().await?;
+            let set = session.get(&["context-sets", name.as_str()]).eyes(&eyes).answer::<api::ContextSet>().await?;
             context.output.answer(&set.json, |output| show(&set.it, output));
         }
         Set::Put(args) => put(context, args).await?,
@@ -38,23 +37,13 @@ pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failu
     Ok(())
 }
 
-/// What a set is to be.
-#[derive(Serialize)]
-struct Put {
-    content: Arc<str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    visible_to: Option<Audience>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    enabled: Option<bool>,
-}
-
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let path = ["context-sets", args.name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
-        (None, None) => match session.get(&path).eyes(&args.eyes).answer::<answers::Set>().await {
+        (None, None) => match session.get(&path).eyes(&args.eyes).answer::<api::ContextSet>().await {
             Ok(set) => set.it.content,
             Err(failure) if is_no_set(&failure) => None,
             Err(failure) => return Err(failure),
@@ -64,11 +53,11 @@ async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
         Failure::usage("invalid", format!("there is no context set {}, so say its content", args.name))
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
-    let put = Put { content, visible_to: args.visible_to, enabled: args.enabled };
-    let set = session.call(Method::PUT, &path).json(&put).eyes(&args.eyes).answer::<answers::Set>().await?;
-    context.output.answer(&set.json, |output| {
-        let set = &set.it;
-        output.line(format!("{} is {}: {}", set.name, set.outcome.map_or("there", word), summary(set)));
+    let put = api::PutContextSet { content, visible_to: args.visible_to, enabled: args.enabled };
+    let put = session.call(Method::PUT, &path).json(&put).eyes(&args.eyes).answer::<api::PutContextSetAnswer>().await?;
+    context.output.answer(&put.json, |output| {
+        let api::PutContextSetAnswer { set, outcome } = &put.it;
+        output.line(format!("{} is {}: {}", set.name, outcome.map_or("there", word), summary(set)));
     });
     Ok(())
 }
@@ -91,8 +80,8 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-fn table(sets: &[answers::Set], output: Output) {
-    let row = |set: &answers::Set| {
+fn table(sets: &[api::ContextSet], output: Output) {
+    let row = |set: &api::ContextSet| {
         let form = set.form.as_ref().map(|form| if form.answered { "form, answered" } else { "form, open" });
         let off = (!set.enabled).then_some("switched off");
         let notes = form.into_iter().chain(off).collect::<Vec<_>>().join(", ");
@@ -101,7 +90,7 @@ fn table(sets: &[answers::Set], output: Output) {
     output.table(&["SET", "TOKENS", "VISIBLE TO", ""], &sets.iter().map(row).collect::<Vec<_>>());
 }
 
-fn show(set: &answers::Set, output: Output) {
+fn show(set: &api::ContextSet, output: Output) {
     output.note(format!("{}: {}", set.name, summary(set)));
     match &set.content {
         Some(content) => output.line(&**content),
@@ -109,7 +98,7 @@ fn show(set: &answers::Set, output: Output) {
     }
 }
 
-fn summary(set: &answers::Set) -> String {
+fn summary(set: &api::ContextSet) -> String {
     let off = if set.enabled { "" } else { ", switched off" };
     format!("{} tokens, visible to {}{off}", set.tokens, set.visible_to)
 }

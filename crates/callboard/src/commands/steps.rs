@@ -1,13 +1,14 @@
 //! `callboard steps`.
 
-use callboard_engine::core::{id::StepName, session::Ttl};
+use std::sync::Arc;
+
+use callboard_api as api;
+use callboard_engine::core::session::Ttl;
 use http::Method;
-use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
 use crate::{
-    answers::{Offer, Orchestration},
     cli::{Steps, StepsSet},
     client::Answer,
     failure::Failure,
@@ -22,7 +23,7 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
         Steps::Show { which, eyes } => context.session(&which).await?.get(&[STATE]).eyes(&eyes).answer().await?,
         Steps::Use { which, eyes, tool } => {
             let session = context.session(&which).await?;
-            session.post(&[STATE, "tools"], &json!({ "tool": tool })).eyes(&eyes).answer().await?
+            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).eyes(&eyes).answer().await?
         }
         Steps::Advance { which, eyes } => {
             let session = context.session(&which).await?;
@@ -35,13 +36,14 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
         }
         Steps::Usage { which, eyes, prompt, completion } => {
             let session = context.session(&which).await?;
-            let used = json!({"prompt_tokens": prompt.unwrap_or_default(), "completion_tokens": completion.unwrap_or_default()});
+            let (prompt_tokens, completion_tokens) = (prompt.unwrap_or_default(), completion.unwrap_or_default());
+            let used = api::ReportedUsage { prompt_tokens, completion_tokens };
             session.post(&[STATE, "usage"], &used).eyes(&eyes).answer().await?
         }
         Steps::Allowed { which, eyes, tools } => {
             let session = context.session(&which).await?;
-            let call = session.post(&[STATE, "allowed-tools"], &json!({ "tools": tools })).eyes(&eyes);
-            let offer = call.answer::<Offer>().await?;
+            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools }).eyes(&eyes);
+            let offer = call.answer::<api::Offer>().await?;
             context.output.answer(&offer.json, |output| table(&offer.it, output));
             return Ok(());
         }
@@ -50,28 +52,17 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
     Ok(())
 }
 
-/// Where the team is to be; what is left out stays as it is.
-#[derive(Serialize)]
-struct Place {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    active_step: Option<Option<StepName>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sequence_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl_seconds: Option<Ttl>,
-}
-
-async fn set(context: &Context, args: StepsSet) -> Result<Answer<Orchestration>, Failure> {
+async fn set(context: &Context, args: StepsSet) -> Result<Answer<api::Orchestration>, Failure> {
     let session = context.session(&args.which).await?;
     let active_step = args.step.map(Some).or(args.default.then_some(None));
-    let place = Place { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
+    let place = api::OrchestrationPatch { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
     session.call(Method::PATCH, &[STATE]).json(&place).eyes(&args.eyes).answer().await
 }
 
 /// How many of the tools that were used are shown to people.
 const SHOWN: usize = 10;
 
-fn print(state: &Answer<Orchestration>, output: Output) {
+fn print(state: &Answer<api::Orchestration>, output: Output) {
     let Answer { json, it } = state;
     output.answer(json, |output| {
         let step = it.active_step.as_ref().map_or_else(|| "none is active".to_owned(), ToString::to_string);
@@ -91,7 +82,7 @@ fn print(state: &Answer<Orchestration>, output: Output) {
     });
 }
 
-fn used(tools: &[String]) -> String {
+fn used(tools: &[Arc<str>]) -> String {
     let shown = tools.get(tools.len().saturating_sub(SHOWN)..).unwrap_or_default();
     match (shown.is_empty(), tools.len() - shown.len()) {
         (true, _) => "no tool yet".to_owned(),
@@ -104,7 +95,7 @@ fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn table(offer: &Offer, output: Output) {
+fn table(offer: &api::Offer, output: Output) {
     let allowed = offer.allowed.iter().map(|tool| vec![tool.clone(), "yes".to_owned(), String::new()]);
     let denied = offer.denied.iter().map(|denied| vec![denied.tool.clone(), "no".to_owned(), denied.reason.clone()]);
     output.table(&["TOOL", "ALLOWED", ""], &allowed.chain(denied).collect::<Vec<_>>());

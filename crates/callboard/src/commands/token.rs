@@ -1,35 +1,25 @@
 //! `callboard token`.
 
-use callboard_engine::core::id::AgentName;
+use callboard_api as api;
+use callboard_engine::core::access_token::Role;
 use http::Method;
-use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
 use crate::{
-    answers,
     cli::{Token, TokenHolder, TokenRole},
     failure::Failure,
 };
-
-/// For whom a token is to stand.
-#[derive(Serialize)]
-struct New {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<AgentName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'static str>,
-}
 
 pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Failure> {
     match command {
         Token::New { which, holder: TokenHolder { agent, role } } => {
             let role = role.map(|role| match role {
-                TokenRole::User => "user",
-                TokenRole::Manager => "manager",
+                TokenRole::User => Role::User,
+                TokenRole::Manager => Role::Manager,
             });
             let session = context.session(&which).await?;
-            let made = session.post(&["tokens"], &New { agent, role }).answer::<answers::Token>().await?;
+            let made = session.post(&["tokens"], &api::NewToken { agent, role }).answer::<api::Token>().await?;
             context.output.answer(&made.json, |output| {
                 output.note(format!("{} stands for {}; it is not shown again", made.it.id, holder(&made.it)));
                 output.line(made.it.token.as_deref().unwrap_or_default());
@@ -37,9 +27,9 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
         }
         Token::List(which) => {
             let session = context.session(&which).await?;
-            let list = session.get(&["tokens"]).answer::<answers::TokenList>().await?;
+            let list = session.get(&["tokens"]).answer::<api::TokenList>().await?;
             context.output.answer(&list.json, |output| {
-                let row = |token: &answers::Token| vec![token.id.clone(), holder(token), token.created_at.to_string()];
+                let row = |token: &api::Token| vec![token.id.to_string(), holder(token), token.created_at.to_string()];
                 output.table(&["TOKEN", "FOR", "MADE"], &list.it.tokens.iter().map(row).collect::<Vec<_>>());
             });
         }
@@ -52,9 +42,11 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
 }
 
 /// For whom a token stands.
-fn holder(token: &answers::Token) -> String {
+fn holder(token: &api::Token) -> String {
     match (&token.agent, &token.role) {
         (Some(agent), _) => agent.to_string(),
-        (None, role) => format!("the {}", role.as_deref().unwrap_or("bearer")),
+        (None, Some(Role::User)) => "the user".to_owned(),
+        (None, Some(Role::Manager)) => "the manager".to_owned(),
+        (None, None) => "the bearer".to_owned(),
     }
 }

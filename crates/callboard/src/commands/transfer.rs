@@ -3,6 +3,7 @@
 use std::{io, io::Write, path::Path};
 
 use bytes::BytesMut;
+use callboard_api as api;
 use callboard_server::Pieces;
 use futures::{StreamExt as _, stream};
 use http::Method;
@@ -10,7 +11,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
-use crate::{answers::Session, cli, client::broken, failure::Failure, output::Output};
+use crate::{cli, client::broken, failure::Failure, output::Output};
 
 /// How much is read at once.
 const PIECE_BYTES: usize = 64 << 10;
@@ -38,7 +39,7 @@ pub(super) async fn import(context: &Context, args: cli::Import) -> Result<(), F
         pieces_of(file.map_err(|error| unreadable(&args.file, &error))?)
     };
     let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
-    let session = call.answer::<Session>().await?;
+    let session = call.answer::<api::Session>().await?;
     context.output.answer(&session.json, |output| {
         output.line(format!("{} is there, with {} entries", session.it.id, session.it.head));
     });

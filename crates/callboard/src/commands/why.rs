@@ -1,8 +1,9 @@
 //! `callboard why`.
 
+use callboard_api as api;
+
 use super::Context;
 use crate::{
-    answers::{Finding, Findings},
     cli,
     failure::Failure,
     output::{Output, Style, indented},
@@ -10,7 +11,7 @@ use crate::{
 
 pub(super) async fn why(context: &Context, args: cli::Why) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
-    let answer = session.get(&["why"]).query("text", args.text).eyes(&args.eyes).answer::<Findings>().await?;
+    let answer = session.get(&["why"]).query("text", args.text).eyes(&args.eyes).answer::<api::Findings>().await?;
     context.output.answer(&answer.json, |output| {
         let findings = &answer.it.findings;
         if findings.is_empty() {
@@ -21,7 +22,7 @@ pub(super) async fn why(context: &Context, args: cli::Why) -> Result<(), Failure
     Ok(())
 }
 
-fn show(finding: &Finding, output: Output) {
+fn show(finding: &api::Finding, output: Output) {
     let place = output.paint(Style::Quiet, format!("{}, {}", finding.at, finding.kind));
     let by = output.paint(Style::Name, finding.by.to_string());
     output.line(format!("entry {}: {} by {by} ({place})", finding.seq, finding.subject));
@@ -38,6 +39,10 @@ fn show(finding: &Finding, output: Output) {
             .line(format!("  shown to {} in turn {} of {} (entry {})", shown.agent, shown.turn, shown.run, shown.seq));
     }
     if let Some(gone) = &finding.gone {
-        output.line(format!("  {} by {} in entry {}", gone.how, gone.by, gone.seq));
+        let how = match gone.how {
+            api::HowGone::Replaced => "replaced",
+            api::HowGone::Deleted => "deleted",
+        };
+        output.line(format!("  {how} by {} in entry {}", gone.by, gone.seq));
     }
 }

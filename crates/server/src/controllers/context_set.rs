@@ -71,7 +71,7 @@ impl Seen {
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
     operation_id = "list_context_sets",
-    params(("session" = String, Path, description = "The session"), api::PageQuery),
+    params(("session" = api::SessionId, Path, description = "The session"), api::PageQuery),
     responses((status = OK, description = "The sets that the caller sees, by name", body = api::ContextSetList)))]
 async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>) -> Result<Response, Problem> {
     let after = After::read(query.cursor.as_deref())?;
@@ -96,7 +96,7 @@ async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>)
 /// Read a context set
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "read_context_set",
-    params(("session" = String, Path, description = "The session"), ("name" = String, Path, description = "The set")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
     responses((status = OK, description = "The set", body = api::ContextSet)))]
 async fn read(caller: Authorized<ReadSets>, Name(name): Name<SetName>) -> Result<Answer<api::ContextSet>, Problem> {
     let seen = caller.session.view(&caller.viewer(), |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
@@ -106,7 +106,7 @@ async fn read(caller: Authorized<ReadSets>, Name(name): Name<SetName>) -> Result
 /// Create or change a context set
 #[utoipa::path(put, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "put_context_set",
-    params(("session" = String, Path, description = "The session"), ("name" = String, Path, description = "The set")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
     request_body = api::PutContextSet,
     responses((status = OK, description = "The set after it", body = api::PutContextSetAnswer)))]
 async fn put(
@@ -126,7 +126,7 @@ async fn put(
 /// Delete a context set
 #[utoipa::path(delete, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "delete_context_set",
-    params(("session" = String, Path, description = "The session"), ("name" = String, Path, description = "The set")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
     responses((status = NO_CONTENT, description = "It is gone")))]
 async fn delete(
     caller: Authorized<WriteSets>,

@@ -21,7 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Apply a manager's directive
 #[utoipa::path(post, path = "/v1/sessions/{session}/directives", tag = "directives", operation_id = "give_directive",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::Directive>,
     responses((status = OK, description = "How it came out", body = api::DirectiveAnswer)))]
 async fn give(
@@ -35,7 +35,7 @@ async fn give(
 /// Read the JSON Schema of directives, for the team as it is now
 #[utoipa::path(get, path = "/v1/sessions/{session}/directives/schema", tag = "directives",
     operation_id = "read_directive_schema",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The JSON Schema", body = Object)))]
 async fn schema(caller: Authorized<ReadSchema>) -> Result<Answer<Value>, Problem> {
     let state = caller.session.state().await?;

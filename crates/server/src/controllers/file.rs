@@ -92,7 +92,7 @@ impl<R> Authorized<R> {
 
 /// List context files
 #[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
-    params(("session" = String, Path, description = "The session"), api::FilesQuery),
+    params(("session" = api::SessionId, Path, description = "The session"), api::FilesQuery),
     responses((status = OK, description = "The files that the caller sees, in the order in which they were added",
         body = api::ContextFileList)))]
 async fn list(
@@ -107,7 +107,7 @@ async fn list(
 /// Search context files
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
     operation_id = "search_files",
-    params(("session" = String, Path, description = "The session"), api::FilesQuery),
+    params(("session" = api::SessionId, Path, description = "The session"), api::FilesQuery),
     responses((status = OK, description = "The files that the caller sees, those that fit best first",
         body = api::ContextFileList)))]
 async fn search(
@@ -121,7 +121,7 @@ async fn search(
 
 /// Write a context file
 #[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::NewContextFile,
     responses((status = CREATED, description = "Where it is", body = api::ContextFileAdded)))]
 async fn add(caller: Authorized<WriteFiles>, new: RequestBody<api::NewContextFile>) -> Result<Answer<Value>, Problem> {
@@ -151,7 +151,7 @@ async fn write(caller: &Authorized<WriteFiles>, file: NewFile, is_repeat: bool) 
 /// Say how to hand a task over
 #[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
     operation_id = "delegate_with_files",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::Delegation,
     responses((status = OK, description = "What to say", body = api::DelegationMessage)))]
 async fn delegate(
@@ -172,8 +172,8 @@ async fn delegate(
 
 /// Read a context file
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
-    params(("session" = String, Path, description = "The session"),
-        ("path" = String, Path, description = "The file, below the session's folder")),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("path" = api::Label, Path, description = "The file, below the session's folder")),
     responses((status = OK, description = "The file", body = api::ContextFile)))]
 async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<api::ContextFile>, Problem> {
     let absent = || absent(&path);
@@ -198,8 +198,8 @@ async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result
 /// Remove a context file
 #[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
     operation_id = "remove_file",
-    params(("session" = String, Path, description = "The session"),
-        ("path" = String, Path, description = "The file, below the session's folder")),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("path" = api::Label, Path, description = "The file, below the session's folder")),
     responses((status = NO_CONTENT, description = "It is gone")))]
 async fn remove(
     caller: Authorized<WriteFiles>,

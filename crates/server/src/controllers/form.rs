@@ -16,7 +16,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Answer a form. The run that waits for it goes on
 #[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
-    params(("session" = String, Path, description = "The session"), ("name" = String, Path, description = "The form")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The form")),
     request_body = api::FormAnswers,
     responses((status = OK, description = "The set that it became", body = api::ContextSet)))]
 async fn answer(
@@ -24,7 +24,8 @@ async fn answer(
     Name(name): Name<SetName>,
     request: RequestBody<api::FormAnswers>,
 ) -> Result<Answer<api::ContextSet>, Problem> {
-    let receipt = caller.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
+    let receipt =
+        caller.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
     let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
     let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))

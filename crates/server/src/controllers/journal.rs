@@ -34,7 +34,7 @@ const PAGE: usize = 512;
 
 /// Read the journal
 #[utoipa::path(get, path = "/v1/sessions/{session}/journal", tag = "journal", operation_id = "read_journal",
-    params(("session" = String, Path, description = "The session"), api::JournalQuery),
+    params(("session" = api::SessionId, Path, description = "The session"), api::JournalQuery),
     responses((status = OK, description = "The entries that the caller may see", body = api::JournalPage)))]
 async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQuery>) -> Result<Response, Problem> {
     let after = Seq(query.after.unwrap_or(0));
@@ -64,7 +64,7 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
 ///
 /// It is looked for in what the caller may see: an agent learns nothing that it could not have read.
 #[utoipa::path(get, path = "/v1/sessions/{session}/why", tag = "journal", operation_id = "ask_why",
-    params(("session" = String, Path, description = "The session"), api::WhyQuery),
+    params(("session" = api::SessionId, Path, description = "The session"), api::WhyQuery),
     responses((status = OK, description = "The entries in which the text stands", body = api::Findings)))]
 async fn why(caller: Authorized<AskWhy>, Query(query): Query<api::WhyQuery>) -> Result<Answer<api::Findings>, Problem> {
     Ok(Answer::ok(api::Findings { findings: caller.session.why(&caller.viewer(), &query.text).await? }))

@@ -27,8 +27,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List the messages of a thread by their time
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "list_messages",
-    params(("session" = String, Path, description = "The session"),
-        ("thread" = String, Path, description = "The thread"), api::MessagesQuery),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("thread" = api::ThreadId, Path, description = "The thread"), api::MessagesQuery),
     responses((status = OK, description = "The messages, the oldest first", body = api::MessageList)))]
 async fn list(
     caller: Authorized<ReadMessages>,
@@ -75,8 +75,8 @@ async fn all(caller: Authorized<ReadMessages>, thread: ThreadId, wanted: Message
 /// Add messages, all or none. One that was added before, under the same id and with the same content, is not added again
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "add_messages",
-    params(("session" = String, Path, description = "The session"),
-        ("thread" = String, Path, description = "The thread")),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("thread" = api::ThreadId, Path, description = "The thread")),
     request_body = api::NewMessages,
     responses((status = OK, description = "Where they are", body = api::Added)))]
 async fn add(

@@ -49,7 +49,7 @@ async fn change(
 
 /// Say where the team is among its steps
 #[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "Where it is", body = api::Orchestration)))]
 async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, Problem> {
     let last_accessed = caller.session.info().await?.last_activity;
@@ -60,7 +60,7 @@ async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration
 /// Set where the team is among its steps
 #[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
     operation_id = "update_orchestration",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::OrchestrationPatch>,
     responses((status = OK, description = "The state after it", body = api::Orchestration)))]
 async fn update(
@@ -78,7 +78,7 @@ async fn update(
 /// Noting it, advancing the sequence and choosing the step are one change. One that is not the due one is refused with
 /// 409, which names the one that is.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps", operation_id = "use_tool",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::UsedTool,
     responses((status = OK, description = "The state after it", body = api::Orchestration)))]
 async fn tools(
@@ -90,7 +90,7 @@ async fn tools(
 
 /// Go on in the sequence of the active step without using the tool that is due
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps", operation_id = "advance_sequence",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The state after it", body = api::Orchestration)))]
 async fn advance(
     caller: Authorized<GoThroughSteps>,
@@ -102,7 +102,7 @@ async fn advance(
 
 /// Begin anew: nothing used, nothing counted, in the default step
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps", operation_id = "reset_orchestration",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The state after it", body = api::Orchestration)))]
 async fn reset(
     caller: Authorized<GoThroughSteps>,
@@ -114,7 +114,7 @@ async fn reset(
 
 /// Add what a model used
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::ReportedUsage>,
     responses((status = OK, description = "The state after it", body = api::Orchestration)))]
 async fn usage(
@@ -122,8 +122,7 @@ async fn usage(
     request: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, Problem> {
     let api::ReportedUsage { prompt_tokens, completion_tokens } = request.body;
-    change(&caller, request.options, StepsChange::Report(Usage { prompt_tokens, completion_tokens }))
-        .await
+    change(&caller, request.options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
 }
 
 /// Say which of some tools may be used now
@@ -131,7 +130,7 @@ async fn usage(
 /// Where the tool that is due is not among them, the answer is 409, which names it.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
     operation_id = "allowed_tools",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::Tools,
     responses((status = OK, description = "Which may be used, and why others may not", body = api::Offer)))]
 async fn allowed_tools(

@@ -21,7 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Build the prompt of an agent
 #[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
 async fn build(

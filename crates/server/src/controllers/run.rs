@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List runs
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "list_runs",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The runs of the session", body = api::RunList)))]
 async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Problem> {
     let look = |view: View<'_>| Ok(view.state.runs.iter().map(|run| api::Run::seen(&view, run)).collect());
@@ -42,7 +42,7 @@ async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Prob
 
 /// Start a run
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::NewRun,
     responses((status = CREATED, description = "The run", body = api::Run)))]
 async fn start(caller: Authorized<StartRun>, request: RequestBody<api::NewRun>) -> Result<Answer<api::Run>, Problem> {
@@ -57,7 +57,7 @@ async fn start(caller: Authorized<StartRun>, request: RequestBody<api::NewRun>) 
 
 /// Read a run
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs/{run}", tag = "runs", operation_id = "read_run",
-    params(("session" = String, Path, description = "The session"), ("run" = String, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
     responses((status = OK, description = "The run", body = api::Run)))]
 async fn read(caller: Authorized<ReadRuns>, Name(run): Name<RunId>) -> Result<Answer<api::Run>, Problem> {
     let body =
@@ -67,7 +67,7 @@ async fn read(caller: Authorized<ReadRuns>, Name(run): Name<RunId>) -> Result<An
 
 /// Hold a run. A turn that is under way is finished
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/pause", tag = "runs", operation_id = "pause_run",
-    params(("session" = String, Path, description = "The session"), ("run" = String, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
     request_body = Option<api::Pause>,
     responses((status = OK, description = "The run after it", body = api::Run)))]
 async fn pause(
@@ -84,7 +84,7 @@ async fn pause(
 
 /// Let a held run go on, with its limits anew
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/resume", tag = "runs", operation_id = "resume_run",
-    params(("session" = String, Path, description = "The session"), ("run" = String, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
     responses((status = OK, description = "The run after it", body = api::Run)))]
 async fn resume(
     caller: Authorized<SteerRun>,
@@ -99,7 +99,7 @@ async fn resume(
 
 /// End a run before it is done
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
-    params(("session" = String, Path, description = "The session"), ("run" = String, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
     responses((status = OK, description = "The run after it", body = api::Run)))]
 async fn cancel(
     caller: Authorized<SteerRun>,
@@ -125,7 +125,7 @@ async fn steer(
 /// Bring the results of tool calls that a run waits for
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/tool-results", tag = "runs",
     operation_id = "bring_tool_results",
-    params(("session" = String, Path, description = "The session"), ("run" = String, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
     request_body = api::ToolResults,
     responses((status = OK, description = "The run after it", body = api::Run)))]
 async fn bring(

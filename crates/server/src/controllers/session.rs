@@ -124,7 +124,7 @@ async fn make_session(board: &Board, body: api::NewSession, attempt: Attempt<Ses
 
 /// Read a session
 #[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "read_session",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The session, as far as the caller may know it", body = api::Session)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, Problem> {
     let look = |view: View<'_>, info: SessionInfo| (info.head, whole(info).seen(&view));
@@ -134,7 +134,7 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, P
 
 /// Change a session or its team
 #[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::SessionPatch>,
     responses((status = OK, description = "The session after it", body = api::Session)))]
 async fn update(
@@ -149,7 +149,7 @@ async fn update(
 
 /// Delete all there is of a session
 #[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = NO_CONTENT, description = "It is gone")))]
 async fn delete(
     extract::State(app): extract::State<App>,
@@ -184,7 +184,7 @@ async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Resul
 
 /// Make a session whose journal is the beginning of this one's
 #[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::Fork>,
     responses((status = CREATED, description = "The fork", body = api::Session)))]
 async fn fork(caller: Authorized<ForkSession>, request: RequestBody<api::Fork>) -> Result<Answer<Value>, Problem> {

@@ -30,7 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List threads
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads", operation_id = "list_threads",
-    params(("session" = String, Path, description = "The session"), api::PageQuery),
+    params(("session" = api::SessionId, Path, description = "The session"), api::PageQuery),
     responses((status = OK, description = "The threads that the caller sees, by name", body = api::ThreadList)))]
 async fn list(
     caller: Authorized<ReadThreads>,
@@ -52,8 +52,8 @@ async fn list(
 
 /// Say who sees a thread; it is made where there is none
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
-    params(("session" = String, Path, description = "The session"),
-        ("thread" = String, Path, description = "The thread")),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("thread" = api::ThreadId, Path, description = "The thread")),
     request_body = api::PutThread,
     responses((status = OK, description = "Who sees it from now on", body = api::Thread)))]
 async fn put(
@@ -61,7 +61,9 @@ async fn put(
     Name(name): Name<ThreadId>,
     request: RequestBody<api::PutThread>,
 ) -> Result<Answer<api::Thread>, Problem> {
-    let receipt = caller.execute(request.options, PutThread { thread: name.clone(), visible_to: request.body.visible_to }).await?;
+    let receipt = caller
+        .execute(request.options, PutThread { thread: name.clone(), visible_to: request.body.visible_to })
+        .await?;
     let viewer = caller.viewer();
     // Whoever hides a thread from himself sees once more what he made of it.
     let look = |view: View<'_>| {
@@ -77,8 +79,8 @@ async fn put(
 /// It is the prompt of whoever asks; for the user it is the manager's, or that of the first agent that sees the thread.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
     operation_id = "read_thread_context",
-    params(("session" = String, Path, description = "The session"),
-        ("thread" = String, Path, description = "The thread")),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("thread" = api::ThreadId, Path, description = "The thread")),
     responses((status = OK, description = "Its size, and that of its parts", body = api::ContextSize)))]
 async fn context(
     caller: Authorized<ReadThreads>,

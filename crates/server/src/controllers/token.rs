@@ -26,7 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List the tokens of a session
 #[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "list_tokens",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The tokens that have not been revoked", body = api::TokenList)))]
 async fn list(caller: Authorized<KeepTokens>) -> Result<Answer<api::TokenList>, Problem> {
     let state = caller.session.state().await?;
@@ -35,7 +35,7 @@ async fn list(caller: Authorized<KeepTokens>) -> Result<Answer<api::TokenList>, 
 
 /// Make a token
 #[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::NewToken,
     responses((status = CREATED, description = "The token", body = api::Token)))]
 async fn create(
@@ -74,8 +74,8 @@ fn unrepeatable(id: &str) -> Problem {
 
 /// Revoke a token. Streams that it opened end
 #[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens", operation_id = "revoke_token",
-    params(("session" = String, Path, description = "The session"),
-        ("token" = String, Path, description = "The id of the token")),
+    params(("session" = api::SessionId, Path, description = "The session"),
+        ("token" = api::Label, Path, description = "The id of the token")),
     responses((status = NO_CONTENT, description = "It opens nothing any more")))]
 async fn revoke(
     caller: Authorized<KeepTokens>,

@@ -37,7 +37,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Export a whole session as lines of JSON
 #[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import", operation_id = "export_session",
-    params(("session" = String, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The session, a line an entry", body = String,
         content_type = "application/x-ndjson")))]
 async fn export(caller: Authorized<ExportSession>) -> Result<Response, Problem> {

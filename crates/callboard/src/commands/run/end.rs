@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
+use callboard_api as api;
 use callboard_engine::core::{id::AgentName, run::Status};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{Work, has_ended};
 use crate::{
-    answers::{Messages, Run, Session},
     commands::runs::{seconds, status as in_words},
     failure::Failure,
     output::{Style, indented},
@@ -29,8 +29,8 @@ struct Ended<'a> {
 
 impl Work<'_> {
     /// Says how it ended, and how to go on or look closer.
-    pub(super) async fn conclude(&self, session: &Session) -> Result<ExitCode, Failure> {
-        let run = self.session.get(&["runs", self.run.as_str()]).answer::<Run>().await?;
+    pub(super) async fn conclude(&self, session: &api::Session) -> Result<ExitCode, Failure> {
+        let run = self.session.get(&["runs", self.run.as_str()]).answer::<api::Run>().await?;
         let completed = run.it.status == Status::Completed;
         let message = if completed { self.last_word(&run.it).await? } else { None };
         if self.context.output.json {
@@ -43,13 +43,13 @@ impl Work<'_> {
     }
 
     /// What the team said last, in this run.
-    async fn last_word(&self, run: &Run) -> Result<Option<Value>, Failure> {
+    async fn last_word(&self, run: &api::Run) -> Result<Option<Value>, Failure> {
         let last = self.session.get(&["threads", "main", "messages"]).query("limit", 1).query("roles", "assistant");
-        let last = last.answer::<Messages>().await?.it.messages.pop();
+        let last = last.answer::<api::MessageList>().await?.it.messages.pop();
         Ok(last.filter(|message| message.timestamp >= run.started_at).map(|message| message.content))
     }
 
-    fn sum_up(&self, session: &Session, run: &Run, message: Option<&Value>) {
+    fn sum_up(&self, session: &api::Session, run: &api::Run, message: Option<&Value>) {
         let output = self.context.output;
         if let Some(text) = message.and_then(Value::as_str) {
             output.line(format!("\n{}", output.paint(Style::Name, "the result")));

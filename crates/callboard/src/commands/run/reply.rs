@@ -1,11 +1,11 @@
 //! Answering what a team asks the user: at the terminal, or by itself where nobody is there.
 
+use callboard_api as api;
 use callboard_engine::core::form::{Field, ValueType};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::say;
 use crate::{
-    answers::{Form, Run, Set},
     client::OnSession,
     commands::form::{value_of, wanted},
     failure::Failure,
@@ -33,7 +33,7 @@ impl Replies {
     }
 
     /// Answers what `run` waits for. Says whether it was answered.
-    pub(super) async fn reply(&mut self, session: &OnSession<'_>, run: &Run) -> Result<bool, Failure> {
+    pub(super) async fn reply(&mut self, session: &OnSession<'_>, run: &api::Run) -> Result<bool, Failure> {
         if self.lines.is_none() {
             self.alone += 1;
             if self.alone > ALONE_AT_MOST {
@@ -46,10 +46,10 @@ impl Replies {
             say(session, text).await?;
             return Ok(true);
         };
-        let set = session.get(&["context-sets", name.as_str()]).answer::<Set>().await?.it;
+        let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?.it;
         let Some(form) = &set.form else { return Ok(false) };
         let Some(answers) = self.fill_in(&set, form).await else { return Ok(false) };
-        session.post(&["forms", name.as_str()], &json!({ "answers": answers })).done().await?;
+        session.post(&["forms", name.as_str()], &api::FormAnswers { answers }).done().await?;
         Ok(true)
     }
 
@@ -67,7 +67,7 @@ impl Replies {
         }
     }
 
-    async fn fill_in(&mut self, set: &Set, form: &Form) -> Option<Map<String, Value>> {
+    async fn fill_in(&mut self, set: &api::ContextSet, form: &api::Form) -> Option<Map<String, Value>> {
         let Some(lines) = &mut self.lines else {
             self.output.note(format!("the form {} is answered by itself, since nobody is here", set.name));
             return Some(form.fields.iter().filter_map(|field| Some((field.key.clone(), by_itself(field)?))).collect());

@@ -1,5 +1,6 @@
 //! A team at work, in words: what the entries of its journal say.
 
+use callboard_api as api;
 use callboard_engine::core::{
     agent::Role as AgentRole,
     context_set::ContextSet,
@@ -18,8 +19,6 @@ use callboard_engine::core::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
-    answers::{Entry, Session},
-    client::Piece,
     commands::{runs::seconds, set},
     output::{Output, Style, indented},
 };
@@ -44,15 +43,15 @@ struct Reason {
 }
 
 impl Show {
-    pub(super) fn new(session: &Session, output: Output) -> Self {
+    pub(super) fn new(session: &api::Session, output: Output) -> Self {
         let manager = session.agents.iter().find(|agent| agent.role == AgentRole::Manager);
         let manager = manager.map(|agent| agent.name.clone());
         Self { output, manager, heard: 0, asked_at: None, streamed: None }
     }
 
     /// Shows a piece of an answer as it comes.
-    pub(super) fn piece(&mut self, piece: &Piece) {
-        let Piece { turn, agent, text } = piece;
+    pub(super) fn piece(&mut self, piece: &api::Delta) {
+        let api::Delta { turn, agent, text, .. } = piece;
         if *turn <= self.heard {
             // The whole answer overtook it.
             return;
@@ -66,12 +65,12 @@ impl Show {
     }
 
     /// Shows an entry: as it is for programs, in words for people.
-    pub(super) fn entry(&mut self, entry: &Entry) {
+    pub(super) fn entry(&mut self, entry: &api::Entry) {
         if self.output.json {
             return self.output.json(entry);
         }
         self.end_line();
-        match entry.kind.as_str() {
+        match &*entry.kind {
             "message.added" => self.read(entry, Self::message),
             "message.checked" => self.read(entry, Self::verdict),
             "context_set.updated" => self.read(entry, Self::set),
@@ -88,14 +87,14 @@ impl Show {
         }
     }
 
-    fn read<T: DeserializeOwned>(&mut self, entry: &Entry, show: impl FnOnce(&mut Self, &Entry, T)) {
-        match serde_json::from_str(entry.data.get()) {
+    fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, &api::Entry, T)) {
+        match serde_json::from_str(&entry.data) {
             Ok(read) => show(self, entry, read),
             Err(error) => self.output.note(format!("entry {} cannot be shown: {error}", entry.seq)),
         }
     }
 
-    fn message(&mut self, _: &Entry, message: Message) {
+    fn message(&mut self, _: &api::Entry, message: Message) {
         let from = match (&message.agent, message.role) {
             (Some(agent), _) => agent.to_string(),
             (None, Role::User) => "user".to_owned(),
@@ -131,7 +130,7 @@ impl Show {
         }
     }
 
-    fn verdict(&mut self, _: &Entry, checked: MessageChecked) {
+    fn verdict(&mut self, _: &api::Entry, checked: MessageChecked) {
         let (style, word) = match checked.valid {
             Some(true) => (Style::Good, "as expected"),
             Some(false) => (Style::Bad, "not as expected"),
@@ -140,7 +139,7 @@ impl Show {
         self.output.line(format!("  the answer is {}: {}", self.output.paint(style, word), checked.reason));
     }
 
-    fn set(&mut self, entry: &Entry, set: ContextSet) {
+    fn set(&mut self, entry: &api::Entry, set: ContextSet) {
         let Some(form) = &set.form else {
             let off = if set.enabled { "" } else { ", switched off" };
             let (name, to, tokens) = (&set.name, &set.visible_to, set.tokens);
@@ -154,7 +153,7 @@ impl Show {
         }
     }
 
-    fn directive(&mut self, _: &Entry, received: Received) {
+    fn directive(&mut self, _: &api::Entry, received: Received) {
         for set in received.outcomes.iter().filter(|set| !set.outcome.is_change()) {
             let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             self.output.line(format!("  {} is {}{reason}", set.name, set::word(set.outcome)));
@@ -164,7 +163,7 @@ impl Show {
         }
     }
 
-    fn requested(&mut self, entry: &Entry, requested: TurnRequested) {
+    fn requested(&mut self, entry: &api::Entry, requested: TurnRequested) {
         self.asked_at = Some(entry.at);
         let TurnRequested { turn, agent, due, model, prompt, .. } = requested;
         let what = due.turn().map_or("to wait", |turn| turn.purpose);
@@ -172,7 +171,7 @@ impl Show {
         self.quiet(&format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}"));
     }
 
-    fn answered(&mut self, entry: &Entry, answered: TurnAnswered) {
+    fn answered(&mut self, entry: &api::Entry, answered: TurnAnswered) {
         let since = |asked_at: Timestamp| u64::try_from(entry.at.as_millis() - asked_at.as_millis()).unwrap_or(0);
         let took = self.asked_at.take().map(|asked_at| format!(" in {:.1} s", seconds(since(asked_at))));
         let took = took.unwrap_or_default();
@@ -188,12 +187,12 @@ impl Show {
         self.streamed = None;
     }
 
-    fn failed(&mut self, _: &Entry, failed: TurnFailed) {
+    fn failed(&mut self, _: &api::Entry, failed: TurnFailed) {
         self.streamed = None;
         self.quiet(&format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
     }
 
-    fn line(&self, entry: &Entry, what: String) {
+    fn line(&self, entry: &api::Entry, what: String) {
         let by = match &entry.by {
             Actor::Agent(name) => name.to_string(),
             by => by.to_string(),
@@ -215,7 +214,7 @@ impl Show {
     }
 }
 
-fn about(entry: &Entry) -> &str {
+fn about(entry: &api::Entry) -> &str {
     entry.subject.strip_prefix("set:").unwrap_or(&entry.subject)
 }
 

@@ -2,6 +2,7 @@
 
 use std::{future::Future, pin::pin};
 
+use callboard_api as api;
 use callboard_engine::core::{
     id::{RunId, Seq},
     run::Status,
@@ -10,7 +11,6 @@ use serde::Deserialize;
 
 use super::show::Show;
 use crate::{
-    answers::{Entry, Journal, Run, Session},
     cli::Eyes,
     client::{Follow, Item, OnSession, Patience},
     failure::Failure,
@@ -51,7 +51,7 @@ impl<'a> Watch<'a> {
     /// Watches everything after the entry `after`.
     pub(super) async fn start(
         session: &'a OnSession<'a>,
-        known: &Session,
+        known: &api::Session,
         after: Seq,
         signals: &'a Signals,
         output: Output,
@@ -63,7 +63,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Shows what happens until the run waits for somebody, is held, or has ended.
-    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<Run>, Failure> {
+    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<api::Run>, Failure> {
         let signals = self.signals;
         tokio::select! {
             biased;
@@ -72,7 +72,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    async fn wait(&mut self, run: &RunId) -> Result<Run, Failure> {
+    async fn wait(&mut self, run: &RunId) -> Result<api::Run, Failure> {
         loop {
             let now = self.read(run).await?;
             if now.status != Status::Running {
@@ -89,10 +89,10 @@ impl<'a> Watch<'a> {
     }
 
     /// Reads the run. A server that has gone meanwhile is waited for.
-    async fn read(&self, run: &RunId) -> Result<Run, Failure> {
+    async fn read(&self, run: &RunId) -> Result<api::Run, Failure> {
         let mut patience = Patience::new(self.output);
         loop {
-            match self.session.get(&["runs", run.as_str()]).answer::<Run>().await {
+            match self.session.get(&["runs", run.as_str()]).answer::<api::Run>().await {
                 Ok(run) => return Ok(run.it),
                 Err(failure) => patience.bear(failure).await?,
             }
@@ -119,7 +119,7 @@ impl<'a> Watch<'a> {
 
     /// Shows what has happened so far.
     pub(super) async fn catch_up(&mut self) -> Result<(), Failure> {
-        let journal = self.session.get(&["journal"]).query("after", self.shown).answer::<Journal>().await?.it;
+        let journal = self.session.get(&["journal"]).query("after", self.shown).answer::<api::JournalPage>().await?.it;
         for entry in journal.entries {
             self.entry(&entry);
         }
@@ -143,13 +143,13 @@ impl<'a> Watch<'a> {
     }
 
     /// Shows an entry, once.
-    fn entry(&mut self, entry: &Entry) {
+    fn entry(&mut self, entry: &api::Entry) {
         if entry.seq <= self.shown {
             return;
         }
         self.shown = entry.seq;
-        if entry.kind == "run.claimed"
-            && let Ok(Claimed { node }) = serde_json::from_str(entry.data.get())
+        if *entry.kind == *"run.claimed"
+            && let Ok(Claimed { node }) = serde_json::from_str(&entry.data)
         {
             let before = self.node.replace(node);
             if before.is_some() && before != self.node {

@@ -26,7 +26,7 @@ use crate::{
 /// `id` is the number of the entry, `event` its type, `data` the entry. Pieces of what models say come without an id, as
 /// `turn.delta`, to the user and the manager.
 #[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
-    params(("session" = String, Path, description = "The session"), FollowQuery,
+    params(("session" = api::SessionId, Path, description = "The session"), FollowQuery,
         ("Last-Event-ID" = Option<u64>, Header, description = "The last entry that the caller has")),
     responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = api::Event)))]
 pub(crate) async fn events(
