@@ -19,12 +19,10 @@ use utoipa::{
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Directive {
-    // As a text.
-    #[allow(missing_docs, reason = "a description would repeat that of the type")]
+    #[allow(missing_docs, reason = "the document would say it twice")]
     Text(TextDirective),
-    // As structured output.
-    #[allow(missing_docs, reason = "a description would repeat that of the type")]
-    Structured(StructuredDirective),
+    #[allow(missing_docs, reason = "the document would say it twice")]
+    Structured(Box<StructuredDirective>),
 }
 
 /// A directive as a text.

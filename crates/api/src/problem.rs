@@ -8,15 +8,15 @@ use utoipa::ToSchema;
 pub struct Problem {
     /// The code again, as a URI.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = String)]
+    #[schema(value_type = String, required = true)]
     pub kind: Option<String>,
     /// What people read first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = String)]
+    #[schema(value_type = String, required = true)]
     pub title: Option<String>,
     /// The status of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = u16)]
+    #[schema(value_type = u16, required = true)]
     pub status: Option<u16>,
     /// The stable word for what went wrong.
     pub code: String,

@@ -33,7 +33,7 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Arc<str>>,
-    /// The model it speaks through, for instance `openai:gpt-4o-mini`.
+    /// The model it speaks through: `openai:NAME` or `anthropic:NAME`. If absent: the default of whoever runs the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub model: Option<String>,
@@ -42,7 +42,7 @@ pub struct Agent {
     pub tools: Vec<Tool>,
 }
 
-/// The role of an agent in its team.
+/// The role of an agent in its team, which has at most one manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentRole))]
 #[serde(rename_all = "snake_case")]

@@ -129,7 +129,7 @@ impl PutSet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteSet(pub SetName);
 
-/// How one update of a set came out.
+/// How one update of a context set came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Outcome))]
 pub struct SetOutcome {

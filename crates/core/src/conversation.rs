@@ -52,7 +52,7 @@ pub struct Message {
     pub tokens: Tokens,
 }
 
-/// A message as it is given out.
+/// A message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Message))]
 pub struct MessageView {
@@ -145,7 +145,7 @@ pub struct NewMessage {
     /// Its id. If absent, one is derived from the entry.
     #[serde(default)]
     pub message_id: Option<MessageId>,
-    /// The thread, which must be the one it is added to.
+    /// The thread it is added to; it need not be said.
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
     /// The role of its author.

@@ -32,7 +32,7 @@ pub struct Directive {
     pub expected_output: Option<Arc<str>>,
 }
 
-/// The recipient of a message.
+/// The recipient of a message: a worker, or `user`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(untagged)]
@@ -57,7 +57,7 @@ impl Recipient {
     pub const USER: Self = Self::User(UserWord::User);
 }
 
-/// A form that a directive brings.
+/// A form that a directive puts before the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -69,9 +69,14 @@ pub struct FormRequest {
     /// What it asks for.
     #[cfg_attr(feature = "schema", schema(min_items = 1))]
     pub fields: Vec<Field>,
-    /// Taken and set to `false`: a new form is not answered.
-    #[serde(default, skip_serializing)]
+    /// Accepted and ignored: a new form is not answered.
+    #[serde(default, skip_serializing_if = "is_ignored")]
     pub answered: bool,
+}
+
+/// `answered` is read and never written.
+fn is_ignored(_: &bool) -> bool {
+    true
 }
 
 /// One update of a context set in a directive.

@@ -193,7 +193,7 @@ impl Serialize for Body {
     }
 }
 
-/// What became of one part of a prompt.
+/// One part of a prompt, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PromptPart))]
 pub struct PartReport {

@@ -253,7 +253,7 @@ pub enum ContentForm {
     Parts(Vec<ContentPart>),
 }
 
-/// The schema of parts of messages.
+/// A part of a message.
 #[derive(Debug, ToSchema)]
 pub struct ContentPart {
     r#type: String,

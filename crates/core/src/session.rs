@@ -160,24 +160,24 @@ pub struct NewSession {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPatch {
-    /// See [`Settings::title`].
+    /// What people call it.
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Title>))]
     pub title: Option<String>,
-    /// All agents there are from now on.
+    /// Its whole team from now on.
     pub agents: Option<Vec<Agent>>,
-    /// See [`Settings::default_visibility`].
+    /// Who sees a new context set that does not say so.
     pub default_visibility: Option<Visible>,
-    /// See [`Settings::share`].
+    /// What workers may see that is otherwise for the user and the manager.
     pub share: Option<Vec<Share>>,
-    /// See [`Settings::grant`].
+    /// What workers may do that is otherwise for the user and the manager.
     pub grant: Option<Vec<Grant>>,
-    /// See [`Settings::prompt`].
+    /// How the parts of prompts share their budgets.
     pub prompt: Option<Profile>,
-    /// See [`Settings::ttl_seconds`].
+    /// The inactivity after which it expires: seconds above 0, or `never`.
     pub ttl_seconds: Option<Ttl>,
-    /// See [`Settings::limits`].
+    /// How far a run goes before it is paused.
     pub limits: Option<Limits>,
-    /// See [`Settings::steps`].
+    /// How its team goes about the work.
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<crate::step::Step>>))]
     pub steps: Option<Steps>,
 }

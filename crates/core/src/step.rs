@@ -26,7 +26,7 @@ use crate::{
 /// How many of the newest tool uses are remembered one by one. A sequence is at most as long.
 pub const LOG: usize = 256;
 
-/// One step of the work.
+/// One step of a team's work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

@@ -26,7 +26,7 @@ pub struct View<'a> {
     agent: Option<&'a Agent>,
 }
 
-/// An entry as a viewer gets it.
+/// An entry of a journal, as far as its reader may see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Entry))]
 pub struct Projected {
@@ -36,7 +36,7 @@ pub struct Projected {
     /// When it was decided.
     #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
-    /// Its author.
+    /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
     /// Its type. Where a thing has gone out of the viewer's sight, that of a deletion.

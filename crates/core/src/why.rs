@@ -32,7 +32,7 @@ pub struct Finding {
     /// When it was decided.
     #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
-    /// Its author.
+    /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
     /// Its type.
@@ -83,7 +83,7 @@ pub struct Gone {
     /// The entry that did.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
-    /// Its author.
+    /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
     /// How it went.

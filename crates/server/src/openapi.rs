@@ -14,7 +14,7 @@ pub fn openapi() -> Value {
         fields.insert("security".to_owned(), json!([{"token": []}, {}]));
         fields.remove("servers");
     }
-    unsigned(&mut document);
+    tidy(&mut document);
     if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
         callboard_api::add_rules(schemas);
     }
@@ -33,8 +33,9 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Says of numbers that are not negative how large they may be: `int64` would halve it.
-fn unsigned(value: &mut Value) {
+/// Says of numbers that are not negative how large they may be, since `int64` would halve it, and leaves defaults out
+/// that are empty.
+fn tidy(value: &mut Value) {
     if let Some(fields) = value.as_object_mut()
         && fields.get("minimum").and_then(Value::as_u64).is_some()
         && fields.get("format").is_some_and(|format| format == "int64")
@@ -42,9 +43,14 @@ fn unsigned(value: &mut Value) {
         fields.remove("format");
         fields.entry("maximum").or_insert(json!(u64::MAX));
     }
+    if let Some(fields) = value.as_object_mut()
+        && fields.get("default").is_some_and(|default| [json!(null), json!([]), json!({})].contains(default))
+    {
+        fields.remove("default");
+    }
     match value {
-        Value::Object(fields) => fields.values_mut().for_each(unsigned),
-        Value::Array(all) => all.iter_mut().for_each(unsigned),
+        Value::Object(fields) => fields.values_mut().for_each(tidy),
+        Value::Array(all) => all.iter_mut().for_each(tidy),
         _ => {}
     }
 }

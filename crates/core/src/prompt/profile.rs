@@ -48,7 +48,7 @@ impl Elastic {
     }
 }
 
-/// What of the budget a part gets. What is absent is as by default.
+/// What of the budget a part gets: tokens, or a percentage such as `"25%"`. What is absent is as by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
