@@ -24,7 +24,7 @@ pub enum Error {
         seq: Seq,
     },
     /// A batch is empty or not numbered on from its expected head: a mistake of whoever made it.
-    #[error("a batch on top of entry {expected} must go on with entry {}, not with {}", expected.next(), Found(*found))]
+    #[error("a batch on top of entry {expected} must go on with entry {}, not with {}", expected.next(), NumberOrNothing(*found))]
     Misnumbered {
         /// The number of the expected head.
         expected: Seq,
@@ -106,9 +106,9 @@ impl Error {
 }
 
 /// The words for what stands where another number was expected.
-struct Found(Option<Seq>);
+struct NumberOrNothing(Option<Seq>);
 
-impl std::fmt::Display for Found {
+impl std::fmt::Display for NumberOrNothing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             Some(seq) => seq.fmt(f),

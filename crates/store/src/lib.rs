@@ -13,11 +13,11 @@
 //! # Ok::<_, callboard_store::Error>(()) }).unwrap();
 //! ```
 
+mod append_batcher;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
-mod lanes;
 mod memory;
 mod postgres;
 mod redis;

@@ -1,19 +1,20 @@
 //! Journals in a Postgres database, which several servers may share.
 //!
-//! Each call is one statement, so each is one round trip and one transaction. Appends that wait share one: the [`writer`]
+//! Each call is one statement, so each is one round trip and one transaction. Appends that wait share one: the [`sender`]
 //! sends them together to a function that the [`schema`] installs. What the rows mean is told in
 //! `postgres/migrations/1.sql`.
 
+mod address;
 mod append;
 mod changes;
 mod column;
 mod database;
 mod delete;
-mod fault;
-mod place;
+mod error;
 mod read;
 mod read_by_time;
 mod schema;
+mod sender;
 mod server;
 mod sessions;
 mod snapshots;
@@ -22,7 +23,6 @@ mod tests;
 mod tls;
 mod values;
 mod watch;
-mod writer;
 
 use std::sync::Arc;
 
@@ -35,11 +35,12 @@ use callboard_core::{
 use tokio::sync::{Notify, broadcast};
 
 use self::{
-    changes::Changes, column::get, database::Database, fault::Fault, place::Place, watch::Tasks, writer::Writer,
+    address::Address, changes::Changes, column::get, database::Database, error::PostgresError, sender::Sender,
+    watch::Tasks,
 };
 use crate::{
-    Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, clock::ServerTime,
-    lanes::Lanes,
+    Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery,
+    append_batcher::AppendBatcher, clock::ServerTime,
 };
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
@@ -78,7 +79,7 @@ pub struct PostgresStore {
     clock: Arc<dyn Clock>,
     time: ServerTime,
     last_activity_at_open: Option<Timestamp>,
-    lanes: Lanes,
+    batcher: AppendBatcher,
     _tasks: Tasks,
 }
 
@@ -89,15 +90,15 @@ impl PostgresStore {
     /// version ([`Error::WrittenByNewer`]).
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock } = settings;
-        let database = Database::new(Place::parse(url)?)?;
+        let database = Database::new(Address::parse(url)?)?;
         let (durability, remarks) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = Tasks::start(&database, &changes, &dead);
-        let writer = Writer { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
-        let lanes = Lanes::start(&mut tasks.0, writer);
+        let writer = Sender { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
+        let batcher = AppendBatcher::start(&mut tasks.0, writer);
         let time = ServerTime::default();
         Ok(Self {
             database,
@@ -108,7 +109,7 @@ impl PostgresStore {
             clock,
             time,
             last_activity_at_open,
-            lanes,
+            batcher,
             _tasks: tasks,
         })
     }
@@ -129,8 +130,8 @@ async fn begin(database: &Database) -> Result<Changes, Error> {
     let sql = "SELECT nextval('node'), pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
     let rows = database.ask(doing, sql, &[]).await?;
     let begun = rows.first().map(|row| Ok(Changes::new(get(row, 0)?, get(row, 1)?)));
-    let begun = begun.unwrap_or_else(|| Err(Fault::Damaged("a sequence has no next number".to_owned())));
-    begun.map_err(|fault| fault.during(doing, database.place()))
+    let begun = begun.unwrap_or_else(|| Err(PostgresError::Damaged("a sequence has no next number".to_owned())));
+    begun.map_err(|fault| fault.during(doing, database.address()))
 }
 
 impl Drop for PostgresStore {
@@ -162,7 +163,7 @@ impl Store for PostgresStore {
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
-        self.lanes.append(batch).await
+        self.batcher.append(batch).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {

@@ -9,7 +9,7 @@ mod append;
 mod changes;
 mod command;
 mod entry;
-mod fault;
+mod error;
 mod layout;
 mod link;
 mod native;
@@ -35,11 +35,13 @@ use self::{
     address::Address,
     changes::Changes,
     command::Reply,
-    fault::Fault,
+    error::RedisFailure,
     link::Link,
     sessions::{Sweep, expiry},
 };
-use crate::{Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, lanes::Lanes};
+use crate::{
+    Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
+};
 
 /// Keeps journals in Redis 7 or newer, also in a cluster, any node of which the URL may name.
 ///
@@ -68,7 +70,7 @@ pub struct RedisStore {
     remarks: Vec<String>,
     last_activity_at_open: Option<Timestamp>,
     shown: String,
-    lanes: Lanes,
+    batcher: AppendBatcher,
     _tasks: JoinSet<()>,
 }
 
@@ -83,9 +85,9 @@ impl RedisStore {
         let last_activity_at_open = sessions::last_activity(&link).await.map_err(unusable)?;
         let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
-        let lanes = Lanes::start(&mut tasks, append::Writer(link.clone()));
+        let batcher = AppendBatcher::start(&mut tasks, append::Sender(link.clone()));
         let shown = address.shown();
-        Ok(Self { link, changes, durability, remarks, last_activity_at_open, shown, lanes, _tasks: tasks })
+        Ok(Self { link, changes, durability, remarks, last_activity_at_open, shown, batcher, _tasks: tasks })
     }
 
     /// Names the session that was changed, or notes that nobody knows whether it was.
@@ -103,7 +105,7 @@ impl RedisStore {
     }
 
     /// What these fields of a journal have, nothing where there is no session.
-    async fn fields(&self, session: &SessionId, names: Vec<String>) -> Result<Vec<Reply>, Fault> {
+    async fn fields(&self, session: &SessionId, names: Vec<String>) -> Result<Vec<Reply>, RedisFailure> {
         self.link.run(&script::FIELDS, session, names.into_iter().map(Into::into).collect()).await?.list()
     }
 }
@@ -129,7 +131,7 @@ impl Store for RedisStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let session = batch.session.clone();
-        let outcome = self.lanes.append(batch).await;
+        let outcome = self.batcher.append(batch).await;
         self.changed(&session, outcome, |()| true)
     }
 
@@ -226,7 +228,7 @@ impl Store for RedisStore {
 const ENTRIES_AT_ONCE: usize = 64;
 
 /// The entry that a claim names, where there is one.
-fn claimed_by(reply: Reply) -> Result<Option<Seq>, Fault> {
+fn claimed_by(reply: Reply) -> Result<Option<Seq>, RedisFailure> {
     match reply {
         Reply::Nothing => Ok(None),
         seq => seq.number().map(|seq| Some(Seq(seq.unsigned_abs()))),

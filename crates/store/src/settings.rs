@@ -26,21 +26,21 @@ impl Default for Settings {
 /// The path is taken as it is written, relative to the working directory where it does not begin with `/`.
 pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
     match parse(url)? {
-        Place::Memory => Ok(Arc::new(MemoryStore::new(settings.clock))),
-        Place::Sqlite(path) => {
+        StoreUrl::Memory => Ok(Arc::new(MemoryStore::new(settings.clock))),
+        StoreUrl::Sqlite(path) => {
             let path = path.to_owned();
             let opened = tokio::task::spawn_blocking(move || SqliteStore::open(path, settings)).await;
             let store = opened.map_err(|error| Error::failed("opening the store", error))??;
             Ok(Arc::new(store))
         }
-        Place::Postgres(url) => Ok(Arc::new(PostgresStore::open(url, settings).await?)),
-        Place::Redis(url) => Ok(Arc::new(RedisStore::open(url, settings).await?)),
+        StoreUrl::Postgres(url) => Ok(Arc::new(PostgresStore::open(url, settings).await?)),
+        StoreUrl::Redis(url) => Ok(Arc::new(RedisStore::open(url, settings).await?)),
     }
 }
 
 /// Where journals are, as a URL says it.
 #[derive(Debug, PartialEq, Eq)]
-enum Place<'a> {
+enum StoreUrl<'a> {
     Memory,
     Sqlite(&'a str),
     Postgres(&'a str),
@@ -50,19 +50,19 @@ enum Place<'a> {
 /// The forms of URLs, but for those of Redis.
 const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE";
 
-fn parse(url: &str) -> Result<Place<'_>, Error> {
+fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
     // What follows the scheme may hold a password and is not repeated.
     let refuse = |what: &str, why: &str| Err(Error::cannot_open(format!("the store {what:?}"), why));
     match url.split_once(':') {
-        Some(("memory", "")) => Ok(Place::Memory),
+        Some(("memory", "")) => Ok(StoreUrl::Memory),
         Some(("memory", _)) => refuse("memory:…", "nothing may follow `memory:`"),
         Some(("sqlite", "")) => refuse(url, "the path is missing: write sqlite:PATH, for instance sqlite:callboard.db"),
         Some(("sqlite", path)) if path.contains('?') => {
             refuse(url, "a path of SQLite takes no options behind `?`: use another file for another namespace")
         }
-        Some(("sqlite", path)) => Ok(Place::Sqlite(path.strip_prefix("//").unwrap_or(path))),
-        Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(Place::Postgres(url)),
-        Some(("redis" | "rediss" | "redis-rest+https" | "redis-rest+http", _)) => Ok(Place::Redis(url)),
+        Some(("sqlite", path)) => Ok(StoreUrl::Sqlite(path.strip_prefix("//").unwrap_or(path))),
+        Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(StoreUrl::Postgres(url)),
+        Some(("redis" | "rediss" | "redis-rest+https" | "redis-rest+http", _)) => Ok(StoreUrl::Redis(url)),
         Some((scheme, _)) => refuse(&format!("{scheme}:…"), &format!("this version knows {KNOWN}, {}", redis::FORMS)),
         None => refuse(url, &format!("it has no scheme: write {KNOWN}, {}", redis::FORMS)),
     }
@@ -74,12 +74,12 @@ mod tests {
 
     #[test]
     fn a_url_names_memory_a_file_or_a_server() {
-        assert_eq!(parse("memory:").unwrap(), Place::Memory);
+        assert_eq!(parse("memory:").unwrap(), StoreUrl::Memory);
         for url in ["postgres://h/d", "postgresql://h"] {
-            assert_eq!(parse(url).unwrap(), Place::Postgres(url));
+            assert_eq!(parse(url).unwrap(), StoreUrl::Postgres(url));
         }
         for (url, path) in [("sqlite:a b.db", "a b.db"), ("sqlite:///tmp/x.db", "/tmp/x.db"), ("sqlite:/x", "/x")] {
-            assert_eq!(parse(url).unwrap(), Place::Sqlite(path), "{url}");
+            assert_eq!(parse(url).unwrap(), StoreUrl::Sqlite(path), "{url}");
         }
     }
 

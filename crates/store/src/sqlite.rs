@@ -7,9 +7,9 @@ mod append;
 mod changes;
 mod column;
 mod delete;
-mod fault;
+mod error;
 mod file;
-mod filing;
+mod indexing;
 mod lease;
 mod read;
 mod read_by_time;
@@ -19,9 +19,9 @@ mod sessions;
 mod snapshots;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod values;
 mod words;
-mod write;
 mod writer;
 
 use std::{
@@ -37,7 +37,7 @@ use callboard_core::{
 };
 use tokio::sync::broadcast;
 
-use self::{fault::Fault, readers::Readers, row_cache::RowCache, writer::Writer};
+use self::{error::SqliteError, readers::Readers, row_cache::RowCache, writer::Writer};
 use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in one SQLite file.
@@ -76,7 +76,7 @@ impl SqliteStore {
         let Settings { durability, clock } = settings;
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
-        let failed = |fault: Fault| fault.during("opening the store", &path);
+        let failed = |fault: SqliteError| fault.during("opening the store", &path);
         let last_activity_at_open = sessions::last_activity(&connection).map_err(failed)?;
         let writer = Writer::start(connection, durability, &path, clock.clone())?;
         let rows = RowCache::open(&path).map_err(failed)?;
@@ -111,7 +111,7 @@ impl Store for SqliteStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let is_short = append::is_short(&batch);
-        let work = move |write: &mut write::Write<'_>| append::append(write, &batch);
+        let work = move |write: &mut transaction::Transaction<'_>| append::append(write, &batch);
         if is_short {
             self.writer.write_short("appending", work).await
         } else {

@@ -232,12 +232,12 @@ pub struct TimeQuery {
 }
 
 /// A place in the order of (time, number), as databases keep both.
-pub(crate) type Place = (i64, i64);
+pub(crate) type TimePosition = (i64, i64);
 
 impl TimeQuery {
     /// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets an
     /// index begin where the page does.
-    pub(crate) fn bounds(&self) -> (Place, Place) {
+    pub(crate) fn bounds(&self) -> (TimePosition, TimePosition) {
         let after = self.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
         let before = self.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
         let from = self.from.map(|(time, seq)| (time.as_millis(), i64::try_from(seq.0).unwrap_or(i64::MAX)));

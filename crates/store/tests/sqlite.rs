@@ -17,7 +17,7 @@ use callboard_store::{
     Durability, Error, Query, Settings, SqliteStore, Store,
     conformance::{
         Fixture, everything,
-        pen::{Pen, about, note},
+        journal_writer::{JournalWriter, about, note},
         session,
     },
     open,
@@ -40,7 +40,7 @@ async fn a_url_opens_a_file_and_makes_its_folders() {
     let path = folder.path().join("new/er/call board.db");
     let store = open(&format!("sqlite:{}", path.display()), Settings::default()).await.unwrap();
     assert_eq!(store.durability(), Durability::Normal);
-    assert_eq!(Pen::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
+    assert_eq!(JournalWriter::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
     assert!(path.is_file());
 }
 
@@ -50,13 +50,13 @@ async fn full_durability_is_given_where_it_is_asked_for() {
     let settings = Settings { durability: Durability::Full, ..Settings::default() };
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(folder.path().join("x.db"), settings).unwrap());
     assert_eq!(store.durability(), Durability::Full);
-    assert_eq!(Pen::with(&store, "s", "a").await.texts().await, ["a"]);
+    assert_eq!(JournalWriter::with(&store, "s", "a").await.texts().await, ["a"]);
 }
 
 #[tokio::test]
 async fn a_file_of_a_newer_format_is_refused_and_left_alone() {
     let fixture = Sqlite::fresh().await;
-    Pen::with(&fixture.open().await, "s", "a").await;
+    JournalWriter::with(&fixture.open().await, "s", "a").await;
     Connection::open(fixture.path()).unwrap().pragma_update(None, "user_version", 7).unwrap();
     let before = fs::read(fixture.path()).unwrap();
     let error = refusal(&fixture.path());
@@ -121,7 +121,7 @@ async fn a_file_that_may_not_be_written_is_refused_in_words() {
 async fn an_empty_file_is_taken_for_a_new_one() {
     let fixture = Sqlite::fresh().await;
     fs::write(fixture.path(), "").unwrap();
-    assert_eq!(Pen::with(&fixture.open().await, "s", "a").await.texts().await, ["a"]);
+    assert_eq!(JournalWriter::with(&fixture.open().await, "s", "a").await.texts().await, ["a"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,7 +133,7 @@ async fn many_may_open_a_new_file_at_once() {
         opening.spawn(async move {
             let shared = fixture.clone();
             let store = tokio::task::spawn_blocking(move || shared.store()).await.unwrap();
-            Pen::with(&(Arc::new(store) as _), &format!("s{n}"), "a").await;
+            JournalWriter::with(&(Arc::new(store) as _), &format!("s{n}"), "a").await;
         });
     }
     opening.join_all().await;
@@ -143,9 +143,9 @@ async fn many_may_open_a_new_file_at_once() {
 #[tokio::test]
 async fn people_can_read_the_journal_in_a_view() {
     let fixture = Sqlite::fresh().await;
-    let mut pen = Pen::new(&fixture.open().await, "demo");
+    let mut journal = JournalWriter::new(&fixture.open().await, "demo");
     let hidden = Draft { audience: Audience::of(["writer".parse().unwrap()]), ..about("set:facts", "{\"x\":1}") };
-    pen.write([note("hello"), hidden]).await;
+    journal.write([note("hello"), hidden]).await;
     let db = Connection::open(fixture.path()).unwrap();
     let mut rows = db.prepare("SELECT * FROM journal WHERE session = 'demo' ORDER BY seq").unwrap();
     let columns: Vec<_> = rows.column_names().collect();
@@ -166,9 +166,9 @@ async fn what_is_deleted_is_not_in_the_file_any_more() {
     let fixture = Sqlite::fresh().await;
     let store = fixture.open().await;
     let secret = "a word that nobody else says";
-    let mut gone = Pen::new(&store, "gone");
+    let mut gone = JournalWriter::new(&store, "gone");
     gone.write((0..2000).map(|n| Draft { keys: vec![format!("{n}").into()], ..about(secret, secret) })).await;
-    let kept = Pen::with(&store, "kept", "a").await;
+    let kept = JournalWriter::with(&store, "kept", "a").await;
     store.delete(&gone.session).await.unwrap();
     let db = Connection::open(fixture.path()).unwrap();
     let left = || db.query_row("SELECT count(*) FROM dead", [], |row| row.get::<_, i64>(0)).unwrap();
@@ -190,7 +190,7 @@ async fn what_is_deleted_is_not_in_the_file_any_more() {
 #[tokio::test]
 async fn rows_that_were_not_removed_before_the_end_are_removed_after_the_start() {
     let fixture = Sqlite::fresh().await;
-    Pen::with(&fixture.open().await, "s", "a").await;
+    JournalWriter::with(&fixture.open().await, "s", "a").await;
     let db = Connection::open(fixture.path()).unwrap();
     db.execute_batch("INSERT INTO dead SELECT id FROM session; DELETE FROM session").unwrap();
     let store = fixture.open().await;
@@ -217,10 +217,10 @@ async fn the_file_is_little_larger_than_the_requests() {
             data: format!("{{\"thread\":\"main\",\"role\":\"user\",\"content\":\"{text}\"}}").into(),
             ..note("")
         };
-        let mut pens: Vec<Pen> = (0..16).map(|n| Pen::new(&store, &format!("s{n}"))).collect();
+        let mut journals: Vec<JournalWriter> = (0..16).map(|n| JournalWriter::new(&store, &format!("s{n}"))).collect();
         for n in 0..250 {
-            for pen in &mut pens {
-                pen.write([message(n)]).await;
+            for journal in &mut journals {
+                journal.write([message(n)]).await;
             }
         }
     }
@@ -233,13 +233,13 @@ async fn the_file_is_little_larger_than_the_requests() {
 async fn a_damaged_row_is_said_to_be_damaged() {
     let fixture = Sqlite::fresh().await;
     let store = fixture.open().await;
-    let pen = Pen::with(&store, "s", "a b").await;
+    let journal = JournalWriter::with(&store, "s", "a b").await;
     let db = Connection::open(fixture.path()).unwrap();
     db.execute("UPDATE entry SET tag = x'00' WHERE seq = 2", []).unwrap();
-    let error = store.read(&pen.session, everything()).await.unwrap_err();
+    let error = store.read(&journal.session, everything()).await.unwrap_err();
     assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
     let sound = Query { limit: 1, ..everything() };
-    assert_eq!(store.read(&pen.session, sound).await.unwrap().len(), 1);
+    assert_eq!(store.read(&journal.session, sound).await.unwrap().len(), 1);
 }
 
 const CHILD: &str = "CALLBOARD_STORE_CHILD";
@@ -249,16 +249,16 @@ const CHILD: &str = "CALLBOARD_STORE_CHILD";
 async fn child_that_appends() {
     let Some(path) = std::env::var_os(CHILD) else { return };
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path, Settings::default()).unwrap());
-    let mut pen = Pen::new(&store, "s");
-    pen.head = store.row(&pen.session).await.unwrap().unwrap().head;
-    pen.write([note("from the child")]).await;
+    let mut journal = JournalWriter::new(&store, "s");
+    journal.head = store.row(&journal.session).await.unwrap().unwrap().head;
+    journal.write([note("from the child")]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_process_appends_is_read_and_named_here() {
     let fixture = Sqlite::fresh().await;
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     let mut watcher = store.watch();
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "child_that_appends"]).env(CHILD, fixture.path());
@@ -266,18 +266,18 @@ async fn what_another_process_appends_is_read_and_named_here() {
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
     let named = tokio::time::timeout(Duration::from_secs(60), watcher.recv()).await.unwrap();
     assert_eq!(named.unwrap(), session("s"));
-    assert_eq!(pen.texts().await, ["a", "from the child"]);
-    let Err(Error::Conflict { found: Some(row) }) = pen.try_write([note("late")]).await else { panic!() };
-    pen.head = row.head;
-    pen.write([note("in time")]).await;
+    assert_eq!(journal.texts().await, ["a", "from the child"]);
+    let Err(Error::Conflict { found: Some(row) }) = journal.try_write([note("late")]).await else { panic!() };
+    journal.head = row.head;
+    journal.write([note("in time")]).await;
 }
 
 #[tokio::test]
 async fn a_file_of_the_format_before_is_brought_to_this_one() {
     let fixture = Sqlite::fresh().await;
-    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
-    let session = pen.session.clone();
-    drop(pen);
+    let journal = JournalWriter::with(&fixture.open().await, "s", "a b").await;
+    let session = journal.session.clone();
+    drop(journal);
     let db = Connection::open(fixture.path()).unwrap();
     db.execute_batch(
         "DROP INDEX session_by_name; DROP INDEX session_by_use;

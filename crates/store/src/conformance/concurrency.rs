@@ -5,7 +5,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Fixture, everything,
-    pen::{Pen, claiming, note},
+    journal_writer::{JournalWriter, claiming, note},
     soon,
 };
 use crate::{Clock as _, Error, Lease, Store, Work};
@@ -17,21 +17,21 @@ const WRITERS: usize = 64;
 const EACH: usize = 4;
 
 /// Writes on until each of the texts `<writer>/0` to `<writer>/3` is in.
-async fn write_on(mut pen: Pen, writer: usize) {
+async fn write_on(mut journal: JournalWriter, writer: usize) {
     for n in 0..EACH {
         let text = format!("{writer}/{n}");
-        while let Err(error) = pen.try_write([note(&text)]).await {
+        while let Err(error) = journal.try_write([note(&text)]).await {
             let Error::Conflict { found } = error else { panic!("{error}") };
-            pen.head = found.map(|row| row.head).unwrap_or_default();
+            journal.head = found.map(|row| row.head).unwrap_or_default();
         }
     }
 }
 
-/// Starts all writers, each with the pen that `pen` gives it, and waits for them.
-async fn all_write(pen: impl Fn(usize) -> Pen) {
+/// Starts all writers, each with the journal that `journal` gives it, and waits for them.
+async fn all_write(journal: impl Fn(usize) -> JournalWriter) {
     let mut tasks = JoinSet::new();
     for writer in 0..WRITERS {
-        tasks.spawn(write_on(pen(writer), writer));
+        tasks.spawn(write_on(journal(writer), writer));
     }
     soon("the end of all writers", tasks.join_all()).await;
 }
@@ -55,34 +55,34 @@ fn assert_complete(entries: &[Entry], writers: &[usize]) {
 
 pub async fn many_writers_on_one_session_lose_nothing(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    all_write(|_| Pen::new(&store, "s")).await;
-    assert_complete(&Pen::new(&store, "s").read().await, &(0..WRITERS).collect::<Vec<_>>());
+    all_write(|_| JournalWriter::new(&store, "s")).await;
+    assert_complete(&JournalWriter::new(&store, "s").read().await, &(0..WRITERS).collect::<Vec<_>>());
 }
 
 pub async fn many_writers_on_many_sessions_do_not_disturb_each_other(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    all_write(|writer| Pen::new(&store, &format!("s{}", writer % 16))).await;
+    all_write(|writer| JournalWriter::new(&store, &format!("s{}", writer % 16))).await;
     for session in 0..16 {
-        let entries = Pen::new(&store, &format!("s{session}")).read().await;
+        let entries = JournalWriter::new(&store, &format!("s{session}")).read().await;
         assert_complete(&entries, &(session..WRITERS).step_by(16).collect::<Vec<_>>());
     }
 }
 
 pub async fn one_of_many_wins_a_key(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let pen = Pen::with(&store, "s", "a").await;
+    let journal = JournalWriter::with(&store, "s", "a").await;
     let mut tasks = JoinSet::new();
     for _ in 0..WRITERS {
-        let mut pen = pen.clone();
+        let mut journal = journal.clone();
         tasks.spawn(async move {
             loop {
-                match pen.try_write([claiming(&["k"])]).await {
+                match journal.try_write([claiming(&["k"])]).await {
                     Ok(_) => return true,
                     Err(Error::KeyTaken { seq, .. }) => {
                         assert_eq!(seq, Seq(2));
                         return false;
                     }
-                    Err(Error::Conflict { found }) => pen.head = found.unwrap().head,
+                    Err(Error::Conflict { found }) => journal.head = found.unwrap().head,
                     Err(error) => panic!("{error}"),
                 }
             }
@@ -90,13 +90,13 @@ pub async fn one_of_many_wins_a_key(fixture: &impl Fixture) {
     }
     let won = soon("the end of all writers", tasks.join_all()).await;
     assert_eq!(won.into_iter().filter(|won| *won).count(), 1);
-    assert_eq!(pen.texts().await, ["a", "claims"]);
+    assert_eq!(journal.texts().await, ["a", "claims"]);
 }
 
 pub async fn writers_on_two_handles_lose_nothing(fixture: &impl Fixture) {
     let stores: [Arc<dyn Store>; 2] = [fixture.open().await, fixture.open().await];
-    all_write(|writer| Pen::new(&stores[writer % 2], "s")).await;
-    let [here, there] = [stores[0].clone(), stores[1].clone()].map(|store| Pen::new(&store, "s"));
+    all_write(|writer| JournalWriter::new(&stores[writer % 2], "s")).await;
+    let [here, there] = [stores[0].clone(), stores[1].clone()].map(|store| JournalWriter::new(&store, "s"));
     assert_complete(&here.read().await, &(0..WRITERS).collect::<Vec<_>>());
     let tags = |entries: Vec<Entry>| entries.iter().map(|entry| entry.tag).collect::<BTreeSet<_>>();
     let there = there.store.read(&there.session, everything()).await.unwrap();
@@ -107,32 +107,32 @@ pub async fn who_write_at_once_are_answered_each_by_itself(fixture: &impl Fixtur
     let [store, watching] = [fixture.open().await, fixture.open().await];
     let expires_at = fixture.clock().now().plus_seconds(60);
     let lease = Lease { holder: "here".into(), lasts: Duration::from_secs(60) };
-    let mut pens = Vec::new();
+    let mut journals = Vec::new();
     for n in 0..WRITERS {
-        let mut pen = Pen::with(&store, &format!("s{n}"), "a").await;
+        let mut journal = JournalWriter::with(&store, &format!("s{n}"), "a").await;
         match n % 4 {
             // Decided on what is no more.
-            0 => drop(pen.clone().write([note("meanwhile")]).await),
+            0 => drop(journal.clone().write([note("meanwhile")]).await),
             // Claims what is taken.
-            1 => drop(pen.write([claiming(&["k"])]).await),
+            1 => drop(journal.write([claiming(&["k"])]).await),
             // Changes all that an append can.
-            2 => pen.expires_at = Some(expires_at),
-            _ => pen = Pen::new(&store, &format!("new{n}")),
+            2 => journal.expires_at = Some(expires_at),
+            _ => journal = JournalWriter::new(&store, &format!("new{n}")),
         }
-        pens.push(pen);
+        journals.push(journal);
     }
     let mut changes = watching.watch();
     let mut tasks = JoinSet::new();
-    for (n, mut pen) in pens.iter().cloned().enumerate() {
-        let mut batch = pen.batch([note("b"), claiming(&["k"])]);
+    for (n, mut journal) in journals.iter().cloned().enumerate() {
+        let mut batch = journal.batch([note("b"), claiming(&["k"])]);
         if n % 4 == 2 {
             batch.work = Work::Due(lease.clone());
         }
-        tasks.spawn(async move { (n, pen.append(batch).await) });
+        tasks.spawn(async move { (n, journal.append(batch).await) });
     }
     let (mut written, mut leased) = (BTreeSet::new(), Vec::new());
     for (n, answer) in soon("the end of all writers", tasks.join_all()).await {
-        let (pen, row) = (&pens[n], store.row(&pens[n].session).await.unwrap().unwrap());
+        let (journal, row) = (&journals[n], store.row(&journals[n].session).await.unwrap().unwrap());
         let texts: &[&str] = match (n % 4, answer) {
             (0, Err(Error::Conflict { found: Some(found) })) => {
                 assert_eq!(found, row);
@@ -144,15 +144,15 @@ pub async fn who_write_at_once_are_answered_each_by_itself(fixture: &impl Fixtur
             }
             (2, Ok(_)) => {
                 assert_eq!(row.expires_at, Some(expires_at));
-                leased.push(pen.session.clone());
+                leased.push(journal.session.clone());
                 &["a", "b", "claims"]
             }
             (3, Ok(_)) => &["b", "claims"],
             (_, other) => panic!("s{n}: {other:?}"),
         };
-        assert_eq!(pen.texts().await, texts, "{}", pen.session);
+        assert_eq!(journal.texts().await, texts, "{}", journal.session);
         if n % 4 >= 2 {
-            written.insert(pen.session.clone());
+            written.insert(journal.session.clone());
         }
     }
     while !written.is_empty() {
@@ -166,14 +166,14 @@ pub async fn who_write_at_once_are_answered_each_by_itself(fixture: &impl Fixtur
 
 pub async fn callers_that_leave_take_no_other_with_them(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pens = Vec::new();
+    let mut journals = Vec::new();
     for n in 0..WRITERS {
-        pens.push(Pen::with(&store, &format!("s{n}"), "a").await);
+        journals.push(JournalWriter::with(&store, &format!("s{n}"), "a").await);
     }
     let (mut leaving, mut staying) = (JoinSet::new(), JoinSet::new());
-    for (n, mut pen) in pens.iter().cloned().enumerate() {
+    for (n, mut journal) in journals.iter().cloned().enumerate() {
         let tasks = if n % 2 == 0 { &mut leaving } else { &mut staying };
-        tasks.spawn(async move { pen.try_write([note("b")]).await.map(drop) });
+        tasks.spawn(async move { journal.try_write([note("b")]).await.map(drop) });
     }
     tokio::task::yield_now().await;
     leaving.abort_all();
@@ -181,8 +181,8 @@ pub async fn callers_that_leave_take_no_other_with_them(fixture: &impl Fixture) 
         answer.unwrap();
     }
     while leaving.join_next().await.is_some() {}
-    for (n, pen) in pens.iter().enumerate() {
-        let texts = pen.texts().await;
-        assert!(texts == ["a", "b"] || n % 2 == 0 && texts == ["a"], "{}: {texts:?}", pen.session);
+    for (n, journal) in journals.iter().enumerate() {
+        let texts = journal.texts().await;
+        assert!(texts == ["a", "b"] || n % 2 == 0 && texts == ["a"], "{}: {texts:?}", journal.session);
     }
 }

@@ -8,40 +8,40 @@ use callboard_core::{
 
 use super::{
     Fixture, everything,
-    pen::{Pen, claiming, note},
+    journal_writer::{JournalWriter, claiming, note},
     session,
 };
 use crate::{Clock as _, Error, Store};
 
 /// A session that expires in so many seconds.
-async fn expiring(fixture: &impl Fixture, store: &Arc<dyn Store>, id: &str, seconds: i64) -> Pen {
-    let mut pen = Pen::new(store, id);
-    pen.expires_at = Some(fixture.clock().now().plus_seconds(seconds));
-    pen.write([claiming(&["k"])]).await;
-    pen
+async fn expiring(fixture: &impl Fixture, store: &Arc<dyn Store>, id: &str, seconds: i64) -> JournalWriter {
+    let mut journal = JournalWriter::new(store, id);
+    journal.expires_at = Some(fixture.clock().now().plus_seconds(seconds));
+    journal.write([claiming(&["k"])]).await;
+    journal
 }
 
 pub async fn what_has_expired_is_gone_for_every_call(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pen = expiring(fixture, &store, "s", 60).await;
+    let mut journal = expiring(fixture, &store, "s", 60).await;
     let hash = Hash::of(b"large");
-    let mut batch = pen.batch([note("b")]);
+    let mut batch = journal.batch([note("b")]);
     batch.values.push((hash, "large".into()));
-    pen.append(batch).await.unwrap();
-    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+    journal.append(batch).await.unwrap();
+    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
 
     fixture.clock().advance_seconds(59);
-    assert!(store.row(&pen.session).await.unwrap().is_some(), "it is there until then");
+    assert!(store.row(&journal.session).await.unwrap().is_some(), "it is there until then");
     fixture.clock().advance_seconds(1);
-    assert_eq!(store.row(&pen.session).await.unwrap(), None);
-    assert_eq!(store.touch(&pen.session, None).await.unwrap(), None, "a touch that comes too late");
-    assert_eq!(store.read(&pen.session, everything()).await.unwrap(), []);
-    assert_eq!(store.find(&pen.session, "k").await.unwrap(), None);
-    assert_eq!(store.value(&pen.session, hash).await.unwrap(), None);
-    assert_eq!(store.snapshot(&pen.session, Seq(9)).await.unwrap(), None);
+    assert_eq!(store.row(&journal.session).await.unwrap(), None);
+    assert_eq!(store.touch(&journal.session, None).await.unwrap(), None, "a touch that comes too late");
+    assert_eq!(store.read(&journal.session, everything()).await.unwrap(), []);
+    assert_eq!(store.find(&journal.session, "k").await.unwrap(), None);
+    assert_eq!(store.value(&journal.session, hash).await.unwrap(), None);
+    assert_eq!(store.snapshot(&journal.session, Seq(9)).await.unwrap(), None);
     assert_eq!(store.sessions(None, 9).await.unwrap(), []);
-    assert!(matches!(pen.try_write([note("c")]).await, Err(Error::Conflict { found: None })));
-    assert!(!store.delete(&pen.session).await.unwrap());
+    assert!(matches!(journal.try_write([note("c")]).await, Err(Error::Conflict { found: None })));
+    assert!(!store.delete(&journal.session).await.unwrap());
 }
 
 pub async fn an_append_makes_an_expired_session_anew(fixture: &impl Fixture) {
@@ -49,7 +49,7 @@ pub async fn an_append_makes_an_expired_session_anew(fixture: &impl Fixture) {
     let old = expiring(fixture, &store, "s", 60).await;
     let (hash, head) = (Hash::of(b"large"), old.head);
     fixture.clock().advance_seconds(61);
-    let new = Pen::with(&store, "s", "new").await;
+    let new = JournalWriter::with(&store, "s", "new").await;
     assert_eq!(new.texts().await, ["new"]);
     assert_eq!(store.find(&new.session, "k").await.unwrap(), None);
     assert_eq!(store.value(&new.session, hash).await.unwrap(), None);
@@ -76,10 +76,10 @@ pub async fn a_sweep_removes_the_first_to_expire_up_to_its_limit(fixture: &impl 
 pub async fn a_sweep_goes_by_when_sessions_expire_now(fixture: &impl Fixture) {
     let store = fixture.open().await;
     for id in ["used1", "used2", "used3", "mid"] {
-        let mut pen = expiring(fixture, &store, id, 10).await;
+        let mut journal = expiring(fixture, &store, id, 10).await;
         let later = if id == "mid" { 30 } else { 100 };
-        pen.expires_at = Some(fixture.clock().now().plus_seconds(later));
-        pen.write([note("again")]).await;
+        journal.expires_at = Some(fixture.clock().now().plus_seconds(later));
+        journal.write([note("again")]).await;
     }
     for (id, seconds) in [("first", 20), ("last", 40)] {
         expiring(fixture, &store, id, seconds).await;
@@ -93,41 +93,41 @@ pub async fn a_sweep_goes_by_when_sessions_expire_now(fixture: &impl Fixture) {
 
 pub async fn a_touch_before_the_sweep_wins(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let pen = expiring(fixture, &store, "s", 60).await;
+    let journal = expiring(fixture, &store, "s", 60).await;
     fixture.clock().advance_seconds(59);
     let later = Some(fixture.clock().now().plus_seconds(60));
-    assert!(store.touch(&pen.session, later).await.unwrap().is_some());
+    assert!(store.touch(&journal.session, later).await.unwrap().is_some());
     fixture.clock().advance_seconds(30);
     assert_eq!(store.sweep(9).await.unwrap(), []);
-    assert_eq!(pen.texts().await, ["claims"]);
+    assert_eq!(journal.texts().await, ["claims"]);
     fixture.clock().advance_seconds(30);
-    assert_eq!(store.sweep(9).await.unwrap(), [pen.session]);
+    assert_eq!(store.sweep(9).await.unwrap(), [journal.session]);
 }
 
 pub async fn an_append_sets_expiry_as_a_touch_does(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pen = expiring(fixture, &store, "s", 60).await;
-    pen.expires_at = Some(fixture.clock().now().plus_seconds(10));
-    pen.write([note("sooner")]).await;
+    let mut journal = expiring(fixture, &store, "s", 60).await;
+    journal.expires_at = Some(fixture.clock().now().plus_seconds(10));
+    journal.write([note("sooner")]).await;
     fixture.clock().advance_seconds(10);
-    assert_eq!(store.row(&pen.session).await.unwrap(), None);
-    pen.head = Head::default();
-    pen.write([note("gone at once")]).await;
-    assert_eq!(store.row(&pen.session).await.unwrap(), None);
+    assert_eq!(store.row(&journal.session).await.unwrap(), None);
+    journal.head = Head::default();
+    journal.write([note("gone at once")]).await;
+    assert_eq!(store.row(&journal.session).await.unwrap(), None);
 }
 
 pub async fn what_never_expires_stays(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let pen = Pen::with(&store, "s", "a").await;
+    let journal = JournalWriter::with(&store, "s", "a").await;
     fixture.clock().advance_seconds(200 * 365 * 86_400);
     assert_eq!(store.sweep(9).await.unwrap(), []);
-    assert_eq!(pen.texts().await, ["a"]);
+    assert_eq!(journal.texts().await, ["a"]);
 }
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn below(&mut self, most: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         i64::try_from(self.0 >> 33).unwrap() % most
@@ -145,30 +145,30 @@ async fn is_anywhere(store: &Arc<dyn Store>, s: &SessionId) -> bool {
 }
 
 /// Makes a session with something of everything.
-async fn furnished(store: &Arc<dyn Store>, id: &SessionId, expires_at: Option<Timestamp>) -> Pen {
-    let mut pen = Pen::new(store, id.as_str());
-    pen.expires_at = expires_at;
-    let mut batch = pen.batch([claiming(&["k"])]);
+async fn furnished(store: &Arc<dyn Store>, id: &SessionId, expires_at: Option<Timestamp>) -> JournalWriter {
+    let mut journal = JournalWriter::new(store, id.as_str());
+    journal.expires_at = expires_at;
+    let mut batch = journal.batch([claiming(&["k"])]);
     batch.values = vec![(Hash::of(b"large"), "large".into())];
-    pen.append(batch).await.unwrap();
-    store.put_snapshot(id, pen.head, Arc::from(*b"state")).await.unwrap();
-    assert_eq!(pen.texts().await, ["claims"], "a new one starts empty");
-    pen
+    journal.append(batch).await.unwrap();
+    store.put_snapshot(id, journal.head, Arc::from(*b"state")).await.unwrap();
+    assert_eq!(journal.texts().await, ["claims"], "a new one starts empty");
+    journal
 }
 
 pub async fn i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_use_stays(fixture: &impl Fixture) {
     let [store, other] = [fixture.open().await, fixture.open().await];
-    let (clock, mut dice) = (fixture.clock(), Dice(9));
+    let (clock, mut random) = (fixture.clock(), SeededRandom(9));
     // When each expires, whether or not it has; who was swept is not there.
-    let mut known: BTreeMap<SessionId, (Pen, Option<Timestamp>)> = BTreeMap::new();
+    let mut known: BTreeMap<SessionId, (JournalWriter, Option<Timestamp>)> = BTreeMap::new();
     for _ in 0..250 {
-        let (id, now) = (session(&format!("s{}", dice.below(6))), clock.now());
-        let expires_at = (dice.below(5) > 0).then(|| now.plus_seconds(1 + dice.below(90)));
+        let (id, now) = (session(&format!("s{}", random.below(6))), clock.now());
+        let expires_at = (random.below(5) > 0).then(|| now.plus_seconds(1 + random.below(90)));
         let lives = |at: &Option<Timestamp>| at.is_none_or(|at| at > now);
-        match (dice.below(8), known.get_mut(&id).filter(|(_, at)| lives(at))) {
-            (0..=2, Some((pen, at))) => {
-                pen.expires_at = expires_at;
-                pen.write([note("on")]).await;
+        match (random.below(8), known.get_mut(&id).filter(|(_, at)| lives(at))) {
+            (0..=2, Some((journal, at))) => {
+                journal.expires_at = expires_at;
+                journal.write([note("on")]).await;
                 *at = expires_at;
             }
             (0..=2, None) => drop(known.insert(id.clone(), (furnished(&store, &id, expires_at).await, expires_at))),
@@ -177,7 +177,7 @@ pub async fn i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_
                 *at = expires_at;
             }
             (3, None) => assert_eq!(other.touch(&id, expires_at).await.unwrap(), None),
-            (4 | 5, _) => clock.advance_seconds(dice.below(50)),
+            (4 | 5, _) => clock.advance_seconds(random.below(50)),
             _ => {
                 let mut expired: Vec<_> = known.iter().filter(|(_, (_, at))| !lives(at)).collect();
                 expired.sort_by_key(|(id, (_, at))| (*at, (*id).clone()));

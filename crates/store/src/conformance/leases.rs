@@ -4,7 +4,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Fixture,
-    pen::{Pen, note},
+    journal_writer::{JournalWriter, note},
     session, soon,
 };
 use crate::{Append, Lease, Store, Work};
@@ -22,29 +22,29 @@ async fn leased(store: &Arc<dyn Store>, lease: &Lease, most: usize) -> Vec<Strin
 }
 
 /// Appends a note, with which `work` begins or ends.
-async fn write(pen: &mut Pen, work: Work) {
-    let batch = Append { work, ..pen.batch([note("x")]) };
-    pen.append(batch).await.unwrap();
+async fn write(journal: &mut JournalWriter, work: Work) {
+    let batch = Append { work, ..journal.batch([note("x")]) };
+    journal.append(batch).await.unwrap();
 }
 
-async fn pen_with(store: &Arc<dyn Store>, id: &str, lease: Lease) -> Pen {
-    let mut pen = Pen::new(store, id);
-    write(&mut pen, Work::Due(lease)).await;
-    pen
+async fn pen_with(store: &Arc<dyn Store>, id: &str, lease: Lease) -> JournalWriter {
+    let mut journal = JournalWriter::new(store, id);
+    write(&mut journal, Work::Due(lease)).await;
+    journal
 }
 
 pub async fn a_lease_begins_and_ends_with_the_batches_that_say_so(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0], "there is nothing to do");
-    write(&mut pen, Work::Due(of("a"))).await;
+    write(&mut journal, Work::Due(of("a"))).await;
     assert_eq!(leased(&store, &of("a"), 0).await, ["s"]);
-    write(&mut pen, Work::AsBefore).await;
+    write(&mut journal, Work::AsBefore).await;
     assert_eq!(leased(&store, &of("a"), 0).await, ["s"]);
-    write(&mut pen, Work::Due(of("b"))).await;
+    write(&mut journal, Work::Due(of("b"))).await;
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0], "it is another's, by a batch");
     assert_eq!(leased(&store, &of("b"), 9).await, ["s"]);
-    write(&mut pen, Work::Done).await;
+    write(&mut journal, Work::Done).await;
     fixture.clock().advance_seconds(60);
     for holder in ["a", "b", "c"] {
         assert_eq!(leased(&store, &of(holder), 9).await, [""; 0]);
@@ -92,9 +92,9 @@ pub async fn the_first_to_run_out_are_taken_first(fixture: &impl Fixture) {
 
 pub async fn a_refused_batch_leaves_the_lease_as_it_is(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pen = pen_with(&store, "s", of("a")).await;
-    let old = Pen { head: pen.head, ..pen.clone() };
-    write(&mut pen, Work::AsBefore).await;
+    let mut journal = pen_with(&store, "s", of("a")).await;
+    let old = JournalWriter { head: journal.head, ..journal.clone() };
+    write(&mut journal, Work::AsBefore).await;
     for work in [Work::Done, Work::Due(of("b"))] {
         old.clone().append(Append { work, ..old.batch([note("y")]) }).await.unwrap_err();
     }
@@ -106,12 +106,12 @@ pub async fn what_is_gone_has_no_lease(fixture: &impl Fixture) {
     let store = fixture.open().await;
     pen_with(&store, "deleted", of("a")).await;
     store.delete(&session("deleted")).await.unwrap();
-    let mut pen = Pen::new(&store, "expired");
-    pen.expires_at = Some(super::seconds(0));
-    write(&mut pen, Work::Due(of("a"))).await;
+    let mut journal = JournalWriter::new(&store, "expired");
+    journal.expires_at = Some(super::seconds(0));
+    write(&mut journal, Work::Due(of("a"))).await;
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0]);
     for id in ["deleted", "expired"] {
-        Pen::with(&store, id, "anew").await;
+        JournalWriter::with(&store, id, "anew").await;
     }
     fixture.clock().advance_seconds(60);
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0]);
@@ -120,13 +120,13 @@ pub async fn what_is_gone_has_no_lease(fixture: &impl Fixture) {
 
 pub async fn to_lease_changes_nothing_else(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let pen = pen_with(&store, "s", of("a")).await;
-    let before = store.row(&pen.session).await.unwrap();
+    let journal = pen_with(&store, "s", of("a")).await;
+    let before = store.row(&journal.session).await.unwrap();
     let mut watch = store.watch();
     fixture.clock().advance_seconds(60);
     assert_eq!(leased(&store, &of("b"), 9).await, ["s"]);
-    assert_eq!(store.row(&pen.session).await.unwrap(), before);
-    Pen::with(&store, "t", "a").await;
+    assert_eq!(store.row(&journal.session).await.unwrap(), before);
+    JournalWriter::with(&store, "t", "a").await;
     assert_eq!(soon("a change", watch.recv()).await.unwrap(), session("t"));
 }
 

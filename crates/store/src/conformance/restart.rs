@@ -4,53 +4,53 @@ use callboard_core::{entry::Hash, id::Seq};
 
 use super::{
     Fixture,
-    pen::{Pen, claiming, note},
+    journal_writer::{JournalWriter, claiming, note},
     seconds, session, soon,
 };
 use crate::{Append, Clock as _, JournalKind};
 
 pub async fn everything_is_there_after_a_restart(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pen = Pen::new(&store, "s");
-    pen.expires_at = Some(seconds(4_000_000_000));
+    let mut journal = JournalWriter::new(&store, "s");
+    journal.expires_at = Some(seconds(4_000_000_000));
     let hash = Hash::of(b"large");
-    let mut batch = pen.batch([note("a"), claiming(&["k"])]);
+    let mut batch = journal.batch([note("a"), claiming(&["k"])]);
     batch.values.push((hash, "large".into()));
-    let entries = pen.append(batch).await.unwrap();
-    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
-    let (row, listed) = (store.row(&pen.session).await.unwrap(), store.sessions(None, 9).await.unwrap());
-    let head = pen.head;
-    drop((store, pen));
+    let entries = journal.append(batch).await.unwrap();
+    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
+    let (row, listed) = (store.row(&journal.session).await.unwrap(), store.sessions(None, 9).await.unwrap());
+    let head = journal.head;
+    drop((store, journal));
 
     let store = fixture.open().await;
-    let mut pen = Pen::new(&store, "s");
-    assert_eq!(pen.read().await, entries);
-    assert_eq!(store.row(&pen.session).await.unwrap(), row);
+    let mut journal = JournalWriter::new(&store, "s");
+    assert_eq!(journal.read().await, entries);
+    assert_eq!(store.row(&journal.session).await.unwrap(), row);
     assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
-    assert_eq!(store.find(&pen.session, "k").await.unwrap(), Some(Seq(2)));
-    assert_eq!(store.value(&pen.session, hash).await.unwrap().as_deref(), Some("large"));
-    assert_eq!(store.snapshot(&pen.session, Seq(9)).await.unwrap(), Some((head, Arc::from(*b"state"))));
-    pen.head = head;
-    pen.write([note("goes on")]).await;
+    assert_eq!(store.find(&journal.session, "k").await.unwrap(), Some(Seq(2)));
+    assert_eq!(store.value(&journal.session, hash).await.unwrap().as_deref(), Some("large"));
+    assert_eq!(store.snapshot(&journal.session, Seq(9)).await.unwrap(), Some((head, Arc::from(*b"state"))));
+    journal.head = head;
+    journal.write([note("goes on")]).await;
 }
 
 pub async fn what_was_deleted_stays_deleted(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    Pen::with(&store, "s", "a b c").await;
+    JournalWriter::with(&store, "s", "a b c").await;
     store.delete(&session("s")).await.unwrap();
     drop(store);
 
     let store = fixture.open().await;
     assert_eq!(store.sessions(None, 9).await.unwrap(), []);
-    assert_eq!(Pen::with(&store, "s", "new").await.texts().await, ["new"]);
+    assert_eq!(JournalWriter::with(&store, "s", "new").await.texts().await, ["new"]);
 }
 
 pub async fn what_waits_when_the_last_handle_is_dropped_is_written(fixture: &impl Fixture) {
     let store = fixture.open().await;
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..100 {
-        let mut pen = Pen::new(&store, &format!("s{n}"));
-        tasks.spawn(async move { pen.try_write([note("a")]).await.map(drop) });
+        let mut journal = JournalWriter::new(&store, &format!("s{n}"));
+        tasks.spawn(async move { journal.try_write([note("a")]).await.map(drop) });
     }
     drop(store);
     soon("all answers", tasks.join_all()).await.into_iter().for_each(|answer| answer.unwrap());
@@ -64,12 +64,12 @@ pub async fn the_last_activity_before_is_known_also_of_what_has_expired(fixture:
     assert_eq!(last_activity().await, None);
     for (id, kind) in [("s", JournalKind::Session), ("r", JournalKind::Request), ("t", JournalKind::Session)] {
         fixture.clock().advance_seconds(1000);
-        let mut pen = Pen::new(&fixture.open().await, id);
-        pen.expires_at = Some(fixture.clock().now().plus_seconds(60));
+        let mut journal = JournalWriter::new(&fixture.open().await, id);
+        journal.expires_at = Some(fixture.clock().now().plus_seconds(60));
         for text in ["a", "b"] {
             fixture.clock().advance_seconds(7);
-            let batch = Append { kind, ..pen.batch([note(text)]) };
-            pen.append(batch).await.unwrap();
+            let batch = Append { kind, ..journal.batch([note(text)]) };
+            journal.append(batch).await.unwrap();
         }
         let now = fixture.clock().now();
         fixture.clock().advance_seconds(600);
@@ -78,7 +78,7 @@ pub async fn the_last_activity_before_is_known_also_of_what_has_expired(fixture:
     let store = fixture.open().await;
     assert_eq!(store.sessions(None, 9).await.unwrap(), []);
     let before = store.last_activity_at_open();
-    Pen::with(&store, "new", "a").await;
+    JournalWriter::with(&store, "new", "a").await;
     assert_eq!(store.last_activity_at_open(), before, "it stays what it was");
     store.delete(&session("new")).await.unwrap();
     assert_eq!(store.sweep(9).await.unwrap().len(), 3);

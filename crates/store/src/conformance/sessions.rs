@@ -7,7 +7,7 @@ use callboard_core::{
 
 use super::{
     Fixture,
-    pen::{Pen, claiming, note},
+    journal_writer::{JournalWriter, claiming, note},
     seconds, session,
 };
 use crate::{Append, Clock as _, JournalKind, Row, Store};
@@ -15,29 +15,29 @@ use crate::{Append, Clock as _, JournalKind, Row, Store};
 pub async fn a_row_says_where_the_journal_ends(fixture: &impl Fixture) {
     let store = fixture.open().await;
     assert_eq!(store.row(&session("s")).await.unwrap(), None);
-    let mut pen = Pen::with(&store, "s", "a b").await;
-    let made = Row { head: pen.head, expires_at: None, last_activity: fixture.clock().now() };
-    assert_eq!(store.row(&pen.session).await.unwrap(), Some(made));
+    let mut journal = JournalWriter::with(&store, "s", "a b").await;
+    let made = Row { head: journal.head, expires_at: None, last_activity: fixture.clock().now() };
+    assert_eq!(store.row(&journal.session).await.unwrap(), Some(made));
 
     fixture.clock().advance_seconds(60);
-    pen.expires_at = Some(fixture.clock().now().plus_seconds(3600));
-    pen.write([note("c")]).await;
-    let moved = Row { head: pen.head, expires_at: pen.expires_at, last_activity: fixture.clock().now() };
-    assert_eq!(store.row(&pen.session).await.unwrap(), Some(moved));
+    journal.expires_at = Some(fixture.clock().now().plus_seconds(3600));
+    journal.write([note("c")]).await;
+    let moved = Row { head: journal.head, expires_at: journal.expires_at, last_activity: fixture.clock().now() };
+    assert_eq!(store.row(&journal.session).await.unwrap(), Some(moved));
     assert_eq!(store.now().await.unwrap(), fixture.clock().now());
 }
 
 pub async fn a_touch_moves_expiry_and_activity_and_nothing_else(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let pen = Pen::with(&store, "s", "a b").await;
+    let journal = JournalWriter::with(&store, "s", "a b").await;
     fixture.clock().advance_seconds(7);
     let now = fixture.clock().now();
     for expires_at in [Some(now.plus_seconds(100)), Some(now.plus_seconds(50)), None] {
-        let touched = Row { head: pen.head, expires_at, last_activity: now };
-        assert_eq!(store.touch(&pen.session, expires_at).await.unwrap(), Some(touched));
-        assert_eq!(store.row(&pen.session).await.unwrap(), Some(touched));
+        let touched = Row { head: journal.head, expires_at, last_activity: now };
+        assert_eq!(store.touch(&journal.session, expires_at).await.unwrap(), Some(touched));
+        assert_eq!(store.row(&journal.session).await.unwrap(), Some(touched));
     }
-    assert_eq!(pen.texts().await, ["a", "b"]);
+    assert_eq!(journal.texts().await, ["a", "b"]);
     assert_eq!(store.touch(&session("nobody"), None).await.unwrap(), None);
     assert_eq!(store.row(&session("nobody")).await.unwrap(), None);
 }
@@ -47,7 +47,7 @@ pub async fn sessions_are_listed_by_id_in_pages(fixture: &impl Fixture) {
     assert_eq!(store.sessions(None, 10).await.unwrap(), []);
     let mut ids = vec!["b", "a", "a.1", "B", "a:2", "a-3", "c_4", "10", "9"];
     for id in &ids {
-        Pen::with(&store, id, "x").await;
+        JournalWriter::with(&store, id, "x").await;
     }
     ids.sort_unstable();
     let mut listed = vec![];
@@ -79,23 +79,23 @@ async fn recent(store: &Arc<dyn Store>, limit: usize) -> Vec<String> {
 pub async fn sessions_are_listed_by_their_last_use(fixture: &impl Fixture) {
     let [store, other] = [fixture.open().await, fixture.open().await];
     assert_eq!(recent(&store, 9).await, [""; 0]);
-    let mut pens = vec![];
+    let mut journals = vec![];
     for id in ["b", "a", "d", "c"] {
         fixture.clock().advance_seconds(1);
-        pens.push(Pen::with(&store, id, "x").await);
+        journals.push(JournalWriter::with(&store, id, "x").await);
     }
     assert_eq!(recent(&store, 9).await, ["c", "d", "a", "b"]);
     assert_eq!(recent(&store, 2).await, ["c", "d"]);
     assert_eq!(recent(&store, 0).await, [""; 0]);
     fixture.clock().advance_seconds(1);
-    pens[0].write([note("y")]).await;
+    journals[0].write([note("y")]).await;
     fixture.clock().advance_seconds(1);
     other.touch(&session("a"), Some(fixture.clock().now().plus_seconds(5))).await.unwrap();
     assert_eq!(recent(&store, 3).await, ["a", "b", "c"]);
     // Enough for stores that put off what nobody waits for.
     for number in 0..700 {
         fixture.clock().advance_seconds(i64::from(number % 100 == 0));
-        pens[2].write([note("z")]).await;
+        journals[2].write([note("z")]).await;
     }
     assert_eq!(recent(&other, 9).await, ["d", "b", "c"], "what has expired is not listed");
     store.delete(&session("d")).await.unwrap();
@@ -106,13 +106,13 @@ pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
     let store = fixture.open().await;
     for id in ["a", "b", "c", "d"] {
         fixture.clock().advance_seconds(1);
-        let mut pen = Pen::new(&store, id);
+        let mut journal = JournalWriter::new(&store, id);
         for text in ["x", "y"] {
-            let mut batch = pen.batch([note(text)]);
+            let mut batch = journal.batch([note(text)]);
             if ["b", "d"].contains(&id) {
                 batch.kind = JournalKind::Request;
             }
-            pen.append(batch).await.unwrap();
+            journal.append(batch).await.unwrap();
         }
     }
     let ids = |page: Vec<(SessionId, Row)>| page.into_iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>();
@@ -124,32 +124,32 @@ pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
     // Who takes its name later is what it says.
     for (id, kind) in [("b", JournalKind::Session), ("c", JournalKind::Request)] {
         store.delete(&session(id)).await.unwrap();
-        let mut pen = Pen::new(&store, id);
-        let batch = Append { kind, ..pen.batch([note("z")]) };
-        pen.append(batch).await.unwrap();
+        let mut journal = JournalWriter::new(&store, id);
+        let batch = Append { kind, ..journal.batch([note("z")]) };
+        journal.append(batch).await.unwrap();
     }
     assert_eq!(ids(store.sessions(None, 9).await.unwrap()), ["a", "b"]);
     assert_eq!(recent(&store, 9).await, ["b", "a"]);
 }
 
 /// A session with something of everything.
-async fn full(store: &Arc<dyn Store>, id: &str) -> (Pen, Hash) {
-    let mut pen = Pen::new(store, id);
+async fn full(store: &Arc<dyn Store>, id: &str) -> (JournalWriter, Hash) {
+    let mut journal = JournalWriter::new(store, id);
     let hash = Hash::of(b"large");
-    let mut batch = pen.batch([claiming(&["k"])]);
+    let mut batch = journal.batch([claiming(&["k"])]);
     batch.values.push((hash, "large".into()));
-    pen.append(batch).await.unwrap();
-    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
-    (pen, hash)
+    journal.append(batch).await.unwrap();
+    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
+    (journal, hash)
 }
 
 /// Whether a session of [`full`] has its key, its value, its snapshot and its entry.
-async fn has(pen: &Pen, hash: Hash) -> [bool; 4] {
-    let Pen { store, session, .. } = pen;
+async fn has(journal: &JournalWriter, hash: Hash) -> [bool; 4] {
+    let JournalWriter { store, session, .. } = journal;
     let snapshot = store.snapshot(session, Seq(9)).await.unwrap();
     let value = store.value(session, hash).await.unwrap();
     let key = store.find(session, "k").await.unwrap();
-    [key.is_some(), value.is_some(), snapshot.is_some(), pen.texts().await.contains(&"claims".to_owned())]
+    [key.is_some(), value.is_some(), snapshot.is_some(), journal.texts().await.contains(&"claims".to_owned())]
 }
 
 pub async fn what_is_deleted_is_gone_and_others_stay(fixture: &impl Fixture) {
@@ -167,12 +167,12 @@ pub async fn what_is_deleted_is_gone_and_others_stay(fixture: &impl Fixture) {
 
 pub async fn a_session_that_was_deleted_starts_empty_again(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let (pen, hash) = full(&store, "s").await;
-    store.delete(&pen.session).await.unwrap();
-    let again = Pen::with(&store, "s", "new").await;
+    let (journal, hash) = full(&store, "s").await;
+    store.delete(&journal.session).await.unwrap();
+    let again = JournalWriter::with(&store, "s", "new").await;
     assert_eq!(again.texts().await, ["new"]);
     assert_eq!(has(&again, hash).await, [false; 4]);
-    let mut late = pen;
+    let mut late = journal;
     late.try_write([note("of the past")]).await.unwrap_err();
     assert_eq!(again.texts().await, ["new"]);
 }

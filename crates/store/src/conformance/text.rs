@@ -2,7 +2,7 @@ use callboard_core::{entry::Draft, id::Seq};
 
 use super::{
     Fixture, everything,
-    pen::{Pen, note},
+    journal_writer::{JournalWriter, note},
 };
 use crate::Query;
 
@@ -33,7 +33,7 @@ pub async fn a_megabyte_of_text_survives_everywhere(fixture: &impl Fixture) {
 /// Writes each text as data, subject, type and key, and finds it again by each.
 async fn survives(fixture: &impl Fixture, texts: &[&str]) {
     let store = fixture.open().await;
-    let mut pen = Pen::new(&store, "s");
+    let mut journal = JournalWriter::new(&store, "s");
     let draft = |text: &&str| Draft {
         data: (*text).into(),
         subject: (*text).into(),
@@ -41,17 +41,17 @@ async fn survives(fixture: &impl Fixture, texts: &[&str]) {
         keys: vec![(*text).into(), format!("{text}+").into()],
         ..note("")
     };
-    let entries = pen.write(texts.iter().map(draft)).await;
-    assert!(pen.read().await == entries, "all entries at once");
+    let entries = journal.write(texts.iter().map(draft)).await;
+    assert!(journal.read().await == entries, "all entries at once");
     for (text, entry) in texts.iter().zip(&entries) {
         let short: String = text.chars().take(20).collect();
         let subject = Query { subjects: vec![(*text).into()], ..everything() };
         let kind = Query { types: vec![(*text).into()], ..everything() };
         for query in [subject, kind] {
-            let found = store.read(&pen.session, query).await.unwrap();
+            let found = store.read(&journal.session, query).await.unwrap();
             assert!(found == std::slice::from_ref(entry), "{short:?}");
         }
         let Seq(seq) = entry.header.seq;
-        assert_eq!(store.find(&pen.session, text).await.unwrap(), Some(Seq(seq)), "{short:?}");
+        assert_eq!(store.find(&journal.session, text).await.unwrap(), Some(Seq(seq)), "{short:?}");
     }
 }

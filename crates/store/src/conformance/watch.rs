@@ -3,7 +3,7 @@ use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 
 use super::{
     Fixture,
-    pen::{Pen, note},
+    journal_writer::{JournalWriter, note},
     seconds, session, soon,
 };
 
@@ -20,45 +20,45 @@ fn drain(watcher: &mut Receiver<SessionId>) -> Vec<SessionId> {
 pub async fn an_append_a_touch_and_a_deletion_are_named(fixture: &impl Fixture) {
     let store = fixture.open().await;
     let mut watcher = store.watch();
-    let mut pen = Pen::with(&store, "s", "a").await;
-    assert!(drain(&mut watcher).contains(&pen.session), "its making");
-    pen.write([note("b")]).await;
-    assert!(drain(&mut watcher).contains(&pen.session), "an append");
-    store.touch(&pen.session, Some(seconds(1))).await.unwrap();
-    assert!(drain(&mut watcher).contains(&pen.session), "a touch");
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
+    assert!(drain(&mut watcher).contains(&journal.session), "its making");
+    journal.write([note("b")]).await;
+    assert!(drain(&mut watcher).contains(&journal.session), "an append");
+    store.touch(&journal.session, Some(seconds(1))).await.unwrap();
+    assert!(drain(&mut watcher).contains(&journal.session), "a touch");
     store.sweep(1).await.unwrap();
-    assert!(drain(&mut watcher).contains(&pen.session), "a sweep");
-    Pen::with(&store, "s", "a").await;
-    store.delete(&pen.session).await.unwrap();
-    assert!(drain(&mut watcher).contains(&pen.session), "a deletion");
+    assert!(drain(&mut watcher).contains(&journal.session), "a sweep");
+    JournalWriter::with(&store, "s", "a").await;
+    store.delete(&journal.session).await.unwrap();
+    assert!(drain(&mut watcher).contains(&journal.session), "a deletion");
 }
 
 pub async fn what_another_handle_does_is_named(fixture: &impl Fixture) {
     let (here, there) = (fixture.open().await, fixture.open().await);
     let mut watcher = here.watch();
-    let mut pen = Pen::with(&there, "s", "a").await;
-    named(&mut watcher, &pen.session).await;
-    pen.write([note("b")]).await;
-    named(&mut watcher, &pen.session).await;
-    there.touch(&pen.session, None).await.unwrap();
-    named(&mut watcher, &pen.session).await;
-    there.delete(&pen.session).await.unwrap();
-    named(&mut watcher, &pen.session).await;
+    let mut journal = JournalWriter::with(&there, "s", "a").await;
+    named(&mut watcher, &journal.session).await;
+    journal.write([note("b")]).await;
+    named(&mut watcher, &journal.session).await;
+    there.touch(&journal.session, None).await.unwrap();
+    named(&mut watcher, &journal.session).await;
+    there.delete(&journal.session).await.unwrap();
+    named(&mut watcher, &journal.session).await;
     // What was deleted and made again has numbers that were there before.
-    Pen::with(&there, "s", "a").await;
-    named(&mut watcher, &pen.session).await;
+    JournalWriter::with(&there, "s", "a").await;
+    named(&mut watcher, &journal.session).await;
 }
 
 pub async fn nothing_is_named_when_nothing_changed(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     let mut watcher = store.watch();
-    Pen::new(&store, "s").try_write([note("again")]).await.unwrap_err();
+    JournalWriter::new(&store, "s").try_write([note("again")]).await.unwrap_err();
     assert!(!store.delete(&session("nobody")).await.unwrap());
     assert_eq!(store.touch(&session("nobody"), None).await.unwrap(), None);
     store.sweep(9).await.unwrap();
-    pen.read().await;
+    journal.read().await;
     assert_eq!(watcher.try_recv(), Err(TryRecvError::Empty));
-    pen.write([note("b")]).await;
-    named(&mut watcher, &pen.session).await;
+    journal.write([note("b")]).await;
+    named(&mut watcher, &journal.session).await;
 }

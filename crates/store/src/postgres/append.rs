@@ -13,7 +13,7 @@ use self::columns::Columns;
 use super::{
     column::{self, get, short_hash},
     database::{Database, Params},
-    fault::Fault,
+    error::PostgresError,
     sessions::HERE,
 };
 use crate::{Append, Error, JournalKind, Work};
@@ -50,7 +50,7 @@ pub(super) async fn append(
     said: Option<i64>,
     patience: Patience,
     batches: &[&Append],
-) -> Result<Vec<Outcome>, Fault> {
+) -> Result<Vec<Outcome>, PostgresError> {
     let columns = Columns::of(batches);
     let params: Params<'_> = &[
         &(patience == Patience::Waits),
@@ -122,7 +122,7 @@ fn outcome(
     row: &tokio_postgres::Row,
     columns: &Columns<'_>,
     repeated: Option<&(Arc<str>, Seq)>,
-) -> Result<Outcome, Fault> {
+) -> Result<Outcome, PostgresError> {
     let refused = match get(row, 0)? {
         "done" => return Ok(Outcome::Done(get(row, 1)?)),
         "held" => return Ok(Outcome::Held),
@@ -144,8 +144,8 @@ fn outcome(
     Ok(Outcome::Refused(refused))
 }
 
-fn unknown() -> Fault {
-    Fault::Damaged("the function `append` gives no answer that is known".to_owned())
+fn unknown() -> PostgresError {
+    PostgresError::Damaged("the function `append` gives no answer that is known".to_owned())
 }
 
 /// See [`Store::find_each`](crate::Store::find_each).
@@ -160,8 +160,8 @@ pub(super) async fn find_each(
     let wanted: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
     let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {HERE} AND c.key = ANY ($3)");
     let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &wanted]).await?;
-    let found: Result<HashMap<&[u8], _>, Fault> =
+    let found: Result<HashMap<&[u8], _>, PostgresError> =
         rows.iter().map(|row| Ok((get(row, 0)?, column::seq(row, 1)?))).collect();
-    let found = found.map_err(|fault| fault.during(doing, database.place()))?;
+    let found = found.map_err(|fault| fault.during(doing, database.address()))?;
     Ok(wanted.iter().map(|hash| found.get(hash).copied()).collect())
 }

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 use tokio_postgres::{Row as Columns, types::FromSql};
 
-use super::fault::Fault;
+use super::error::PostgresError;
 use crate::Row;
 
 /// The columns that [`entry`] reads, of the table `entry` as `e`.
@@ -36,48 +36,48 @@ pub(super) fn short_hash(text: &str) -> [u8; 16] {
 }
 
 /// A column as Postgres has it.
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Columns, at: usize) -> Result<T, Fault> {
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Columns, at: usize) -> Result<T, PostgresError> {
     row.try_get(at).map_err(|error| unreadable(at, error))
 }
 
-pub(super) fn seq(row: &Columns, at: usize) -> Result<Seq, Fault> {
+pub(super) fn seq(row: &Columns, at: usize) -> Result<Seq, PostgresError> {
     u64::try_from(get::<i64>(row, at)?).map(Seq).map_err(|error| unreadable(at, error))
 }
 
-pub(super) fn time(row: &Columns, at: usize) -> Result<Timestamp, Fault> {
+pub(super) fn time(row: &Columns, at: usize) -> Result<Timestamp, PostgresError> {
     Timestamp::from_millis(get(row, at)?).map_err(|error| unreadable(at, error))
 }
 
-pub(super) fn optional_time(row: &Columns, at: usize) -> Result<Option<Timestamp>, Fault> {
+pub(super) fn optional_time(row: &Columns, at: usize) -> Result<Option<Timestamp>, PostgresError> {
     get::<Option<i64>>(row, at)?.map(Timestamp::from_millis).transpose().map_err(|error| unreadable(at, error))
 }
 
 /// The head in the columns `at` and the one behind it.
-pub(super) fn head(row: &Columns, at: usize) -> Result<Head, Fault> {
+pub(super) fn head(row: &Columns, at: usize) -> Result<Head, PostgresError> {
     Ok(Head { seq: seq(row, at)?, tag: tag(row, at + 1)? })
 }
 
-fn tag(row: &Columns, at: usize) -> Result<Tag, Fault> {
+fn tag(row: &Columns, at: usize) -> Result<Tag, PostgresError> {
     <[u8; 16]>::try_from(get::<&[u8]>(row, at)?).map(Tag).map_err(|error| unreadable(at, error))
 }
 
 /// What is known of a session, in four columns: number, tag, expiry, activity.
-pub(super) fn row(row: &Columns, at: usize) -> Result<Row, Fault> {
+pub(super) fn row(row: &Columns, at: usize) -> Result<Row, PostgresError> {
     Ok(Row { head: head(row, at)?, expires_at: optional_time(row, at + 2)?, last_activity: time(row, at + 3)? })
 }
 
 /// A checked name.
-pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Columns, at: usize) -> Result<T, Fault> {
+pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Columns, at: usize) -> Result<T, PostgresError> {
     get::<&str>(row, at)?.parse().map_err(|error| unreadable(at, error))
 }
 
 /// A text that was kept as bytes.
-pub(super) fn text(row: &Columns, at: usize) -> Result<Arc<str>, Fault> {
+pub(super) fn text(row: &Columns, at: usize) -> Result<Arc<str>, PostgresError> {
     std::str::from_utf8(get(row, at)?).map(Arc::from).map_err(|error| unreadable(at, error))
 }
 
 /// The entry in the columns [`ENTRY`].
-pub(super) fn entry(row: &Columns) -> Result<Entry, Fault> {
+pub(super) fn entry(row: &Columns) -> Result<Entry, PostgresError> {
     let header = Header {
         seq: seq(row, 0)?,
         v: u16::try_from(get::<i32>(row, 1)?).map_err(|error| unreadable(1, error))?,
@@ -99,7 +99,7 @@ pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
     if keys.is_empty() { None } else { serde_json::to_string(keys).ok() }
 }
 
-fn keys(text: &str) -> Result<Vec<Arc<str>>, Fault> {
+fn keys(text: &str) -> Result<Vec<Arc<str>>, PostgresError> {
     serde_json::from_str(text).map_err(|error| unreadable(8, error))
 }
 
@@ -112,7 +112,7 @@ pub(super) fn audience_text(audience: &Audience) -> Option<String> {
 }
 
 /// Reads an audience as it is displayed. No agent's name has a comma in it or is `all` or `none`.
-fn audience(text: &str) -> Result<Audience, Fault> {
+fn audience(text: &str) -> Result<Audience, PostgresError> {
     match text {
         "all" => Ok(Audience::All),
         "none" => Ok(Audience::None),
@@ -124,8 +124,8 @@ fn audience(text: &str) -> Result<Audience, Fault> {
 }
 
 /// The error for a column that does not read as what was written.
-fn unreadable(at: usize, error: impl Display) -> Fault {
-    Fault::Damaged(format!("column {at} of a row does not read: {error}"))
+fn unreadable(at: usize, error: impl Display) -> PostgresError {
+    PostgresError::Damaged(format!("column {at} of a row does not read: {error}"))
 }
 
 #[cfg(test)]

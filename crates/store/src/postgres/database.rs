@@ -6,7 +6,7 @@ use deadpool_postgres::{ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Config, Row, types::ToSql};
 
-use super::{fault::Fault, place::Place};
+use super::{address::Address, error::PostgresError};
 use crate::Error;
 
 /// How long a call waits for a connection that others use.
@@ -26,12 +26,12 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
-    place: Place,
+    place: Address,
 }
 
 impl Database {
     /// Connects when it is first asked something.
-    pub(super) fn new(place: Place) -> Result<Self, Error> {
+    pub(super) fn new(place: Address) -> Result<Self, Error> {
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (config, tls) = (place.config.clone(), place.tls.clone());
         let manager = deadpool_postgres::Manager::from_config(config, tls, settings);
@@ -46,15 +46,15 @@ impl Database {
     }
 
     /// Where it is.
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn address(&self) -> &Address {
         &self.place
     }
 
     /// A connection. One that is lost is replaced, and a server that is coming up again is waited for.
-    pub(super) async fn connection(&self) -> Result<Object, Fault> {
+    pub(super) async fn connection(&self) -> Result<Object, PostgresError> {
         let began = Instant::now();
         loop {
-            match self.pool.get().await.map_err(Fault::from) {
+            match self.pool.get().await.map_err(PostgresError::from) {
                 Err(fault) if fault.is_starting() && began.elapsed() < STARTING => sleep(LOOK_AGAIN).await,
                 found => return found,
             }
@@ -76,10 +76,10 @@ impl Database {
     }
 
     /// What a statement finds, tried once. Where the connection is lost, it is unknown whether it was done.
-    pub(super) async fn attempt(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn attempt(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
         let connection = self.connection().await?;
         let answer = in_time(async { connection.query(&connection.prepare_cached(sql).await?, params).await }).await;
-        if let Err(Fault::Silent) = answer {
+        if let Err(PostgresError::Silent) = answer {
             // Whoever used it next would wait as well.
             drop(Object::take(connection));
         }
@@ -105,9 +105,11 @@ fn patience(config: &Config) -> Duration {
 }
 
 /// What Postgres answers, unless it does not.
-pub(super) async fn in_time<T>(answer: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Fault> {
+pub(super) async fn in_time<T>(
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, PostgresError> {
     match timeout(ANSWER, answer).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(Fault::Silent),
+        Err(_) => Err(PostgresError::Silent),
     }
 }

@@ -5,7 +5,7 @@ use callboard_core::id::SessionId;
 use super::{
     column::{self, get},
     database::Database,
-    fault::Fault,
+    error::PostgresError,
 };
 use crate::Error;
 
@@ -25,7 +25,7 @@ pub(super) async fn delete(database: &Database, said: Option<i64>, name: &Sessio
     let rows = database.once(doing, sql, &[&name.as_str(), &said]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let answer = || Ok(get::<bool>(row, 0)?.then_some(get(row, 1)?));
-    answer().map_err(|fault: Fault| fault.during(doing, database.place()))
+    answer().map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }
 
 /// See [`Store::sweep`](crate::Store::sweep). Answers with the change that each was as well.
@@ -57,8 +57,8 @@ async fn sweep_some(database: &Database, said: Option<i64>, most: usize) -> Resu
     let doing = "sweeping";
     let sql = "SELECT name, this FROM sweep($1, $2)";
     let rows = database.once(doing, sql, &[&said, &column::limit(most)]).await?;
-    let some: Result<_, Fault> = rows.iter().map(|row| Ok((column::parsed(row, 0)?, get(row, 1)?))).collect();
-    some.map_err(|fault| fault.during(doing, database.place()))
+    let some: Result<_, PostgresError> = rows.iter().map(|row| Ok((column::parsed(row, 0)?, get(row, 1)?))).collect();
+    some.map_err(|fault| fault.during(doing, database.address()))
 }
 
 /// Removes some rows of deleted sessions and says whether there may be more.
@@ -68,5 +68,5 @@ pub(super) async fn reclaim(database: &Database) -> Result<bool, Error> {
     let sql = "SELECT set_config('synchronous_commit', 'off', true), reclaim($1)";
     let rows = database.ask(doing, sql, &[&RECLAIM]).await?;
     let more = rows.first().map_or(Ok(false), |row| get(row, 1));
-    more.map_err(|fault| fault.during(doing, database.place()))
+    more.map_err(|fault| fault.during(doing, database.address()))
 }

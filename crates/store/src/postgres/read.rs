@@ -56,7 +56,7 @@ pub(super) async fn entries(
 ) -> Result<Vec<Entry>, Error> {
     let rows = database.ask(doing, sql, params).await?;
     let entries = rows.iter().map(column::entry).collect::<Result<_, _>>();
-    entries.map_err(|fault| fault.during(doing, database.place()))
+    entries.map_err(|fault| fault.during(doing, database.address()))
 }
 
 /// What a query narrows.

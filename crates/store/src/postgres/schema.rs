@@ -3,10 +3,10 @@
 use tokio_postgres::{Client, GenericClient, error::SqlState};
 
 use super::{
+    address::Address,
     append::APPEND,
     database::{Database, in_time},
-    fault::Fault,
-    place::Place,
+    error::PostgresError,
 };
 use crate::Error;
 
@@ -17,7 +17,7 @@ const MIGRATIONS: [&str; 2] = [include_str!("migrations/1.sql"), include_str!("m
 pub(super) const FORMAT: i32 = 2;
 
 /// What is in a namespace.
-enum Found {
+enum SchemaState {
     /// No table.
     Nothing,
     /// Our tables in this format.
@@ -28,7 +28,7 @@ enum Found {
 
 /// Makes the tables, or brings them up to date. Where several do so at once, one does it and the others wait.
 pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
-    let place = database.place();
+    let place = database.address();
     let mut connection = database.connection().await.map_err(|fault| fault.opening(place))?;
     let found = look(&connection, place).await.map_err(|fault| fault.opening(place))?;
     if check(found, place)? == FORMAT {
@@ -39,14 +39,14 @@ pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
 }
 
 /// The format that was found, unless there is something that must be left alone. 0 is nothing at all.
-fn check(found: Found, place: &Place) -> Result<i32, Error> {
+fn check(found: SchemaState, place: &Address) -> Result<i32, Error> {
     match found {
-        Found::Nothing => Ok(0),
-        Found::Format(format) if format > FORMAT => {
+        SchemaState::Nothing => Ok(0),
+        SchemaState::Format(format) if format > FORMAT => {
             Err(Error::WrittenByNewer { what: place.to_string(), found: format.into(), known: FORMAT.into() })
         }
-        Found::Format(format) => Ok(format),
-        Found::Foreign => Err(Error::cannot_open(
+        SchemaState::Format(format) => Ok(format),
+        SchemaState::Foreign => Err(Error::cannot_open(
             place.to_string(),
             format!("the schema {} has tables of another program: choose another namespace", place.namespace),
         )),
@@ -54,7 +54,7 @@ fn check(found: Found, place: &Place) -> Result<i32, Error> {
 }
 
 /// Refuses tables and functions of the same format that are not those of this version.
-async fn probe(client: &Client, place: &Place) -> Result<(), Error> {
+async fn probe(client: &Client, place: &Address) -> Result<(), Error> {
     match client.prepare(APPEND).await {
         Ok(_) => Ok(()),
         Err(error) if matches!(error.code(), Some(&(SqlState::UNDEFINED_FUNCTION | SqlState::UNDEFINED_COLUMN))) => {
@@ -62,38 +62,38 @@ async fn probe(client: &Client, place: &Place) -> Result<(), Error> {
                        its sessions with that version and import them into another namespace";
             Err(Error::cannot_open(place.to_string(), why))
         }
-        Err(error) => Err(Fault::from(error).opening(place)),
+        Err(error) => Err(PostgresError::from(error).opening(place)),
     }
 }
 
-async fn look(client: &Client, place: &Place) -> Result<Found, Fault> {
+async fn look(client: &Client, place: &Address) -> Result<SchemaState, PostgresError> {
     in_time(find(client, place)).await
 }
 
-async fn find(client: &impl GenericClient, place: &Place) -> Result<Found, tokio_postgres::Error> {
+async fn find(client: &impl GenericClient, place: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let tables = "SELECT count(*), bool_or(relname = 'callboard_format') IS TRUE FROM pg_class
         WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)";
     let tables = client.query_one(tables, &[&place.namespace]).await?;
     Ok(match (tables.try_get::<_, i64>(0)?, tables.try_get(1)?) {
-        (0, _) => Found::Nothing,
-        (_, false) => Found::Foreign,
+        (0, _) => SchemaState::Nothing,
+        (_, false) => SchemaState::Foreign,
         (_, true) => {
             let newest = client.query_one("SELECT coalesce(max(format), 0) FROM callboard_format", &[]).await?;
-            Found::Format(newest.try_get(0)?)
+            SchemaState::Format(newest.try_get(0)?)
         }
     })
 }
 
 /// Does what is missing, in one transaction, and says what was found before.
-async fn bring_up(client: &mut Client, place: &Place) -> Result<Found, tokio_postgres::Error> {
+async fn bring_up(client: &mut Client, place: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
     // One number for all namespaces: it is held for a moment, and rarely.
     transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('callboard migrates', 0))", &[]).await?;
     let found = find(&transaction, place).await?;
     let format = match found {
-        Found::Nothing => 0,
-        Found::Format(format) => format,
-        Found::Foreign => return Ok(found),
+        SchemaState::Nothing => 0,
+        SchemaState::Format(format) => format,
+        SchemaState::Foreign => return Ok(found),
     };
     if format == 0 {
         let make = "CREATE TABLE callboard_format (format integer PRIMARY KEY, since timestamptz DEFAULT now())";

@@ -1,6 +1,6 @@
 //! What the server is, and what its settings promise.
 
-use super::{column::get, database::Database, fault::Fault, place::Place};
+use super::{address::Address, column::get, database::Database, error::PostgresError};
 use crate::{Durability, Error};
 
 /// The oldest version that has all we ask.
@@ -22,13 +22,13 @@ struct Settings {
 
 /// Looks at the server and says what it promises, which must be at least `asked`.
 pub(super) async fn check(database: &Database, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
-    let place = database.place();
+    let place = database.address();
     let settings = ask(database).await.map_err(|fault| fault.opening(place))?;
     judge(&settings, place, asked)
 }
 
 /// What a server with these settings promises, where it can be used and promises what was asked.
-fn judge(settings: &Settings, place: &Place, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
+fn judge(settings: &Settings, place: &Address, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Err(Error::cannot_open(place.to_string(), why));
     if settings.version < OLDEST {
         return refuse(format!("the server at {} is older than Postgres 13: bring it up to date", place.host()));
@@ -55,10 +55,10 @@ fn judge(settings: &Settings, place: &Place, asked: Durability) -> Result<(Durab
     Ok((given, settings.remark(place).into_iter().collect()))
 }
 
-async fn ask(database: &Database) -> Result<Settings, Fault> {
+async fn ask(database: &Database) -> Result<Settings, PostgresError> {
     let connection = database.connection().await?;
     let row = super::database::in_time(connection.query_one(ASK, &[])).await?;
-    let on = |at| Ok::<_, Fault>(get::<&str>(&row, at)? == "on");
+    let on = |at| Ok::<_, PostgresError>(get::<&str>(&row, at)? == "on");
     Ok(Settings {
         version: get(&row, 0)?,
         read_only: on(1)?,
@@ -80,7 +80,7 @@ impl Settings {
     }
 
     /// What is to be said of a server that promises less than it could.
-    fn remark(&self, place: &Place) -> Option<String> {
+    fn remark(&self, place: &Address) -> Option<String> {
         let weak = self.weak().join(", ");
         let lost = if self.fsync && self.full_page_writes { "the last moments are" } else { "everything may be" };
         (!weak.is_empty()).then(|| {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn judged(settings: &Settings) -> Result<(Durability, Vec<String>), String> {
-        let place = Place::parse("postgres://db.example/board").unwrap();
+        let place = Address::parse("postgres://db.example/board").unwrap();
         judge(settings, &place, Durability::Full).map_err(|error| error.to_string())
     }
 

@@ -6,7 +6,7 @@ use super::{
     column,
     column::get,
     database::{Database, Params},
-    fault::Fault,
+    error::PostgresError,
 };
 use crate::{Error, Lease, Row};
 
@@ -21,7 +21,7 @@ pub(super) async fn row(database: &Database, said: Option<i64>, name: &SessionId
         WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))";
     let rows = database.ask(doing, sql, &[&name.as_str(), &said]).await?;
     let found = rows.first().map(|row| column::row(row, 0)).transpose();
-    found.map_err(|fault| fault.during(doing, database.place()))
+    found.map_err(|fault| fault.during(doing, database.address()))
 }
 
 /// See [`Store::touch`](crate::Store::touch). Answers with the change that it was as well.
@@ -38,7 +38,7 @@ pub(super) async fn touch(
         RETURNING seq, tag, expires_at, last_activity, change";
     let rows = database.ask(doing, sql, &[&name.as_str(), &said, &expires_at.map(Timestamp::as_millis)]).await?;
     let touched = rows.first().map(|row| Ok((column::row(row, 0)?, get(row, 4)?))).transpose();
-    touched.map_err(|fault: Fault| fault.during(doing, database.place()))
+    touched.map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }
 
 /// A page of journals by id: the statement says of which.
@@ -75,8 +75,9 @@ pub(super) async fn recent(
 async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<(SessionId, Row)>, Error> {
     let doing = "listing sessions";
     let rows = database.ask(doing, sql, params).await?;
-    let page: Result<_, Fault> = rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
-    page.map_err(|fault| fault.during(doing, database.place()))
+    let page: Result<_, PostgresError> =
+        rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
+    page.map_err(|fault| fault.during(doing, database.address()))
 }
 
 /// The newest last activity of all there is.
@@ -86,7 +87,7 @@ pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestam
         (SELECT max(last_activity) FROM session WHERE is_request))";
     let rows = database.ask(doing, sql, &[]).await?;
     let newest = rows.first().map_or(Ok(None), |row| column::optional_time(row, 0));
-    newest.map_err(|fault| fault.during(doing, database.place()))
+    newest.map_err(|fault| fault.during(doing, database.address()))
 }
 
 /// See [`Store::lease`](crate::Store::lease).
@@ -100,14 +101,16 @@ pub(super) async fn lease(
     let sql = "SELECT name FROM lease($1, $2, $3, $4)";
     let params: Params<'_> = &[&said, &&*lease.holder, &lease.lasts_millis(), &column::limit(most)];
     let rows = database.ask(doing, sql, params).await?;
-    let held: Result<_, Fault> = rows.iter().map(|row| column::parsed(row, 0)).collect();
-    held.map_err(|fault| fault.during(doing, database.place()))
+    let held: Result<_, PostgresError> = rows.iter().map(|row| column::parsed(row, 0)).collect();
+    held.map_err(|fault| fault.during(doing, database.address()))
 }
 
 /// See [`Store::now`](crate::Store::now).
 pub(super) async fn now(database: &Database) -> Result<Timestamp, Error> {
     let doing = "asking for the time";
     let rows = database.ask(doing, "SELECT moment(NULL)", &[]).await?;
-    let now = rows.first().map_or_else(|| Err(Fault::Damaged("it has no time".to_owned())), |row| column::time(row, 0));
-    now.map_err(|fault| fault.during(doing, database.place()))
+    let now = rows
+        .first()
+        .map_or_else(|| Err(PostgresError::Damaged("it has no time".to_owned())), |row| column::time(row, 0));
+    now.map_err(|fault| fault.during(doing, database.address()))
 }

@@ -8,7 +8,7 @@ use callboard_core::{
 use super::{
     column::{self, get},
     database::{Database, Params},
-    fault::Fault,
+    error::PostgresError,
     sessions::HERE,
 };
 use crate::{Error, Snapshot, store::SNAPSHOTS_KEPT};
@@ -57,5 +57,5 @@ pub(super) async fn newest(
     );
     let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &column::number(at)]).await?;
     let newest = rows.first().map(|row| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()))).transpose();
-    newest.map_err(|fault: Fault| fault.during(doing, database.place()))
+    newest.map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }

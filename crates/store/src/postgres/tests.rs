@@ -6,7 +6,7 @@ use tokio_postgres::SimpleQueryMessage;
 use super::*;
 use crate::{
     Order,
-    conformance::pen::{Pen, about},
+    conformance::journal_writer::{JournalWriter, about},
     postgres::read::Filter,
     testing::PostgresServer,
 };
@@ -14,7 +14,7 @@ use crate::{
 /// A journal with many subjects, keys and types that becomes long, and a way to measure.
 struct Long {
     database: Database,
-    pen: Pen,
+    journal: JournalWriter,
 }
 
 impl Long {
@@ -23,19 +23,19 @@ impl Long {
         let url = server.url(namespace);
         let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&url, Settings::default()).await.unwrap());
         // What is prepared is there for the next statement.
-        let database = Database::new(Place::parse(&format!("{url}&connections=1")).unwrap()).unwrap();
-        Self { database, pen: Pen::new(&store, "s") }
+        let database = Database::new(Address::parse(&format!("{url}&connections=1")).unwrap()).unwrap();
+        Self { database, journal: JournalWriter::new(&store, "s") }
     }
 
     async fn grow(&mut self, by: u64) {
-        let from = self.pen.head.seq.0;
+        let from = self.journal.head.seq.0;
         let draft = |n: u64| Draft {
             kind: format!("t{}.done", n % 20).into(),
             time: Timestamp::from_millis(i64::try_from(n).unwrap()).ok(),
             keys: vec![format!("key {n}").into()],
             ..about(&format!("subject {}", n % 100), "something that is said")
         };
-        self.pen.write((from..from + by).map(draft)).await;
+        self.journal.write((from..from + by).map(draft)).await;
     }
 
     /// How many pages a statement looks at.
@@ -74,7 +74,7 @@ impl Long {
     /// What each kind of page costs, of ten entries in the middle.
     async fn all_reads(&self) -> Vec<(String, u64)> {
         let hash = |text: &str| format!("'\\x{}'", short(text));
-        let middle = self.pen.head.seq.0 / 2;
+        let middle = self.journal.head.seq.0 / 2;
         let mut costs = Vec::new();
         for order in [Order::Forward, Order::Backward] {
             let range = format!("'s', NULL, {}, {}, 10", middle - 200, middle + 200);
@@ -139,8 +139,8 @@ async fn i11_what_an_append_costs_does_not_grow_with_the_journal() {
     let mut journal = Long::begin("cost_of_appends").await;
     journal.grow(2000).await;
     let short = journal.append().await;
-    let row = journal.pen.store.row(&journal.pen.session).await.unwrap().unwrap();
-    journal.pen.head = row.head;
+    let row = journal.journal.store.row(&journal.journal.session).await.unwrap().unwrap();
+    journal.journal.head = row.head;
     for _ in 0..4 {
         journal.grow(5000).await;
     }

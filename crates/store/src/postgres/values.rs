@@ -18,5 +18,5 @@ pub(super) async fn find(
     let sql = format!("SELECT v.text FROM value v WHERE v.session = {HERE} AND v.hash = $3");
     let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &&hash.0[..]]).await?;
     let text = rows.first().map(|row| column::text(row, 0)).transpose();
-    text.map_err(|fault| fault.during(doing, database.place()))
+    text.map_err(|fault| fault.during(doing, database.address()))
 }

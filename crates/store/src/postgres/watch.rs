@@ -11,7 +11,7 @@ use tokio_postgres::{AsyncMessage, Client, Connection, Socket, tls::MakeTlsConne
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tracing::{debug, warn};
 
-use super::{changes::Changes, database::Database, delete, place::Place};
+use super::{address::Address, changes::Changes, database::Database, delete};
 
 /// How often it is looked for changes that no notification told of: their node may have died.
 const LOOK: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ impl Tasks {
     /// Starts them. `dead` says that sessions were deleted here.
     pub(super) fn start(database: &Database, changes: &Arc<Changes>, dead: &Arc<Notify>) -> Self {
         let mut tasks = JoinSet::new();
-        tasks.spawn(listen(database.place().clone(), changes.clone()));
+        tasks.spawn(listen(database.address().clone(), changes.clone()));
         tasks.spawn(tell(database.clone(), changes.clone()));
         tasks.spawn(reclaim(database.clone(), dead.clone()));
         Self(tasks)
@@ -47,7 +47,7 @@ impl Tasks {
 }
 
 /// Hears what other nodes say, and looks for what they did not. A connection that is lost is made again.
-async fn listen(place: Place, changes: Arc<Changes>) {
+async fn listen(place: Address, changes: Arc<Changes>) {
     let [first, longest] = AGAIN;
     let mut pause = first;
     loop {
@@ -80,7 +80,7 @@ async fn hear(mut connection: Connection<Socket, Encrypted>, changes: &Changes) 
 }
 
 /// Looks for changes until that fails. It begins to listen before it looks, so nothing falls between.
-async fn look(client: &Client, place: &Place, changes: &Changes) -> String {
+async fn look(client: &Client, place: &Address, changes: &Changes) -> String {
     if let Err(error) = client.batch_execute(&format!("LISTEN \"{}\"", place.channel())).await {
         return error.to_string();
     }
@@ -95,7 +95,7 @@ async fn look(client: &Client, place: &Place, changes: &Changes) -> String {
 
 /// Tells other nodes what changed here, in one go what gathers within a few milliseconds.
 async fn tell(database: Database, changes: Arc<Changes>) {
-    let channel = database.place().channel();
+    let channel = database.address().channel();
     loop {
         changes.to_tell.notified().await;
         sleep(GATHER).await;

@@ -12,7 +12,7 @@ pub(crate) const FORMS: &str = "redis://HOST, rediss://HOST, redis-rest+https://
 /// A URL, taken apart.
 pub(super) struct Address {
     /// Which way commands travel.
-    pub(super) way: Way,
+    pub(super) protocol: Protocol,
     /// What all keys begin with.
     pub(super) namespace: String,
     /// What was said of durability: what is asked for, or for REST what the provider promises.
@@ -24,7 +24,7 @@ pub(super) struct Address {
 }
 
 /// Which way commands travel.
-pub(super) enum Way {
+pub(super) enum Protocol {
     /// Redis' own protocol. The URL may hold a password.
     Native(Url),
     /// JSON over HTTP.
@@ -62,25 +62,25 @@ impl Address {
             options.take(&name, &value).map_err(|why| wrong(&why))?;
         }
         place.set_query(None);
-        let way = match rest {
+        let protocol = match rest {
             None if options.token_file.is_some() => return Err(wrong("`token_file` is for redis-rest+https://")),
-            None => Way::Native(place),
+            None => Protocol::Native(place),
             Some(_) => {
                 let token = token(&mut place, options.token_file.take()).map_err(|why| wrong(&why))?;
-                Way::Rest { base: place, token }
+                Protocol::Rest { base: place, token }
             }
         };
         let Options { namespace, durability, allow_eviction, poll, .. } = options;
         let default_poll = Duration::from_millis(if rest.is_some() { 500 } else { 100 });
         let namespace = namespace.unwrap_or_else(|| "callboard".to_owned());
-        Ok(Self { way, namespace, durability, allow_eviction, poll: poll.unwrap_or(default_poll) })
+        Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(default_poll) })
     }
 
     /// What can be shown of it.
     pub(super) fn shown(&self) -> String {
-        match &self.way {
-            Way::Native(url) => shown(url.as_str()),
-            Way::Rest { base, .. } => shown(&format!("redis-rest+{base}")),
+        match &self.protocol {
+            Protocol::Native(url) => shown(url.as_str()),
+            Protocol::Rest { base, .. } => shown(&format!("redis-rest+{base}")),
         }
     }
 }
@@ -194,7 +194,7 @@ mod tests {
         let address = Address::parse("redis://me:secret@host:7000/2?namespace=team&durability=full").unwrap();
         assert_eq!((address.namespace.as_str(), address.durability), ("team", Some(Durability::Full)));
         assert_eq!(address.shown(), "redis://host:7000/2");
-        let Way::Native(url) = address.way else { panic!("it is native") };
+        let Protocol::Native(url) = address.protocol else { panic!("it is native") };
         assert_eq!(url.as_str(), "redis://me:secret@host:7000/2");
     }
 
@@ -203,7 +203,7 @@ mod tests {
         for url in ["redis-rest+https://to%2Fken@host/", "redis-rest+https://default:to%2Fken@host/"] {
             let address = Address::parse(url).unwrap();
             assert_eq!(address.shown(), "redis-rest+https://host/");
-            let Way::Rest { base, token } = address.way else { panic!("it is over REST") };
+            let Protocol::Rest { base, token } = address.protocol else { panic!("it is over REST") };
             assert_eq!((base.as_str(), token.reveal()), ("https://host/", "to/ken"));
             assert_eq!(format!("{token:?}"), "[hidden]");
         }
@@ -214,7 +214,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "token\n").unwrap();
         let url = format!("redis-rest+http://localhost:1?token_file={}", file.path().display());
-        let Way::Rest { token, .. } = Address::parse(&url).unwrap().way else { panic!("it is over REST") };
+        let Protocol::Rest { token, .. } = Address::parse(&url).unwrap().protocol else { panic!("it is over REST") };
         assert_eq!(token.reveal(), "token");
     }
 

@@ -10,32 +10,32 @@ use callboard_core::{
 use super::{
     command::Reply,
     entry,
-    fault::Fault,
+    error::RedisFailure,
     link::Link,
     read, script,
     sessions::{self, expiry},
 };
 use crate::{
     Append, Error, JournalKind, Work,
-    lanes::{DOING, Job, Lane},
+    append_batcher::{DOING, QueuedAppend, SendBatch},
 };
 
 /// What appends.
 #[derive(Clone)]
-pub(super) struct Writer(pub(super) Arc<Link>);
+pub(super) struct Sender(pub(super) Arc<Link>);
 
-impl Lane for Writer {
-    async fn send(&self, jobs: Vec<Job>) {
-        let batches: Vec<_> = jobs.iter().map(|job| &job.batch).collect();
+impl SendBatch for Sender {
+    async fn send(&self, appends: Vec<QueuedAppend>) {
+        let batches: Vec<_> = appends.iter().map(|append| &append.batch).collect();
         match append(&self.0, &batches).await {
-            Ok(outcomes) => jobs.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(outcome)),
-            Err(fault) => jobs.into_iter().for_each(|job| job.answer(Err(fault.clone().during(DOING)))),
+            Ok(outcomes) => appends.into_iter().zip(outcomes).for_each(|(append, outcome)| append.answer(outcome)),
+            Err(fault) => appends.into_iter().for_each(|append| append.answer(Err(fault.clone().during(DOING)))),
         }
     }
 }
 
 /// Appends batches in one script, and says of each what became of it.
-async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error>>, Fault> {
+async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error>>, RedisFailure> {
     let sessions: Vec<_> = batches.iter().map(|batch| &batch.session).collect();
     let mut words = Vec::new();
     for batch in batches {
@@ -45,7 +45,7 @@ async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error
     }
     let outcomes = link.run_on(&script::APPEND, &sessions, words).await?.list()?;
     if outcomes.len() != batches.len() {
-        return Err(Fault::Nonsense(format!("it answered {} of {} batches", outcomes.len(), batches.len())));
+        return Err(RedisFailure::Nonsense(format!("it answered {} of {} batches", outcomes.len(), batches.len())));
     }
     Ok(outcomes.into_iter().map(|reply| outcome(reply).map_err(|fault| fault.during(DOING))?).collect())
 }
@@ -93,7 +93,7 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
 }
 
 /// What the script says of a batch.
-fn outcome(reply: Reply) -> Result<Result<(), Error>, Fault> {
+fn outcome(reply: Reply) -> Result<Result<(), Error>, RedisFailure> {
     let mut said = match reply {
         Reply::Text(_) => return Ok(Ok(())),
         other => other.list()?.into_iter(),
@@ -101,7 +101,7 @@ fn outcome(reply: Reply) -> Result<Result<(), Error>, Fault> {
     let mut next = || said.next().unwrap_or(Reply::Nothing);
     match next().text()?.as_str() {
         "conflict" => Ok(Err(Error::Conflict { found: sessions::row(next())? })),
-        "failed" => Err(Fault::refused(&next().text()?)),
+        "failed" => Err(RedisFailure::refused(&next().text()?)),
         _ => {
             let (key, seq) = (next().text()?.into(), Seq(next().number()?.unsigned_abs()));
             Ok(Err(Error::KeyTaken { key, seq }))

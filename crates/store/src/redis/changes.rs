@@ -16,9 +16,9 @@ use tokio::{
 
 use super::{
     command::{Command, Reply},
-    fault::Fault,
+    error::RedisFailure,
     link::Link,
-    native::Patient,
+    native::BlockingConnection,
     sessions,
 };
 use crate::store::WATCH_CAPACITY;
@@ -48,7 +48,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Reads from now on what others change.
-    pub(super) async fn follow(link: &Arc<Link>, poll: Duration) -> Result<Self, Fault> {
+    pub(super) async fn follow(link: &Arc<Link>, poll: Duration) -> Result<Self, RedisFailure> {
         let sender = broadcast::Sender::new(WATCH_CAPACITY);
         let (doubt, watched) = (Arc::default(), Arc::new(Notify::new()));
         let seen = Seen::newest(link).await?;
@@ -99,7 +99,7 @@ struct Seen {
 }
 
 impl Seen {
-    async fn newest(link: &Link) -> Result<Self, Fault> {
+    async fn newest(link: &Link) -> Result<Self, RedisFailure> {
         // In this order: a change in between is then seen twice and not missed.
         let count = count(link).await?;
         let newest = Command::new(["XREVRANGE", &link.layout.changes, "+", "-", "COUNT", "1"]);
@@ -110,7 +110,7 @@ impl Seen {
     }
 }
 
-async fn count(link: &Link) -> Result<i64, Fault> {
+async fn count(link: &Link) -> Result<i64, RedisFailure> {
     match link.call(Command::new(["GET", &link.layout.count])).await? {
         Reply::Nothing => Ok(0),
         count => count.number(),
@@ -126,11 +126,11 @@ struct Change {
 }
 
 impl Change {
-    fn read(reply: Reply) -> Result<Self, Fault> {
+    fn read(reply: Reply) -> Result<Self, RedisFailure> {
         let [place, fields] = reply.exactly()?;
         let [_, count, _, by, _, sessions] = fields.exactly()?;
         let sessions = sessions.text()?.split(' ').map(str::parse).collect::<Result<_, _>>();
-        let sessions = sessions.map_err(|_| Fault::Nonsense("a change has no session".to_owned()))?;
+        let sessions = sessions.map_err(|_| RedisFailure::Nonsense("a change has no session".to_owned()))?;
         Ok(Self { place: place.text()?, count: count.number()?, by: by.text()?, sessions })
     }
 }
@@ -165,7 +165,7 @@ impl Reader {
         }
     }
 
-    async fn step(&mut self, connection: &mut Option<Patient>) -> Result<(), Fault> {
+    async fn step(&mut self, connection: &mut Option<BlockingConnection>) -> Result<(), RedisFailure> {
         if self.all {
             self.name_all().await?;
         }
@@ -215,7 +215,7 @@ impl Reader {
         doubt.is_some_and(|since| since.elapsed() < IN_DOUBT)
     }
 
-    async fn nothing(&mut self, waited: bool) -> Result<(), Fault> {
+    async fn nothing(&mut self, waited: bool) -> Result<(), RedisFailure> {
         self.in_vain += 1;
         if waited || self.in_vain.is_multiple_of(LOOKS) {
             self.check_count().await?;
@@ -227,7 +227,7 @@ impl Reader {
     }
 
     /// A server that lost its data counts from the beginning, or from an older state.
-    async fn check_count(&mut self) -> Result<(), Fault> {
+    async fn check_count(&mut self) -> Result<(), RedisFailure> {
         if count(&self.link).await? < self.seen.count {
             self.seen = Seen { place: "0-0".to_owned(), count: 0 };
             self.all = true;
@@ -235,7 +235,7 @@ impl Reader {
         Ok(())
     }
 
-    async fn name_all(&mut self) -> Result<(), Fault> {
+    async fn name_all(&mut self) -> Result<(), RedisFailure> {
         let mut after = None;
         loop {
             let ids = sessions::ids_behind(&self.link, &self.link.layout.sessions, after.as_ref()).await?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fault::Fault;
+use super::error::RedisFailure;
 
 /// A command. All of its words are text, so that it can travel as JSON too.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    pub(super) fn text(self) -> Result<String, Fault> {
+    pub(super) fn text(self) -> Result<String, RedisFailure> {
         match self {
             Self::Text(text) => Ok(text),
             other => Err(other.unexpected("a text")),
@@ -36,7 +36,7 @@ impl Reply {
     }
 
     /// A text, or nothing.
-    pub(super) fn some_text(self) -> Result<Option<String>, Fault> {
+    pub(super) fn some_text(self) -> Result<Option<String>, RedisFailure> {
         match self {
             Self::Nothing => Ok(None),
             other => other.text().map(Some),
@@ -44,7 +44,7 @@ impl Reply {
     }
 
     /// A whole number, also one that was written as text.
-    pub(super) fn number(self) -> Result<i64, Fault> {
+    pub(super) fn number(self) -> Result<i64, RedisFailure> {
         match self {
             Self::Number(number) => Ok(number),
             Self::Text(text) => text.parse().map_err(|_| Self::Text(text).unexpected("a number")),
@@ -52,7 +52,7 @@ impl Reply {
         }
     }
 
-    pub(super) fn list(self) -> Result<Vec<Self>, Fault> {
+    pub(super) fn list(self) -> Result<Vec<Self>, RedisFailure> {
         match self {
             Self::List(list) => Ok(list),
             other => Err(other.unexpected("a list")),
@@ -60,19 +60,19 @@ impl Reply {
     }
 
     /// A list of exactly so many answers.
-    pub(super) fn exactly<const N: usize>(self) -> Result<[Self; N], Fault> {
+    pub(super) fn exactly<const N: usize>(self) -> Result<[Self; N], RedisFailure> {
         let list = self.list()?;
         list.try_into().map_err(|list| Self::List(list).unexpected("a list of another length"))
     }
 
     /// The fault of an answer that is none to what was asked. What it says stays out of the words.
-    fn unexpected(&self, expected: &str) -> Fault {
+    fn unexpected(&self, expected: &str) -> RedisFailure {
         let what = match self {
             Self::Nothing => "nothing",
             Self::Number(_) => "a number",
             Self::Text(_) => "a text",
             Self::List(_) => "a list",
         };
-        Fault::Nonsense(format!("it answered {what} where {expected} was expected"))
+        RedisFailure::Nonsense(format!("it answered {what} where {expected} was expected"))
     }
 }

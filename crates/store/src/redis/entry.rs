@@ -11,7 +11,7 @@ use callboard_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::fault::Fault;
+use super::error::RedisFailure;
 
 /// How long a tag is in text.
 const TAG: usize = 32;
@@ -21,13 +21,14 @@ pub(super) fn write(entry: &Entry) -> String {
     format!("{}{header}\n{}", entry.tag, entry.data)
 }
 
-pub(super) fn read(text: &str) -> Result<Entry, Fault> {
+pub(super) fn read(text: &str) -> Result<Entry, RedisFailure> {
     let entry = || {
         let (tag, rest) = text.split_at_checked(TAG)?;
         let (header, data) = rest.split_once('\n')?;
         Some(Entry { header: read_header(header)?, data: data.into(), tag: read_tag(tag)? })
     };
-    let damaged = || Fault::Damaged { what: "an entry".to_owned(), detail: "its text does not read as one".to_owned() };
+    let damaged =
+        || RedisFailure::Damaged { what: "an entry".to_owned(), detail: "its text does not read as one".to_owned() };
     entry().ok_or_else(damaged)
 }
 
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_no_entry_is_damaged() {
         for text in ["", "0123", &"0".repeat(40), &format!("{}[1]\n{{}}", "0".repeat(32))] {
-            assert!(matches!(read(text), Err(Fault::Damaged { .. })), "{text}");
+            assert!(matches!(read(text), Err(RedisFailure::Damaged { .. })), "{text}");
         }
     }
 }

@@ -5,11 +5,11 @@ use std::{borrow::Cow, iter, sync::Arc, time::Duration};
 use callboard_core::{id::SessionId, time::Timestamp};
 
 use super::{
-    address::{Address, Way},
+    address::{Address, Protocol},
     command::{Command, Reply},
-    fault::Fault,
+    error::RedisFailure,
     layout::Layout,
-    native::{Native, Patient},
+    native::{BlockingConnection, Native},
     rest::Rest,
     script::Script,
 };
@@ -38,22 +38,22 @@ enum Transport {
 }
 
 impl Link {
-    pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
+    pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, RedisFailure> {
         let layout = Layout::new(address.namespace.clone());
-        let transport = match &address.way {
-            Way::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
-            Way::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
+        let transport = match &address.protocol {
+            Protocol::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
+            Protocol::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
         };
         Ok(Self { transport, layout, clock, time: ServerTime::default(), name: random_name() })
     }
 
     /// Gives one command.
-    pub(super) async fn call(&self, command: Command<'_>) -> Result<Reply, Fault> {
+    pub(super) async fn call(&self, command: Command<'_>) -> Result<Reply, RedisFailure> {
         self.patiently(&command).await
     }
 
     /// Gives several commands at once. They may be carried out one by one.
-    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
@@ -69,7 +69,7 @@ impl Link {
         script: &Script,
         session: &SessionId,
         arguments: Vec<Cow<'_, str>>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, RedisFailure> {
         self.run_command(script, self.about(script, session, arguments)).await
     }
 
@@ -79,11 +79,11 @@ impl Link {
         script: &Script,
         sessions: &[&SessionId],
         arguments: Vec<Cow<'_, str>>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, RedisFailure> {
         self.run_command(script, self.command(script, sessions, arguments)).await
     }
 
-    async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, Fault> {
+    async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, RedisFailure> {
         match self.patiently(&command).await {
             Err(fault) if fault.is("NOSCRIPT") => {
                 command.0.splice(..2, ["EVAL".into(), script.code().into()]);
@@ -98,7 +98,7 @@ impl Link {
         &self,
         script: &Script,
         sessions: &[SessionId],
-    ) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+    ) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         let commands: Vec<_> = sessions.iter().map(|session| self.about(script, session, Vec::new())).collect();
         let answers = self.all(&commands).await?;
         let mut replies = Vec::with_capacity(commands.len());
@@ -113,21 +113,21 @@ impl Link {
     }
 
     /// What time it is by the clock that counts.
-    pub(super) async fn now(&self) -> Result<Timestamp, Fault> {
+    pub(super) async fn now(&self) -> Result<Timestamp, RedisFailure> {
         if !self.clock.is_system() {
             return Ok(self.clock.now());
         }
         self.time.now(self.ask_for_the_time()).await
     }
 
-    async fn ask_for_the_time(&self) -> Result<Timestamp, Fault> {
+    async fn ask_for_the_time(&self) -> Result<Timestamp, RedisFailure> {
         let [seconds, micros] = self.call(Command::new(["TIME"])).await?.exactly()?;
         let ms = seconds.number()?.saturating_mul(1000).saturating_add(micros.number()? / 1000);
         Ok(Timestamp::nearest(ms))
     }
 
     /// A connection that can wait for changes, where the server can be waited on.
-    pub(super) async fn patient(&self) -> Option<Result<Patient, Fault>> {
+    pub(super) async fn patient(&self) -> Option<Result<BlockingConnection, RedisFailure>> {
         match &self.transport {
             Transport::Native(native) => Some(native.patient().await),
             Transport::Rest(_) => None,
@@ -161,7 +161,7 @@ impl Link {
     }
 
     /// Tries again while the server is not ready, which it says before it does anything.
-    async fn patiently(&self, command: &Command<'_>) -> Result<Reply, Fault> {
+    async fn patiently(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let mut tried = 0;
         loop {
             tried += 1;

@@ -13,7 +13,7 @@ use reqwest::Url;
 
 use super::{
     command::{Command, Reply},
-    fault::Fault,
+    error::RedisFailure,
 };
 
 /// How long connecting may take.
@@ -35,7 +35,7 @@ pub(super) enum Native {
 
 impl Native {
     /// Connects to the server at `url`, or to the cluster that it is a node of, for what is kept in the slot of `key`.
-    pub(super) async fn connect(url: &Url, key: &str) -> Result<Self, Fault> {
+    pub(super) async fn connect(url: &Url, key: &str) -> Result<Self, RedisFailure> {
         // A program that has chosen its own cryptography for TLS keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let info = url.as_str().into_connection_info().map_err(fault)?;
@@ -59,7 +59,7 @@ impl Native {
         Ok(Self::Cluster { client: Box::new(client), connection, slot: Slot::for_key(key) })
     }
 
-    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, Fault> {
+    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let answer = match self {
             Self::Alone { connection, .. } => connection.clone().send_packed_command(&packed(command)).await,
             Self::Cluster { connection, slot, .. } => on_primary(&mut connection.clone(), *slot, command).await,
@@ -67,7 +67,7 @@ impl Native {
         reply(answer.map_err(fault)?)
     }
 
-    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         let mut pipeline = Pipeline::with_capacity(commands.len());
         pipeline.ignore_errors();
         for command in commands {
@@ -85,32 +85,32 @@ impl Native {
     }
 
     /// A connection of its own, on which the server may take its time.
-    pub(super) async fn patient(&self) -> Result<Patient, Fault> {
+    pub(super) async fn patient(&self) -> Result<BlockingConnection, RedisFailure> {
         match self {
             Self::Alone { client, .. } => {
                 let config = redis::AsyncConnectionConfig::new()
                     .set_connection_timeout(Some(CONNECTING))
                     .set_response_timeout(Some(WAITING));
                 let connection = client.get_multiplexed_async_connection_with_config(&config).await;
-                connection.map(Patient::Alone).map_err(fault)
+                connection.map(BlockingConnection::Alone).map_err(fault)
             }
             Self::Cluster { client, slot, .. } => {
                 let config = ClusterConfig::new().set_connection_timeout(CONNECTING).set_response_timeout(WAITING);
                 let connection = client.get_async_connection_with_config(config).await.map_err(fault)?;
-                Ok(Patient::Cluster(connection, *slot))
+                Ok(BlockingConnection::Cluster(connection, *slot))
             }
         }
     }
 }
 
 /// A connection on which nothing else waits.
-pub(super) enum Patient {
+pub(super) enum BlockingConnection {
     Alone(MultiplexedConnection),
     Cluster(ClusterConnection, Slot),
 }
 
-impl Patient {
-    pub(super) async fn call(&mut self, command: &Command<'_>) -> Result<Reply, Fault> {
+impl BlockingConnection {
+    pub(super) async fn call(&mut self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let answer = match self {
             Self::Alone(connection) => connection.req_packed_command(&packed(command)).await,
             Self::Cluster(connection, slot) => on_primary(connection, *slot, command).await,
@@ -136,7 +136,7 @@ fn packed(command: &Command<'_>) -> Cmd {
     packed
 }
 
-fn reply(value: Value) -> Result<Reply, Fault> {
+fn reply(value: Value) -> Result<Reply, RedisFailure> {
     match value {
         Value::Nil => Ok(Reply::Nothing),
         Value::Int(number) => Ok(Reply::Number(number)),
@@ -145,23 +145,23 @@ fn reply(value: Value) -> Result<Reply, Fault> {
         Value::ServerError(error) => Err(fault(error.into())),
         other => String::from_redis_value(other)
             .map(Reply::Text)
-            .map_err(|error| Fault::Nonsense(format!("it answered what is not text: {error}"))),
+            .map_err(|error| RedisFailure::Nonsense(format!("it answered what is not text: {error}"))),
     }
 }
 
-fn fault(error: RedisError) -> Fault {
+fn fault(error: RedisError) -> RedisFailure {
     if error.is_connection_refusal() {
-        return Fault::Unreached(error.to_string());
+        return RedisFailure::Unreached(error.to_string());
     }
     if error.kind() == ErrorKind::AuthenticationFailed {
-        return Fault::refused("WRONGPASS it lets nobody in who says so");
+        return RedisFailure::refused("WRONGPASS it lets nobody in who says so");
     }
     match error.code() {
-        Some(code) => Fault::refused(&format!("{code} {}", error.detail().unwrap_or_default())),
-        None if error.is_io_error() => Fault::Lost(error.to_string()),
+        Some(code) => RedisFailure::refused(&format!("{code} {}", error.detail().unwrap_or_default())),
+        None if error.is_io_error() => RedisFailure::Lost(error.to_string()),
         None => match error.detail() {
-            Some(detail) => Fault::refused(detail),
-            None => Fault::Lost(error.to_string()),
+            Some(detail) => RedisFailure::refused(detail),
+            None => RedisFailure::Lost(error.to_string()),
         },
     }
 }

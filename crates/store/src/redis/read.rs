@@ -8,7 +8,7 @@ use callboard_core::{
     time::Timestamp,
 };
 
-use super::{command::Reply, entry, fault::Fault, link::Link, script};
+use super::{command::Reply, entry, error::RedisFailure, link::Link, script};
 use crate::{Order, Query, TimeQuery};
 
 /// How many entries are read at once.
@@ -27,7 +27,7 @@ const LONG_AGO: i64 = -1_000_000_000_000_000;
 const BEHIND_DIGITS: &str = ":";
 
 /// Entries that are wanted: those between two places in an index.
-struct Wanted<'a> {
+struct IndexRange<'a> {
     which: &'static str,
     types: Vec<&'a str>,
     subjects: Vec<&'a str>,
@@ -37,7 +37,7 @@ struct Wanted<'a> {
     limit: usize,
 }
 
-pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Result<Vec<Entry>, Fault> {
+pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Result<Vec<Entry>, RedisFailure> {
     let which = match (query.types.is_empty(), query.subjects.is_empty()) {
         (true, true) => "all",
         (false, true) => "types",
@@ -49,7 +49,7 @@ pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Res
     if first >= behind {
         return Ok(Vec::new());
     }
-    let wanted = Wanted {
+    let wanted = IndexRange {
         which,
         types: words(&query.types),
         subjects: words(&query.subjects),
@@ -61,7 +61,11 @@ pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Res
     all_pages(link, session, wanted, |entry| digits(entry.header.seq.0)).await
 }
 
-pub(super) async fn read_by_time(link: &Link, session: &SessionId, query: &TimeQuery) -> Result<Vec<Entry>, Fault> {
+pub(super) async fn read_by_time(
+    link: &Link,
+    session: &SessionId,
+    query: &TimeQuery,
+) -> Result<Vec<Entry>, RedisFailure> {
     let mut lower = query.after.map(|after| time_digits(after) + BEHIND_DIGITS).unwrap_or_default();
     let mut upper = query.before.map_or(BEHIND_DIGITS.to_owned(), time_digits);
     if let Some((time, seq)) = query.from {
@@ -72,7 +76,7 @@ pub(super) async fn read_by_time(link: &Link, session: &SessionId, query: &TimeQ
         }
     }
     let (types, subjects) = (vec![&*query.kind], vec![&*query.subject]);
-    let wanted = Wanted { which: "times", types, subjects, order: query.order, lower, upper, limit: query.limit };
+    let wanted = IndexRange { which: "times", types, subjects, order: query.order, lower, upper, limit: query.limit };
     let place = |entry: &Entry| place(entry.header.time.unwrap_or_default(), entry.header.seq);
     all_pages(link, session, wanted, place).await
 }
@@ -98,24 +102,24 @@ fn words(list: &[Arc<str>]) -> Vec<&str> {
 async fn all_pages(
     link: &Link,
     session: &SessionId,
-    wanted: Wanted<'_>,
+    wanted: IndexRange<'_>,
     place: impl Fn(&Entry) -> String,
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<Entry>, RedisFailure> {
     for _ in 0..TRIES {
         if let Some(found) = try_all_pages(link, session, &wanted, &place).await? {
             return Ok(found);
         }
     }
-    Err(Fault::Lost("the session was made anew again and again while it was read".to_owned()))
+    Err(RedisFailure::Lost("the session was made anew again and again while it was read".to_owned()))
 }
 
 /// `None` where the session was made anew in between.
 async fn try_all_pages(
     link: &Link,
     session: &SessionId,
-    wanted: &Wanted<'_>,
+    wanted: &IndexRange<'_>,
     place: impl Fn(&Entry) -> String,
-) -> Result<Option<Vec<Entry>>, Fault> {
+) -> Result<Option<Vec<Entry>>, RedisFailure> {
     let (mut lower, mut upper) = (wanted.lower.clone(), wanted.upper.clone());
     let mut found: Vec<Entry> = Vec::new();
     let mut born = None;
@@ -147,7 +151,7 @@ fn next(place: &str, which: &str) -> String {
     }
 }
 
-fn arguments<'a>(wanted: &Wanted<'a>, lower: &str, upper: &str, limit: usize) -> Vec<Cow<'a, str>> {
+fn arguments<'a>(wanted: &IndexRange<'a>, lower: &str, upper: &str, limit: usize) -> Vec<Cow<'a, str>> {
     let order = match wanted.order {
         Order::Forward => "forward",
         Order::Backward => "backward",
@@ -166,7 +170,7 @@ struct Page {
 }
 
 impl Page {
-    fn read(reply: Reply) -> Result<Option<Self>, Fault> {
+    fn read(reply: Reply) -> Result<Option<Self>, RedisFailure> {
         if reply == Reply::Nothing {
             return Ok(None);
         }
@@ -178,10 +182,10 @@ impl Page {
     }
 }
 
-pub(super) fn read_entry(reply: Reply) -> Result<Entry, Fault> {
+pub(super) fn read_entry(reply: Reply) -> Result<Entry, RedisFailure> {
     match reply {
         Reply::Number(seq) => {
-            Err(Fault::Damaged { what: format!("entry {seq}"), detail: "it is not in the journal".to_owned() })
+            Err(RedisFailure::Damaged { what: format!("entry {seq}"), detail: "it is not in the journal".to_owned() })
         }
         other => entry::read(&other.text()?),
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     address::Token,
     command::{Command, Reply},
-    fault::Fault,
+    error::RedisFailure,
 };
 
 /// How long connecting may take.
@@ -35,9 +35,9 @@ pub(super) struct Rest {
 
 impl Rest {
     /// Makes the way ready; sends nothing.
-    pub(super) fn new(base: &Url, token: &Token) -> Result<Self, Fault> {
+    pub(super) fn new(base: &Url, token: &Token) -> Result<Self, RedisFailure> {
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
-            .map_err(|_| Fault::Nonsense("the token has signs that no token has".to_owned()))?;
+            .map_err(|_| RedisFailure::Nonsense("the token has signs that no token has".to_owned()))?;
         bearer.set_sensitive(true);
         // A program that has chosen its own cryptography for TLS keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -52,15 +52,15 @@ impl Rest {
             // Machines without any root certificate can still talk to a server of their own.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(|error| Fault::Unreached(words(error)))?;
+        let client = builder.build().map_err(|error| RedisFailure::Unreached(words(error)))?;
         Ok(Self { client, base: base.as_str().trim_end_matches('/').to_owned() })
     }
 
-    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, Fault> {
+    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         answer(self.post("", &json!(command.0)).await?)
     }
 
-    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, Fault>>, Fault> {
+    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         let words: Vec<_> = commands.iter().map(|command| &command.0).collect();
         match self.post("/pipeline", &json!(words)).await? {
             Value::Array(answers) if answers.len() == commands.len() => Ok(answers.into_iter().map(answer).collect()),
@@ -72,7 +72,7 @@ impl Rest {
     }
 
     /// Sends `body` to `path`, again where it was certainly not taken, and gives the JSON that comes.
-    async fn post(&self, path: &str, body: &Value) -> Result<Value, Fault> {
+    async fn post(&self, path: &str, body: &Value) -> Result<Value, RedisFailure> {
         let url = format!("{}{}", self.base, if path.is_empty() { "/" } else { path });
         let mut tried = 0;
         loop {
@@ -86,11 +86,11 @@ impl Rest {
     }
 }
 
-async fn send(request: RequestBuilder) -> Result<Response, Fault> {
+async fn send(request: RequestBuilder) -> Result<Response, RedisFailure> {
     request.send().await.map_err(|error| {
         let unreached = error.is_connect() || error.is_builder();
         let words = words(error);
-        if unreached { Fault::Unreached(words) } else { Fault::Lost(words) }
+        if unreached { RedisFailure::Unreached(words) } else { RedisFailure::Lost(words) }
     })
 }
 
@@ -101,39 +101,41 @@ fn wait(response: &Response, tried: u32) -> Duration {
 }
 
 /// The JSON of a response, whatever its status says, or what the status means where it has none.
-async fn read(response: Response) -> Result<Value, Fault> {
+async fn read(response: Response) -> Result<Value, RedisFailure> {
     let status = response.status();
     let text = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            return Err(Fault::refused("WRONGPASS the token is refused: take the one that may read and write"));
+            return Err(RedisFailure::refused("WRONGPASS the token is refused: take the one that may read and write"));
         }
         StatusCode::TOO_MANY_REQUESTS => {
-            return Err(Fault::refused("TOOMANY requests: it asks to wait, for longer than we did"));
+            return Err(RedisFailure::refused("TOOMANY requests: it asks to wait, for longer than we did"));
         }
         status if status.is_redirection() => {
-            return Err(Fault::Nonsense(format!("it answers {status}: write the URL that it redirects to")));
+            return Err(RedisFailure::Nonsense(format!("it answers {status}: write the URL that it redirects to")));
         }
-        _ => response.text().await.map_err(|error| Fault::Lost(words(error)))?,
+        _ => response.text().await.map_err(|error| RedisFailure::Lost(words(error)))?,
     };
     let json = serde_json::from_str(&text);
     match json {
         Ok(json) if status.is_success() || status == StatusCode::BAD_REQUEST => Ok(json),
         // Something in between answers for it, and what it did before is unknown.
-        _ if status.is_server_error() => Err(Fault::Lost(format!("it answers {status}"))),
-        _ => Err(Fault::Nonsense(format!("it answers {status} and no JSON of the REST protocol: is the URL right?"))),
+        _ if status.is_server_error() => Err(RedisFailure::Lost(format!("it answers {status}"))),
+        _ => Err(RedisFailure::Nonsense(format!(
+            "it answers {status} and no JSON of the REST protocol: is the URL right?"
+        ))),
     }
 }
 
 /// What an object of the protocol says.
-fn answer(json: Value) -> Result<Reply, Fault> {
+fn answer(json: Value) -> Result<Reply, RedisFailure> {
     let Value::Object(mut object) = json else { return Err(nonsense("/")) };
     if let Some(error) = object.get("error").and_then(Value::as_str) {
-        return Err(Fault::refused(error));
+        return Err(RedisFailure::refused(error));
     }
     object.remove("result").map_or_else(|| Err(nonsense("/")), reply)
 }
 
-fn reply(json: Value) -> Result<Reply, Fault> {
+fn reply(json: Value) -> Result<Reply, RedisFailure> {
     match json {
         Value::Null => Ok(Reply::Nothing),
         Value::String(text) => Ok(Reply::Text(text)),
@@ -143,8 +145,8 @@ fn reply(json: Value) -> Result<Reply, Fault> {
     }
 }
 
-fn nonsense(what: &str) -> Fault {
-    Fault::Nonsense(format!("what it answered to {what} is not of the REST protocol"))
+fn nonsense(what: &str) -> RedisFailure {
+    RedisFailure::Nonsense(format!("what it answered to {what} is not of the REST protocol"))
 }
 
 /// What went wrong, without the URL.

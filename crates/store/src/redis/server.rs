@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     address::Address,
     command::{Command, Reply},
-    fault::Fault,
+    error::RedisFailure,
     link::Link,
     sessions,
 };
@@ -77,12 +77,12 @@ pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), E
 }
 
 /// The error of a server that cannot be used at all.
-pub(super) fn unusable(address: &Address, fault: Fault) -> Error {
+pub(super) fn unusable(address: &Address, fault: RedisFailure) -> Error {
     Error::CannotOpen { what: address.shown(), why: fault.to_string(), source: None }
 }
 
 impl Server {
-    async fn ask(link: &Link) -> Result<Self, Fault> {
+    async fn ask(link: &Link) -> Result<Self, RedisFailure> {
         let mut facts = HashMap::new();
         for section in ["server", "replication", "persistence", "memory"] {
             let info = link.call(Command::new(["INFO", section])).await?.text()?;

@@ -11,7 +11,7 @@ use callboard_core::{
 use super::{
     command::{Command, Reply},
     entry::read_tag,
-    fault::Fault,
+    error::RedisFailure,
     layout,
     link::Link,
     script,
@@ -30,8 +30,9 @@ pub(super) fn expiry(expires_at: Option<Timestamp>) -> String {
 }
 
 /// The row that a script gives, where it gives one.
-pub(super) fn row(reply: Reply) -> Result<Option<Row>, Fault> {
-    let damaged = || Fault::Damaged { what: "the row of a session".to_owned(), detail: "a field is wrong".to_owned() };
+pub(super) fn row(reply: Reply) -> Result<Option<Row>, RedisFailure> {
+    let damaged =
+        || RedisFailure::Damaged { what: "the row of a session".to_owned(), detail: "a field is wrong".to_owned() };
     reply.some_text()?.map(|text| read_row(&text).ok_or_else(damaged)).transpose()
 }
 
@@ -53,7 +54,7 @@ pub(super) async fn list(
     list: &str,
     after: Option<&SessionId>,
     limit: usize,
-) -> Result<Vec<(SessionId, Row)>, Fault> {
+) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
     let mut found = Vec::new();
     let mut after = after.cloned();
     while found.len() < limit {
@@ -70,7 +71,7 @@ pub(super) async fn list(
 }
 
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions).
-pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
+pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
     let mut found: Vec<(SessionId, Row)> = Vec::new();
     let mut skipped = 0;
     while found.len() < limit {
@@ -92,7 +93,7 @@ pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, 
 }
 
 /// The newest last activity of all there is.
-pub(super) async fn last_activity(link: &Link) -> Result<Option<Timestamp>, Fault> {
+pub(super) async fn last_activity(link: &Link) -> Result<Option<Timestamp>, RedisFailure> {
     match link.run_on(&script::LAST_ACTIVITY, &[], Vec::new()).await? {
         Reply::Nothing => Ok(None),
         millis => Ok(Some(Timestamp::nearest(millis.number()?))),
@@ -100,7 +101,7 @@ pub(super) async fn last_activity(link: &Link) -> Result<Option<Timestamp>, Faul
 }
 
 /// Those of `ids` that live, with their rows.
-async fn living(link: &Link, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)>, Fault> {
+async fn living(link: &Link, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -115,14 +116,18 @@ async fn living(link: &Link, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)
 }
 
 /// The next ids of a list, which may have some that are not there.
-pub(super) async fn ids_behind(link: &Link, list: &str, after: Option<&SessionId>) -> Result<Vec<SessionId>, Fault> {
+pub(super) async fn ids_behind(
+    link: &Link,
+    list: &str,
+    after: Option<&SessionId>,
+) -> Result<Vec<SessionId>, RedisFailure> {
     let from = after.map_or("-".to_owned(), |after| format!("({after}"));
     let limit = AT_ONCE.to_string();
     ids(link.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
 }
 
 /// Lists all sessions of a namespace of format 4, which had no lists of sessions alone and of their last use.
-pub(super) async fn upgrade(link: &Link) -> Result<(), Fault> {
+pub(super) async fn upgrade(link: &Link) -> Result<(), RedisFailure> {
     let mut after = None;
     loop {
         let ids = ids_behind(link, &link.layout.sessions, after.as_ref()).await?;
@@ -135,7 +140,7 @@ pub(super) async fn upgrade(link: &Link) -> Result<(), Fault> {
 }
 
 /// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.
-pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Fault> {
+pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec<SessionId>, RedisFailure> {
     let lasts = lease.lasts_millis().to_string();
     let arguments = vec![(&*lease.holder).into(), lasts.into(), most.to_string().into()];
     let mut held = ids(link.run_on(&script::LEASE, &[], arguments).await?)?;
@@ -158,7 +163,7 @@ pub(super) struct Sweep {
     /// Those of which nobody knows whether it did, because the answer was lost.
     pub(super) in_doubt: Vec<SessionId>,
     /// Why it ended before it was done. What was deleted is named all the same; whoever sweeps on meets this again.
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<RedisFailure>,
 }
 
 /// Deletes sessions that have expired: the first to expire first.
@@ -168,7 +173,7 @@ pub(super) async fn sweep(link: &Link, limit: usize) -> Sweep {
     sweep
 }
 
-async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), Fault> {
+async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), RedisFailure> {
     let mut put_off = HashSet::new();
     let now = link.now().await?.as_millis().to_string();
     while sweep.gone.len() < limit {
@@ -207,7 +212,8 @@ async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), 
     Ok(())
 }
 
-fn ids(reply: Reply) -> Result<Vec<SessionId>, Fault> {
-    let damaged = |_| Fault::Damaged { what: "the list of sessions".to_owned(), detail: "an id is wrong".to_owned() };
+fn ids(reply: Reply) -> Result<Vec<SessionId>, RedisFailure> {
+    let damaged =
+        |_| RedisFailure::Damaged { what: "the list of sessions".to_owned(), detail: "an id is wrong".to_owned() };
     reply.list()?.into_iter().map(|id| id.text()?.parse().map_err(damaged)).collect()
 }

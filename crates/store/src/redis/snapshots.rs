@@ -7,7 +7,7 @@ use callboard_core::{
     id::{Seq, SessionId},
 };
 
-use super::{command::Reply, entry::read_tag, fault::Fault, link::Link, script};
+use super::{command::Reply, entry::read_tag, error::RedisFailure, link::Link, script};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
 /// Stands before a state that is text.
@@ -16,7 +16,7 @@ const TEXT: char = 't';
 /// Stands before one that is not, in hexadecimal digits.
 const DIGITS: char = 'x';
 
-pub(super) async fn put(link: &Link, session: &SessionId, at: Head, state: &[u8]) -> Result<(), Fault> {
+pub(super) async fn put(link: &Link, session: &SessionId, at: Head, state: &[u8]) -> Result<(), RedisFailure> {
     let arguments = vec![
         at.seq.to_string().into(),
         at.tag.to_string().into(),
@@ -26,7 +26,7 @@ pub(super) async fn put(link: &Link, session: &SessionId, at: Head, state: &[u8]
     link.run(&script::PUT_SNAPSHOT, session, arguments).await.map(drop)
 }
 
-pub(super) async fn newest(link: &Link, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Fault> {
+pub(super) async fn newest(link: &Link, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, RedisFailure> {
     let found = link.run(&script::SNAPSHOT, session, vec![at.to_string().into()]).await?;
     if found == Reply::Nothing {
         return Ok(None);
@@ -34,7 +34,8 @@ pub(super) async fn newest(link: &Link, session: &SessionId, at: Seq) -> Result<
     let [seq, text] = found.exactly()?;
     let (seq, text) = (Seq(seq.number()?.unsigned_abs()), text.text()?);
     let parsed = text.split_at_checked(32).and_then(|(tag, state)| Some((read_tag(tag)?, read(state)?)));
-    let damaged = || Fault::Damaged { what: "a snapshot".to_owned(), detail: "it does not read as one".to_owned() };
+    let damaged =
+        || RedisFailure::Damaged { what: "a snapshot".to_owned(), detail: "it does not read as one".to_owned() };
     let (tag, state) = parsed.ok_or_else(damaged)?;
     Ok(Some((Head { seq, tag }, state.into())))
 }

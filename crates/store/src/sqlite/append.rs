@@ -11,11 +11,11 @@ use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::{
     column, delete,
-    fault::Fault,
+    error::SqliteError,
     lease,
-    sessions::{self, Found},
+    sessions::{self, StoredSession},
+    transaction::Transaction,
     values,
-    write::Write,
 };
 use crate::{Append, Error, Row};
 
@@ -29,7 +29,7 @@ pub(super) fn is_short(batch: &Append) -> bool {
 }
 
 /// See [`Store::append`](crate::Store::append). It refuses before it writes.
-pub(super) fn append(write: &mut Write<'_>, batch: &Append) -> Result<(), Fault> {
+pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), SqliteError> {
     let found = sessions::live(write.db, &batch.session, write.now)?;
     let head = found.map_or(Head::default(), |found| found.row.head);
     if head != batch.expected {
@@ -57,7 +57,7 @@ pub(super) fn append(write: &mut Write<'_>, batch: &Append) -> Result<(), Fault>
 
 /// Moves the head of a session to the end of the batch; makes the session where there is none. One of the same name that
 /// has expired goes first.
-fn place(write: &mut Write<'_>, batch: &Append, found: Option<Found>) -> Result<i64> {
+fn place(write: &mut Transaction<'_>, batch: &Append, found: Option<StoredSession>) -> Result<i64> {
     let head = batch.entries.last().map_or(batch.expected, Entry::head);
     let row = Row { head, expires_at: batch.expires_at, last_activity: write.now };
     if let Some(found) = found {
@@ -70,10 +70,10 @@ fn place(write: &mut Write<'_>, batch: &Append, found: Option<Found>) -> Result<
     sessions::insert(write.db, &batch.session, batch.kind, row)
 }
 
-fn insert(write: &mut Write<'_>, session: i64, entry: &Entry) -> Result<()> {
+fn insert(write: &mut Transaction<'_>, session: i64, entry: &Entry) -> Result<()> {
     let header = &entry.header;
     let change = write.next_change();
-    let Write { db, numbers, .. } = write;
+    let Transaction { db, numbers, .. } = write;
     let actor = numbers.word(db, session, &header.by.to_string())?;
     let subject = numbers.word(db, session, &header.subject)?;
     let audience = numbers.audience(db, session, &header.audience)?;
@@ -102,7 +102,7 @@ fn insert(write: &mut Write<'_>, session: i64, entry: &Entry) -> Result<()> {
 }
 
 /// The keys that entries claim, in the short form. Refused where one is taken, in the journal or among themselves.
-fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<HashMap<[u8; 16], Seq>, Fault> {
+fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<HashMap<[u8; 16], Seq>, SqliteError> {
     let mut claims = HashMap::new();
     for entry in entries {
         for key in &entry.header.keys {
@@ -123,7 +123,7 @@ pub(super) fn find_each(
     session: &SessionId,
     now: Timestamp,
     keys: &[Arc<str>],
-) -> Result<Vec<Option<Seq>>, Fault> {
+) -> Result<Vec<Option<Seq>>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(vec![None; keys.len()]) };
     Ok(keys.iter().map(|key| claimed(db, found.id, &claimed_as(key))).collect::<Result<_>>()?)
 }

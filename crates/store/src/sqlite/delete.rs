@@ -3,10 +3,10 @@
 use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
 
-use super::{changes, column, fault::Fault, filing, sessions, write::Write};
+use super::{changes, column, error::SqliteError, indexing, sessions, transaction::Transaction};
 
 /// See [`Store::delete`](crate::Store::delete).
-pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool, Fault> {
+pub(super) fn delete(write: &mut Transaction<'_>, session: &SessionId) -> Result<bool, SqliteError> {
     let Some(found) = sessions::find(write.db, session)? else { return Ok(false) };
     bury(write, found.id, session)?;
     Ok(found.row.lives(write.now))
@@ -14,7 +14,7 @@ pub(super) fn delete(write: &mut Write<'_>, session: &SessionId) -> Result<bool,
 
 /// See [`Store::sweep`](crate::Store::sweep). `None` is that it has to look again: some that were due are due later, since
 /// they were used meanwhile.
-pub(super) fn sweep(write: &mut Write<'_>, limit: usize) -> Result<Option<Vec<SessionId>>, Fault> {
+pub(super) fn sweep(write: &mut Transaction<'_>, limit: usize) -> Result<Option<Vec<SessionId>>, SqliteError> {
     changes::forget(write.db, write.now)?;
     let mut due = write.db.prepare_cached(DUE)?;
     let due: Vec<(i64, SessionId, bool)> = due
@@ -37,7 +37,7 @@ pub(super) fn sweep(write: &mut Write<'_>, limit: usize) -> Result<Option<Vec<Se
 }
 
 /// Puts all there is of a session out of reach.
-pub(super) fn bury(write: &mut Write<'_>, id: i64, name: &SessionId) -> Result<()> {
+pub(super) fn bury(write: &mut Transaction<'_>, id: i64, name: &SessionId) -> Result<()> {
     write.db.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([id])?;
     write.db.prepare_cached("INSERT INTO dead (session) VALUES (?1)")?.execute([id])?;
     write.dead();
@@ -51,8 +51,8 @@ pub(super) fn waits(db: &Connection) -> Result<bool> {
 
 /// Removes about `rows` rows of dead sessions and says whether there may be more.
 pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
-    // Nothing of them is added any more, and what is filed is found.
-    filing::file(db)?;
+    // Nothing of them is added any more, and what is indexed is found.
+    indexing::file(db)?;
     let mut left = rows;
     while left > 0 {
         let mut first = db.prepare_cached("SELECT min(session) FROM dead")?;

@@ -4,7 +4,7 @@ use std::{fs, path::Path, thread, time::Duration};
 
 use rusqlite::{Connection, Error as Sql, ErrorCode, OpenFlags};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use crate::{Durability, Error};
 
 /// What SQLite finds in the header of our files: `Call` in ASCII.
@@ -32,14 +32,14 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Er
 }
 
 /// Opens another connection to a file that was opened before.
-pub(super) fn connect_reader(path: &Path) -> Result<Connection, Fault> {
+pub(super) fn connect_reader(path: &Path) -> Result<Connection, SqliteError> {
     let db = connect(path, OpenFlags::empty())?;
     db.pragma_update(None, "query_only", true)?;
     Ok(db)
 }
 
 /// Opens the connection that brings the log back.
-pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, Fault> {
+pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, SqliteError> {
     let db = connect(path, OpenFlags::empty())?;
     flush(&db, durability)?;
     Ok(db)

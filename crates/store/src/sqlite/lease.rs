@@ -4,11 +4,11 @@
 use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
 
-use super::{column, fault::Fault, write::Write};
+use super::{column, error::SqliteError, transaction::Transaction};
 use crate::{Lease, Work};
 
 /// Notes what becomes of the lease with a batch.
-pub(super) fn put(write: &Write<'_>, session: i64, work: &Work) -> Result<()> {
+pub(super) fn put(write: &Transaction<'_>, session: i64, work: &Work) -> Result<()> {
     let (holder, until) = match work {
         Work::AsBefore => return Ok(()),
         Work::Due(lease) => (Some(&*lease.holder), Some(lease.until(write.now).as_millis())),
@@ -22,7 +22,7 @@ pub(super) fn put(write: &Write<'_>, session: i64, work: &Work) -> Result<()> {
 }
 
 /// See [`Store::lease`](crate::Store::lease). Where there is no lease it writes nothing.
-pub(super) fn lease(write: &mut Write<'_>, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Fault> {
+pub(super) fn lease(write: &mut Transaction<'_>, lease: &Lease, most: usize) -> Result<Vec<SessionId>, SqliteError> {
     let (holder, now) = (&*lease.holder, write.now.as_millis());
     let until = lease.until(write.now).as_millis();
     if lease.lasts.is_zero() {

@@ -18,8 +18,8 @@ use rusqlite::{Connection, Result, Row};
 use self::merge::Merge;
 use super::{
     column,
-    fault::Fault,
-    filing::{self, Unfiled},
+    error::SqliteError,
+    indexing::{self, UnindexedEntry},
     sessions,
     words::{self, Words},
 };
@@ -38,22 +38,27 @@ const ENTRY: &str = columns!();
 pub(super) const ROW: &str = concat!("SELECT ", columns!(), " FROM entry WHERE id = ?1");
 
 /// See [`Store::read`](crate::Store::read).
-pub(super) fn read(db: &Connection, session: &SessionId, now: Timestamp, query: &Query) -> Result<Vec<Entry>, Fault> {
+pub(super) fn read(
+    db: &Connection,
+    session: &SessionId,
+    now: Timestamp,
+    query: &Query,
+) -> Result<Vec<Entry>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
-    let Some(wanted) = Wanted::by(db, found.id, query)? else { return Ok(Vec::new()) };
+    let Some(wanted) = ResolvedQuery::by(db, found.id, query)? else { return Ok(Vec::new()) };
     let mut words = Words::new(db, found.id);
     let mut entries = Vec::new();
-    // What is not filed is behind what is.
+    // Unindexed entries come after all that are indexed.
     if query.order == Order::Forward {
-        filed(db, found.id, &wanted, query.limit, &mut words, &mut entries)?;
+        indexed(db, found.id, &wanted, query.limit, &mut words, &mut entries)?;
     }
     if entries.len() < query.limit {
-        let rows = wanted.among(&filing::unfiled(db, &found)?);
+        let rows = wanted.among(&indexing::unindexed(db, &found)?);
         let rows = rows.into_iter().take(query.limit - entries.len());
         self::rows(db, rows, &mut words, &mut entries)?;
     }
     if query.order == Order::Backward && entries.len() < query.limit {
-        filed(db, found.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
+        indexed(db, found.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
     }
     Ok(entries)
 }
@@ -64,12 +69,14 @@ pub(super) fn read_each(
     session: &SessionId,
     now: Timestamp,
     seqs: &[Seq],
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<Entry>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
-    let unfiled: HashMap<_, _> = filing::unfiled(db, &found)?.iter().map(|entry| (entry.seq, entry.row)).collect();
+    let unindexed: HashMap<_, _> =
+        indexing::unindexed(db, &found)?.iter().map(|entry| (entry.seq, entry.row)).collect();
     let seqs: BTreeSet<_> = seqs.iter().copied().map(column::number).collect();
-    let row =
-        |seq| unfiled.get(&seq).copied().map_or_else(|| filing::filed_row(db, found.id, seq), |row| Ok(Some(row)));
+    let row = |seq| {
+        unindexed.get(&seq).copied().map_or_else(|| indexing::indexed_row(db, found.id, seq), |row| Ok(Some(row)))
+    };
     let chosen = seqs.into_iter().filter_map(|seq| row(seq).transpose()).collect::<Result<Vec<_>>>()?;
     let mut entries = Vec::with_capacity(chosen.len());
     rows(db, chosen, &mut Words::new(db, found.id), &mut entries)?;
@@ -77,7 +84,7 @@ pub(super) fn read_each(
 }
 
 /// What a query asks for, in numbers.
-struct Wanted {
+struct ResolvedQuery {
     seqs: Range<i64>,
     order: Order,
     /// The types; `None` is any.
@@ -86,7 +93,7 @@ struct Wanted {
     subjects: Option<Vec<i64>>,
 }
 
-impl Wanted {
+impl ResolvedQuery {
     /// What `query` asks for; `None` where that can be nothing.
     fn by(db: &Connection, session: i64, query: &Query) -> Result<Option<Self>> {
         let seqs = column::number(query.seqs.start)..column::number(query.seqs.end);
@@ -98,7 +105,7 @@ impl Wanted {
     }
 
     /// The rows of those that are wanted among entries in their order, in the order in which they are wanted.
-    fn among(&self, entries: &[Unfiled]) -> Vec<i64> {
+    fn among(&self, entries: &[UnindexedEntry]) -> Vec<i64> {
         let is_among = |numbers: &Option<Vec<i64>>, one| numbers.as_ref().is_none_or(|all| all.contains(&one));
         let wanted = entries.iter().filter(|entry| {
             self.seqs.contains(&entry.seq)
@@ -121,11 +128,11 @@ fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) ->
     Ok((!texts.is_empty()).then_some(numbers))
 }
 
-/// Adds the entries that are wanted among those that are filed.
-fn filed(
+/// Adds the entries that are wanted among those that are indexed.
+fn indexed(
     db: &Connection,
     session: i64,
-    wanted: &Wanted,
+    wanted: &ResolvedQuery,
     limit: usize,
     words: &mut Words<'_>,
     entries: &mut Vec<Entry>,

@@ -5,12 +5,12 @@ use rusqlite::{Connection, Result};
 
 use super::{
     column,
-    fault::Fault,
-    filing::{self, Unfiled},
+    error::SqliteError,
+    indexing::{self, UnindexedEntry},
     read, sessions,
     words::{self, Words},
 };
-use crate::{Order, TimeQuery, store::Place};
+use crate::{Order, TimeQuery, store::TimePosition};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
 pub(super) fn read(
@@ -18,17 +18,17 @@ pub(super) fn read(
     session: &SessionId,
     now: Timestamp,
     query: &TimeQuery,
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<Entry>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
     let Some(subject) = words::known(db, found.id, &query.subject)? else { return Ok(Vec::new()) };
     let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
-    let about = |entry: &Unfiled| entry.subject == subject && entry.kind == kind;
+    let about = |entry: &UnindexedEntry| entry.subject == subject && entry.kind == kind;
     let (low, high) = query.bounds();
     let params = (found.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
-    let mut filed = db.prepare_cached(&sql(query.order))?;
-    let filed = filed.query_map(params, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
-    let mut places: Vec<(Place, i64)> = filed.collect::<Result<_>>()?;
-    for Unfiled { row, seq, time, .. } in filing::unfiled(db, &found)?.into_iter().filter(about) {
+    let mut indexed = db.prepare_cached(&sql(query.order))?;
+    let indexed = indexed.query_map(params, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    let mut places: Vec<(TimePosition, i64)> = indexed.collect::<Result<_>>()?;
+    for UnindexedEntry { row, seq, time, .. } in indexing::unindexed(db, &found)?.into_iter().filter(about) {
         let place = time.map(|time| (time, seq)).filter(|place| low < *place && *place < high);
         places.extend(place.map(|place| (place, row)));
     }

@@ -8,7 +8,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use super::{fault::Fault, file};
+use super::{error::SqliteError, file};
 use crate::Error;
 
 /// How many calls read at once; others wait.
@@ -39,7 +39,7 @@ impl Readers {
     pub(super) async fn read<T, F>(&self, doing: &'static str, look: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
     {
         let turn = self.free.clone().acquire_owned().await.map_err(|error| Error::failed(doing, error))?;
         let pool = self.pool.clone();
@@ -53,7 +53,7 @@ impl Readers {
 }
 
 impl Pool {
-    fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T, SqliteError>) -> Result<T, SqliteError> {
         let idle = self.idle().pop();
         let db = idle.map_or_else(|| file::connect_reader(&self.path), Ok)?;
         let moment = db.unchecked_transaction()?;

@@ -14,7 +14,7 @@ use std::{
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result};
 
-use super::{changes, fault::Fault, file, sessions};
+use super::{changes, error::SqliteError, file, sessions};
 use crate::Row;
 
 /// How many rows are remembered.
@@ -34,7 +34,7 @@ struct Cached {
 
 impl RowCache {
     /// An empty one for the file `path`, which is there and sound.
-    pub(super) fn open(path: &Path) -> Result<Self, Fault> {
+    pub(super) fn open(path: &Path) -> Result<Self, SqliteError> {
         let db = file::connect_reader(path)?;
         // Whoever asks does not wait for another process: a thread does.
         db.busy_timeout(Duration::ZERO)?;

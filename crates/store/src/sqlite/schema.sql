@@ -12,7 +12,7 @@ CREATE TABLE session (
     holder        TEXT,                  -- who has the lease on it; null is that there is none
     held_until    INTEGER,               -- milliseconds since 1970
     is_request    INTEGER NOT NULL,      -- 1 where it is the record of a request and no session, else 0
-    used_at       INTEGER NOT NULL       -- last_activity, which appends bring here behind themselves like all they file
+    used_at       INTEGER NOT NULL       -- last_activity as of the last indexing
 );
 CREATE INDEX session_by_name ON session (name) WHERE is_request = 0;
 CREATE INDEX session_by_use ON session (is_request, used_at, name);
@@ -56,8 +56,8 @@ CREATE TABLE entry (
     data     TEXT    NOT NULL
 );
 
--- Where entries are found. An append writes none of these: what is new is filed behind it, many entries at a time. What
--- is not filed yet stands at the end of `entry`, in a few pages behind `filed.through`.
+-- The indexes of entries. An append writes none of these: entries are indexed ("filed") after it, many at a time. Those
+-- that are not indexed yet are at the end of `entry`, in a few pages behind `filed.through`.
 CREATE TABLE filed (
     one     INTEGER PRIMARY KEY CHECK (one = 1),
     through INTEGER NOT NULL

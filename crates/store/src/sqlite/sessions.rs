@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Result, Row as SqlRow};
 
-use super::{column, fault::Fault, filing, write::Write};
+use super::{column, error::SqliteError, indexing, transaction::Transaction};
 use crate::{JournalKind, Row};
 
 /// A session and what is known of it.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct StoredSession {
     /// The number that its rows have.
     pub(super) id: i64,
     /// What callers are told.
@@ -19,7 +19,7 @@ pub(super) struct Found {
     due: Option<i64>,
 }
 
-impl Found {
+impl StoredSession {
     /// Whether a sweep comes soon enough for a session that is to expire at `expires_at`. One that comes too soon finds
     /// that out: so what appends put off all the time need not be in order all the time.
     fn is_swept_by(&self, expires_at: Option<Timestamp>) -> bool {
@@ -28,23 +28,23 @@ impl Found {
 }
 
 /// The session of this name, unless it has expired.
-pub(super) fn live(db: &Connection, name: &SessionId, now: Timestamp) -> Result<Option<Found>> {
+pub(super) fn live(db: &Connection, name: &SessionId, now: Timestamp) -> Result<Option<StoredSession>> {
     Ok(find(db, name)?.filter(|found| found.row.lives(now)))
 }
 
 /// The session of this name, also one that has expired and was not swept yet.
-pub(super) fn find(db: &Connection, name: &SessionId) -> Result<Option<Found>> {
+pub(super) fn find(db: &Connection, name: &SessionId) -> Result<Option<StoredSession>> {
     db.prepare_cached("SELECT seq, tag, expires_at, last_activity, id, due FROM session WHERE name = ?1")?
-        .query_row([name.as_str()], |row| Ok(Found { id: row.get(4)?, row: decode(row)?, due: row.get(5)? }))
+        .query_row([name.as_str()], |row| Ok(StoredSession { id: row.get(4)?, row: decode(row)?, due: row.get(5)? }))
         .optional()
 }
 
 /// See [`Store::touch`](crate::Store::touch).
 pub(super) fn touch(
-    write: &mut Write<'_>,
+    write: &mut Transaction<'_>,
     name: &SessionId,
     expires_at: Option<Timestamp>,
-) -> Result<Option<Row>, Fault> {
+) -> Result<Option<Row>, SqliteError> {
     let Some(found) = live(write.db, name, write.now)? else { return Ok(None) };
     let row = Row { expires_at, last_activity: write.now, ..found.row };
     set(write.db, &found, row)?;
@@ -74,7 +74,7 @@ pub(super) fn insert(db: &Connection, name: &SessionId, kind: JournalKind, row: 
 }
 
 /// Has a session be what `row` says.
-pub(super) fn set(db: &Connection, found: &Found, row: Row) -> Result<()> {
+pub(super) fn set(db: &Connection, found: &StoredSession, row: Row) -> Result<()> {
     let Row { head, expires_at, last_activity } = row;
     let expires_at_millis = expires_at.map(Timestamp::as_millis);
     db.prepare_cached("UPDATE session SET seq = ?2, tag = ?3, expires_at = ?4, last_activity = ?5 WHERE id = ?1")?
@@ -95,7 +95,7 @@ pub(super) fn list(
     after: Option<&SessionId>,
     now: Timestamp,
     limit: usize,
-) -> Result<Vec<(SessionId, Row)>, Fault> {
+) -> Result<Vec<(SessionId, Row)>, SqliteError> {
     let mut page = db.prepare_cached(sql)?;
     let after = after.map_or("", SessionId::as_str);
     let rows = page.query_map((after, now.as_millis(), column::limit(limit)), named)?;
@@ -111,41 +111,41 @@ pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, n
      FROM session INDEXED BY session_by_name
      WHERE is_request = 0 AND name > ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name LIMIT ?3";
 
-/// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index has a session where it stood when its entries
-/// were last filed: those with entries that are not filed yet are few, and are read and sorted in.
-pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>, Fault> {
+/// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index is as of the
+/// last indexing. Sessions with entries that are not indexed yet are few: they are read and sorted in.
+pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>, SqliteError> {
     let now = now.as_millis();
     let newest_last = |(name, row): (SessionId, Row)| ((row.last_activity, name), row);
-    let mut unfiled = db.prepare_cached(UNFILED)?;
-    let unfiled = unfiled.query_map((filing::through(db)?, now), named)?;
-    let mut found = unfiled.map(|found| found.map(newest_last)).collect::<Result<BTreeMap<_, _>>>()?;
-    let mut filed = db.prepare_cached(BY_USE)?;
-    let filed = filed.query_map([now], |row| Ok((named(row)?, column::time(row, 5)?)))?;
+    let mut unindexed = db.prepare_cached(UNINDEXED)?;
+    let unindexed = unindexed.query_map((indexing::through(db)?, now), named)?;
+    let mut found = unindexed.map(|found| found.map(newest_last)).collect::<Result<BTreeMap<_, _>>>()?;
+    let mut indexed = db.prepare_cached(BY_USE)?;
+    let indexed = indexed.query_map([now], |row| Ok((named(row)?, column::time(row, 5)?)))?;
     // Where the index has it elsewhere than it is, it was found above.
     let is_up_to_date = |((_, row), used_at): &((SessionId, Row), Timestamp)| row.last_activity == *used_at;
-    let filed = filed.filter(|found| found.as_ref().map_or(true, is_up_to_date)).take(limit);
-    for filed in filed {
-        found.extend([newest_last(filed?.0)]);
+    let indexed = indexed.filter(|found| found.as_ref().map_or(true, is_up_to_date)).take(limit);
+    for entry in indexed {
+        found.extend([newest_last(entry?.0)]);
     }
     Ok(found.into_iter().rev().take(limit).map(|((_, name), row)| (name, row)).collect())
 }
 
-/// The sessions behind the change ?1, which are not filed yet.
-pub(super) const UNFILED: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
+/// The sessions that changed behind the change ?1, up to which all is indexed.
+pub(super) const UNINDEXED: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
      WHERE id IN (SELECT session FROM entry WHERE id > ?1) AND is_request = 0
          AND (expires_at IS NULL OR expires_at > ?2)";
 
-/// Sessions by their last use, as far as it is filed.
+/// Sessions by their last use, as of the last indexing.
 pub(super) const BY_USE: &str = "SELECT seq, tag, expires_at, last_activity, name, used_at
      FROM session INDEXED BY session_by_use
      WHERE is_request = 0 AND (expires_at IS NULL OR expires_at > ?1) ORDER BY used_at DESC, name DESC";
 
 /// The newest last activity of all there is.
-pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, Fault> {
+pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, SqliteError> {
     Ok(db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))?)
 }
 
-/// What is filed of sessions and of records, and what is not.
+/// Indexed sessions, indexed requests, and what is not indexed yet.
 pub(super) const LAST_ACTIVITY: &str = "SELECT max(newest) FROM (
          SELECT max(used_at) AS newest FROM session WHERE is_request = 0
          UNION ALL SELECT max(used_at) FROM session WHERE is_request = 1

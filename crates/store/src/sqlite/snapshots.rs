@@ -7,13 +7,13 @@ use callboard_core::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{column, fault::Fault, filing, sessions, write::Write};
+use super::{column, error::SqliteError, indexing, sessions, transaction::Transaction};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
 /// See [`Store::put_snapshot`](crate::Store::put_snapshot).
-pub(super) fn put(write: &mut Write<'_>, session: &SessionId, at: Head, state: &[u8]) -> Result<(), Fault> {
+pub(super) fn put(write: &mut Transaction<'_>, session: &SessionId, at: Head, state: &[u8]) -> Result<(), SqliteError> {
     let Some(found) = sessions::live(write.db, session, write.now)? else { return Ok(()) };
-    let Some(entry) = filing::row(write.db, &found, column::number(at.seq))? else { return Ok(()) };
+    let Some(entry) = indexing::row(write.db, &found, column::number(at.seq))? else { return Ok(()) };
     write
         .db
         .prepare_cached(
@@ -32,7 +32,12 @@ pub(super) fn put(write: &mut Write<'_>, session: &SessionId, at: Head, state: &
 }
 
 /// See [`Store::snapshot`](crate::Store::snapshot).
-pub(super) fn newest(db: &Connection, session: &SessionId, now: Timestamp, at: Seq) -> Result<Option<Snapshot>, Fault> {
+pub(super) fn newest(
+    db: &Connection,
+    session: &SessionId,
+    now: Timestamp,
+    at: Seq,
+) -> Result<Option<Snapshot>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
     let mut newest = db.prepare_cached(
         "SELECT seq, tag, state FROM snapshot WHERE session = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1",

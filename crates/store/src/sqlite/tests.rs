@@ -63,7 +63,7 @@ async fn a_full_disk_is_said_to_be_full_and_nothing_is_written() {
     assert_eq!(store.sessions(None, 100).await.unwrap().len(), taken);
 }
 
-/// Appends all batches in one transaction: they gather while another connection holds the lock.
+/// Appends all batches in one transaction: they wait while another connection holds the lock.
 async fn append_together(store: SqliteStore, path: &Path, batches: Vec<Append>) -> Vec<(String, Result<(), Error>)> {
     let lock = Connection::open(path).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -149,8 +149,8 @@ fn no_read_of_entries_scans_or_sorts() {
         assert_eq!(plan(&read_by_time::sql(order)), format!("{by_time}{place}"));
     }
     assert_eq!(plan(read::ROW), "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)");
-    assert_eq!(plan(filing::LAST), "SEARCH by_seq USING PRIMARY KEY (session=?)");
-    assert_eq!(plan(filing::UNFILED), "SEARCH entry USING INTEGER PRIMARY KEY (rowid>?)");
+    assert_eq!(plan(indexing::LAST), "SEARCH by_seq USING PRIMARY KEY (session=?)");
+    assert_eq!(plan(indexing::UNINDEXED), "SEARCH entry USING INTEGER PRIMARY KEY (rowid>?)");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn no_list_of_sessions_scans_or_sorts() {
     ] {
         assert_eq!(plan(sql), expected);
     }
-    for sql in [sessions::UNFILED, sessions::LAST_ACTIVITY] {
+    for sql in [sessions::UNINDEXED, sessions::LAST_ACTIVITY] {
         let plan = plan(sql);
         assert!(!plan.contains("SCAN session") && !plan.contains("SCAN entry") && !plan.contains("ORDER BY"), "{plan}");
     }
@@ -191,7 +191,7 @@ async fn comes<T>(what: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn what_has_gathered_is_written_though_the_runtime_of_its_callers_ends() {
+fn short_writes_that_wait_are_committed_though_the_runtime_of_their_callers_ends() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
     let store = SqliteStore::open(&path, Settings::default()).unwrap();
@@ -220,7 +220,7 @@ fn what_has_gathered_is_written_though_the_runtime_of_its_callers_ends() {
 }
 
 #[tokio::test]
-async fn however_many_gather_all_are_answered() {
+async fn however_many_write_at_once_all_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("x.db"), Settings::default()).unwrap());
     let append = |number: usize| {

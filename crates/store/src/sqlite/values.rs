@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{entry::Hash, id::SessionId, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{fault::Fault, sessions};
+use super::{error::SqliteError, sessions};
 
 /// Stores a text, unless the session has it already.
 pub(super) fn put(db: &Connection, session: i64, hash: Hash, text: &str) -> Result<()> {
@@ -20,7 +20,7 @@ pub(super) fn find(
     session: &SessionId,
     now: Timestamp,
     hash: Hash,
-) -> Result<Option<Arc<str>>, Fault> {
+) -> Result<Option<Arc<str>>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
     let mut text = db.prepare_cached("SELECT text FROM value WHERE session = ?1 AND hash = ?2")?;
     Ok(text.query_row((found.id, hash.0), |row| Ok(row.get_ref(0)?.as_str()?.into())).optional()?)

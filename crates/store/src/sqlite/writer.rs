@@ -1,12 +1,15 @@
-//! All that is written goes over one connection, the [`Desk`](desk::Desk), and what waits is committed in one transaction.
-//! Whoever comes alone with something short does it there and then; where short calls come together a task commits them,
-//! and the rest is done by a thread: to hand a call to a thread and back takes longer than an append. See [`Calls`].
+//! All writes go over one connection, the [`WriteConnection`], behind a [`WriteLock`]. Writes that wait at the same time
+//! share a transaction.
+//!
+//! A short write commits on the task of its caller when nobody else writes: handing it to a thread and back takes longer
+//! than an append. Short writes that arrive together are committed by one task ([`WriteQueue`]). Everything that may take
+//! long, or wait for the disk or for another process, goes to a thread ([`WriteThread`]).
 
-mod calls;
-mod desk;
+mod checkpoint;
+mod connection;
 mod group;
-mod log;
-mod seat;
+mod lock;
+mod queue;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -22,24 +25,27 @@ use callboard_core::id::SessionId;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
-use self::{calls::Calls, desk::Desk, group::Job, log::Log, seat::Seat, thread::Thread};
-use super::{fault::Fault, file, write::Write};
+use self::{
+    checkpoint::Checkpointer, connection::WriteConnection, group::WriteCall, lock::WriteLock, queue::WriteQueue,
+    thread::WriteThread,
+};
+use super::{error::SqliteError, file, transaction::Transaction};
 use crate::{Clock, Durability, Error, store::WATCH_CAPACITY};
 
-/// How many calls wait in the queue; those behind them wait before it.
+/// How many writes the queue holds; more callers wait for a place in it.
 const QUEUE: usize = 1024;
 
-/// How all that is written is asked for. Dropping it waits until everything that was asked for is answered.
+/// Where writes are asked for. Dropping it waits until every write is answered.
 pub(super) struct Writer {
     /// `None` only while it is dropped.
-    calls: Option<Arc<Calls>>,
-    /// Whether a commit waits for the disk, which no task of a runtime may.
+    queue: Option<Arc<WriteQueue>>,
+    /// Whether a commit waits for the disk, which must not block an async runtime.
     flushes: bool,
     room: Arc<Semaphore>,
     changed: broadcast::Sender<SessionId>,
     thread: Option<JoinHandle<()>>,
-    /// Behind the desk: it ends once that is gone.
-    _log: Log,
+    /// Dropped after the connection, because it ends when the connection is gone.
+    _checkpointer: Checkpointer,
 }
 
 impl Writer {
@@ -52,40 +58,40 @@ impl Writer {
     ) -> Result<Self, Error> {
         let (queue, messages) = mpsc::channel();
         let changed = broadcast::Sender::new(WATCH_CAPACITY);
-        let started = |error: Fault| error.during("starting to write", path);
-        let long = log::watch(&mut db).map_err(|error| started(error.into()))?;
-        let desk = Desk::new(db, changed.clone(), clock, path.clone()).map_err(started)?;
-        let seat = Arc::new(Seat::new(desk));
+        let started = |error: SqliteError| error.during("starting to write", path);
+        let long = checkpoint::watch(&mut db).map_err(|error| started(error.into()))?;
+        let connection = WriteConnection::new(db, changed.clone(), clock, path.clone()).map_err(started)?;
+        let lock = Arc::new(WriteLock::new(connection));
         let log = file::connect_log(path, durability).map_err(started)?;
-        let log = Log::start(log, long, Arc::downgrade(&seat), path.clone())?;
-        let thread = Thread::new(messages, seat.clone());
+        let checkpointer = Checkpointer::start(log, long, Arc::downgrade(&lock), path.clone())?;
+        let thread = WriteThread::new(messages, lock.clone());
         let thread = std::thread::Builder::new()
             .name("callboard-store".into())
             .spawn(move || thread.run())
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;
-        let calls = Some(Arc::new(Calls::new(seat, queue)));
-        Ok(Self { calls, flushes, room, changed, thread: Some(thread), _log: log })
+        let queue = Some(Arc::new(WriteQueue::new(lock, queue)));
+        Ok(Self { queue, flushes, room, changed, thread: Some(thread), _checkpointer: checkpointer })
     }
 
-    /// Does `work` in a transaction, maybe together with others, and answers when that is committed.
+    /// Runs `work` in a transaction, maybe together with other writes, and answers after the commit.
     ///
-    /// It may be tried again from the start, so it must leave no traces but in the file. Where it refuses, it must not have
-    /// written anything.
+    /// `work` may run more than once, so it must have no effect outside the file. If it refuses, it must not have written
+    /// anything.
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut Write<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
     {
         self.ask(doing, work, false).await
     }
 
-    /// The same for what takes a moment: no thread is asked to do it, unless the disk has to be waited for.
+    /// The same for a short write: it does not go to the thread, unless the commit has to wait for the disk.
     pub(super) async fn write_short<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut Write<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
     {
         self.ask(doing, work, !self.flushes).await
     }
@@ -93,23 +99,23 @@ impl Writer {
     async fn ask<T, F>(&self, doing: &'static str, work: F, is_short: bool) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut Write<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
     {
         let gone = || Error::failed(doing, io::Error::other("the thread that writes has ended"));
         let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
-        let calls = self.calls.as_ref().ok_or_else(gone)?;
+        let queue = self.queue.as_ref().ok_or_else(gone)?;
         let (reply, answer) = oneshot::channel();
-        let work = Box::new(Job::new(doing, work, reply, room));
+        let work = Box::new(WriteCall::new(doing, work, reply, room));
         if is_short {
-            calls.take(work, self.waiting() == 1);
+            queue.submit_short(work, self.waiting() == 1);
         } else {
-            calls.leave(work);
+            queue.hand_to_thread(work);
         }
-        // What is not done any more is dropped, and its answer with it.
+        // A write that is dropped undone drops its answer too.
         answer.await.map_err(|_| gone())?
     }
 
-    /// How many calls were not answered yet.
+    /// How many writes are not answered yet.
     pub(super) fn waiting(&self) -> usize {
         QUEUE - self.room.available_permits()
     }
@@ -117,8 +123,8 @@ impl Writer {
     /// See [`Store::watch`](crate::Store::watch).
     pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
         let watcher = self.changed.subscribe();
-        if let Some(calls) = &self.calls {
-            calls.tend();
+        if let Some(queue) = &self.queue {
+            queue.maintain();
         }
         watcher
     }
@@ -132,9 +138,9 @@ impl fmt::Debug for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.calls.take());
+        drop(self.queue.take());
         if let Some(thread) = self.thread.take() {
-            // It has answered everybody, or it has panicked and they know: nothing is left to be said.
+            // It has answered every write. If it panicked, the callers were told by their dropped answers.
             let _ = thread.join();
         }
     }

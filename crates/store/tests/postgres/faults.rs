@@ -13,7 +13,7 @@ use callboard_store::{
     Error, PostgresStore, Query,
     conformance::{
         Fixture as _, everything,
-        pen::{Pen, claiming, note},
+        journal_writer::{JournalWriter, claiming, note},
         session,
     },
     testing::PostgresServer,
@@ -32,18 +32,18 @@ const KILL_LISTENERS: &str = "SELECT count(pg_terminate_backend(pid))::text FROM
 
 /// Writes on until it is told to stop, and says what was acknowledged. Where it is unknown whether something was
 /// appended, the journal says so.
-async fn write_on(mut pen: Pen, writer: usize, stop: Arc<AtomicBool>) -> (usize, usize) {
+async fn write_on(mut journal: JournalWriter, writer: usize, stop: Arc<AtomicBool>) -> (usize, usize) {
     let (mut acknowledged, mut lost) = (0, 0);
     while !stop.load(Ordering::Relaxed) {
         let text = format!("{writer}/{acknowledged}");
-        let batch = pen.batch([note(&text)]);
+        let batch = journal.batch([note(&text)]);
         let wanted = batch.entries[0].head();
-        match pen.append(batch).await {
+        match journal.append(batch).await {
             Ok(_) => acknowledged += 1,
-            Err(Error::Conflict { found }) => pen.head = found.unwrap().head,
+            Err(Error::Conflict { found }) => journal.head = found.unwrap().head,
             Err(Error::Failed { .. }) => {
                 lost += 1;
-                if was_appended(&pen, wanted).await {
+                if was_appended(&journal, wanted).await {
                     acknowledged += 1;
                 }
             }
@@ -54,10 +54,10 @@ async fn write_on(mut pen: Pen, writer: usize, stop: Arc<AtomicBool>) -> (usize,
 }
 
 /// Looks until the store answers.
-async fn was_appended(pen: &Pen, wanted: Head) -> bool {
+async fn was_appended(journal: &JournalWriter, wanted: Head) -> bool {
     loop {
         let query = Query { seqs: wanted.seq..wanted.seq.next(), ..everything() };
-        match pen.store.read(&pen.session, query).await {
+        match journal.store.read(&journal.session, query).await {
             Ok(entries) => return entries.first().map(Entry::head) == Some(wanted),
             Err(Error::Failed { .. }) => tokio::task::yield_now().await,
             Err(error) => panic!("{error}"),
@@ -67,20 +67,20 @@ async fn was_appended(pen: &Pen, wanted: Head) -> bool {
 
 /// Has several writers write to one journal on two handles while `harm` is done; then all that was acknowledged is
 /// there, once, in order.
-async fn survives(fixture: &Postgres, harm: impl AsyncFnOnce(&Pen)) {
+async fn survives(fixture: &Postgres, harm: impl AsyncFnOnce(&JournalWriter)) {
     let stores = [fixture.open().await, fixture.open().await];
     let stop = Arc::new(AtomicBool::new(false));
     let mut writers = JoinSet::new();
     for writer in 0..4 {
-        let writing = write_on(Pen::new(&stores[writer % 2], "s"), writer, stop.clone());
+        let writing = write_on(JournalWriter::new(&stores[writer % 2], "s"), writer, stop.clone());
         writers.spawn(async move { (writer, writing.await) });
     }
-    let pen = Pen::new(&stores[0], "s");
-    harm(&pen).await;
+    let journal = JournalWriter::new(&stores[0], "s");
+    harm(&journal).await;
     stop.store(true, Ordering::Relaxed);
     let ended = timeout(Duration::from_secs(120), writers.join_all()).await.expect("all writers end");
 
-    let entries = Pen::new(&fixture.open().await, "s").read().await;
+    let entries = JournalWriter::new(&fixture.open().await, "s").read().await;
     assert_eq!(entries.len(), ended.iter().map(|(_, (acknowledged, _))| acknowledged).sum::<usize>());
     for (writer, (acknowledged, _)) in &ended {
         let prefix = format!("{writer}/");
@@ -96,8 +96,8 @@ async fn survives(fixture: &Postgres, harm: impl AsyncFnOnce(&Pen)) {
 }
 
 /// Waits until the journal has grown by `more` entries.
-async fn grown_by(pen: &Pen, more: u64) {
-    let length = async || pen.store.row(&pen.session).await.ok().flatten().map_or(0, |row| row.head.seq.0);
+async fn grown_by(journal: &JournalWriter, more: u64) {
+    let length = async || journal.store.row(&journal.session).await.ok().flatten().map_or(0, |row| row.head.seq.0);
     let from = length().await;
     let grown = async { while length().await < from + more {} };
     timeout(Duration::from_secs(60), grown).await.expect("the journal grows");
@@ -107,12 +107,12 @@ async fn grown_by(pen: &Pen, more: u64) {
 async fn i2_what_was_acknowledged_survives_connections_killed_under_load() {
     let server = server().await;
     let fixture = Postgres::on(&server);
-    survives(&fixture, async |pen| {
+    survives(&fixture, async |journal| {
         for _ in 0..10 {
-            grown_by(pen, 20).await;
+            grown_by(journal, 20).await;
             sql(fixture.url(), KILL).await;
         }
-        grown_by(pen, 20).await;
+        grown_by(journal, 20).await;
     })
     .await;
     end(server).await;
@@ -122,13 +122,13 @@ async fn i2_what_was_acknowledged_survives_connections_killed_under_load() {
 async fn i2_what_was_acknowledged_survives_a_server_that_crashes_under_load() {
     let server = Arc::new(server().await);
     let fixture = Postgres::on(&server);
-    survives(&fixture, async |pen| {
+    survives(&fixture, async |journal| {
         for _ in 0..3 {
-            grown_by(pen, 50).await;
+            grown_by(journal, 50).await;
             let server = server.clone();
             tokio::task::spawn_blocking(move || server.restart()).await.unwrap();
         }
-        grown_by(pen, 50).await;
+        grown_by(journal, 50).await;
     })
     .await;
     end(server).await;
@@ -139,21 +139,21 @@ async fn a_server_that_is_gone_is_an_error_and_found_again_when_it_is_back() {
     let server = Arc::new(server().await);
     let fixture = Postgres::on(&server);
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     let gone = server.clone();
     tokio::task::spawn_blocking(move || gone.kill()).await.unwrap();
-    for answer in [store.row(&pen.session).await.map(drop), store.row(&session("nobody")).await.map(drop)] {
+    for answer in [store.row(&journal.session).await.map(drop), store.row(&session("nobody")).await.map(drop)] {
         let error = answer.unwrap_err();
         assert!(matches!(error, Error::Failed { .. }), "{error:?}");
         let source = std::error::Error::source(&error).unwrap().to_string();
         assert!(source.contains("is it running"), "{source}");
     }
-    assert!(matches!(pen.try_write([note("b")]).await, Err(Error::Failed { .. })));
+    assert!(matches!(journal.try_write([note("b")]).await, Err(Error::Failed { .. })));
     let back = server.clone();
     tokio::task::spawn_blocking(move || back.restart()).await.unwrap();
-    pen.write([note("b")]).await;
-    assert_eq!(pen.texts().await, ["a", "b"]);
-    drop((store, pen));
+    journal.write([note("b")]).await;
+    assert_eq!(journal.texts().await, ["a", "b"]);
+    drop((store, journal));
     end(server).await;
 }
 
@@ -162,16 +162,16 @@ async fn a_change_is_named_after_the_listening_connection_was_killed() {
     let server = server().await;
     let fixture = Postgres::on(&server);
     let (here, there) = (fixture.open().await, fixture.open().await);
-    let mut pen = Pen::with(&there, "s", "a").await;
+    let mut journal = JournalWriter::with(&there, "s", "a").await;
     let mut watcher = here.watch();
     for n in 0..5 {
         sql(fixture.url(), KILL_LISTENERS).await;
-        pen.write([claiming(&[&n.to_string()])]).await;
-        let named = async { while watcher.recv().await.unwrap() != pen.session {} };
+        journal.write([claiming(&[&n.to_string()])]).await;
+        let named = async { while watcher.recv().await.unwrap() != journal.session {} };
         timeout(Duration::from_secs(60), named).await.expect("the change is named");
         while watcher.try_recv().is_ok() {}
     }
-    drop((here, there, pen));
+    drop((here, there, journal));
     end(server).await;
 }
 

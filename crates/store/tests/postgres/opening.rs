@@ -2,7 +2,7 @@
 
 use callboard_store::{
     Durability, Error, PostgresStore, Settings, Store as _,
-    conformance::{Fixture as _, pen::Pen},
+    conformance::{Fixture as _, journal_writer::JournalWriter},
     open,
     testing::PostgresServer,
 };
@@ -32,7 +32,7 @@ async fn a_url_opens_a_namespace_and_says_what_is_promised() {
     let full = Settings { durability: Durability::Full, ..Settings::default() };
     let store = open(fixture.url(), full).await.unwrap();
     assert_eq!(store.durability(), Durability::Full);
-    assert_eq!(Pen::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
+    assert_eq!(JournalWriter::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
     let other = open(&fixture.url().replace("postgres://", "postgresql://"), Settings::default()).await.unwrap();
     assert_eq!(other.sessions(None, 9).await.unwrap().len(), 1);
 }
@@ -111,7 +111,7 @@ async fn a_server_that_only_reads_is_refused() {
 #[tokio::test]
 async fn a_newer_format_is_refused_and_left_alone() {
     let fixture = Postgres::fresh().await;
-    Pen::with(&fixture.open().await, "s", "a").await;
+    JournalWriter::with(&fixture.open().await, "s", "a").await;
     sql(fixture.url(), "INSERT INTO callboard_format (format) VALUES (7)").await;
     let error = PostgresStore::open(fixture.url(), Settings::default()).await.unwrap_err();
     assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 2, .. }), "{error}");
@@ -134,7 +134,7 @@ async fn many_that_open_a_new_namespace_at_once_make_it_once() {
         let (url, settings) = (fixture.url().to_owned(), fixture.settings());
         opening.spawn(async move {
             let store = PostgresStore::open(&url, settings).await.unwrap();
-            Pen::with(&(std::sync::Arc::new(store) as _), &format!("s{n}"), "a").await;
+            JournalWriter::with(&(std::sync::Arc::new(store) as _), &format!("s{n}"), "a").await;
         });
     }
     opening.join_all().await;
@@ -151,17 +151,17 @@ async fn without_a_clock_of_a_test_the_time_is_that_of_the_database() {
     let after: i64 = sql(fixture.url(), asked).await[0].parse().unwrap();
     assert!((before..=after).contains(&now.as_millis()));
 
-    let mut pen = Pen::new(&store, "s");
-    pen.expires_at = Some(now.plus_seconds(-1));
-    pen.write([callboard_store::conformance::pen::note("gone at once")]).await;
-    assert_eq!(store.row(&pen.session).await.unwrap(), None);
-    assert_eq!(store.sweep(9).await.unwrap(), [pen.session]);
+    let mut journal = JournalWriter::new(&store, "s");
+    journal.expires_at = Some(now.plus_seconds(-1));
+    journal.write([callboard_store::conformance::journal_writer::note("gone at once")]).await;
+    assert_eq!(store.row(&journal.session).await.unwrap(), None);
+    assert_eq!(store.sweep(9).await.unwrap(), [journal.session]);
 }
 
 #[tokio::test]
 async fn functions_of_another_version_are_refused_and_left_alone() {
     let fixture = Postgres::fresh().await;
-    Pen::with(&fixture.open().await, "s", "a").await;
+    JournalWriter::with(&fixture.open().await, "s", "a").await;
     let rename = "ALTER FUNCTION append RENAME TO append_of_old";
     sql(fixture.url(), rename).await;
     let words = why(fixture.url()).await;
@@ -171,12 +171,12 @@ async fn functions_of_another_version_are_refused_and_left_alone() {
 #[tokio::test]
 async fn a_namespace_of_the_format_before_is_brought_to_this_one() {
     let fixture = Postgres::fresh().await;
-    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
+    let journal = JournalWriter::with(&fixture.open().await, "s", "a b").await;
     // Its indexes go with the column.
     let back = "ALTER TABLE session DROP COLUMN is_request; DELETE FROM callboard_format WHERE format = 2";
     sql(fixture.url(), back).await;
     let store = fixture.open().await;
-    let listed = vec![(pen.session.clone(), store.row(&pen.session).await.unwrap().unwrap())];
+    let listed = vec![(journal.session.clone(), store.row(&journal.session).await.unwrap().unwrap())];
     assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
     assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
     assert_eq!(store.last_activity_at_open(), Some(listed[0].1.last_activity));

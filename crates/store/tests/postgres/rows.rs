@@ -7,7 +7,7 @@ use callboard_store::{
     Clock as _, Error,
     conformance::{
         Fixture as _, everything,
-        pen::{Pen, claiming, note},
+        journal_writer::{JournalWriter, claiming, note},
         session,
     },
 };
@@ -20,13 +20,13 @@ use crate::{config, connect, fixture::Postgres, sql};
 async fn the_rows_of_a_deleted_session_are_removed() {
     let fixture = Postgres::fresh().await;
     let store = fixture.open().await;
-    let mut gone = Pen::new(&store, "gone");
+    let mut gone = JournalWriter::new(&store, "gone");
     gone.write((0..3000).map(|n| claiming(&[&n.to_string()]))).await;
     let mut batch = gone.batch([note("with a value")]);
     batch.values.push((Hash::of(b"large"), "large".into()));
     gone.append(batch).await.unwrap();
     store.put_snapshot(&gone.session, gone.head, Arc::from(*b"state")).await.unwrap();
-    Pen::with(&store, "kept", "a").await;
+    JournalWriter::with(&store, "kept", "a").await;
     store.delete(&gone.session).await.unwrap();
     let left = "SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM claim) + (SELECT count(*) FROM subject)
         + (SELECT count(*) FROM value) + (SELECT count(*) FROM snapshot) || ''";
@@ -38,8 +38,8 @@ async fn the_rows_of_a_deleted_session_are_removed() {
 #[tokio::test]
 async fn people_can_read_the_journal_in_a_view() {
     let fixture = Postgres::fresh().await;
-    let mut pen = Pen::new(&fixture.open().await, "demo");
-    pen.write([note("hello"), note("nul\0")]).await;
+    let mut journal = JournalWriter::new(&fixture.open().await, "demo");
+    journal.write([note("hello"), note("nul\0")]).await;
     let rows = "SELECT concat_ws(' | ', seq, at AT TIME ZONE 'UTC', \"by\", type, subject, audience, data) FROM journal
         WHERE session = 'demo' ORDER BY seq";
     assert_eq!(
@@ -54,9 +54,9 @@ async fn people_can_read_the_journal_in_a_view() {
 #[tokio::test]
 async fn a_damaged_row_is_said_to_be_damaged() {
     let fixture = Postgres::fresh().await;
-    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
+    let journal = JournalWriter::with(&fixture.open().await, "s", "a b").await;
     sql(fixture.url(), "UPDATE entry SET tag = '\\x00' WHERE seq = 2").await;
-    let error = pen.store.read(&pen.session, everything()).await.unwrap_err();
+    let error = journal.store.read(&journal.session, everything()).await.unwrap_err();
     assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
 }
 
@@ -78,8 +78,8 @@ async fn what_changes_together_is_told_together() {
 
     let mut writers = JoinSet::new();
     for n in 0..100 {
-        let mut pen = Pen::new(&store, &format!("s{n}"));
-        writers.spawn(async move { pen.write([note("a")]).await });
+        let mut journal = JournalWriter::new(&store, &format!("s{n}"));
+        writers.spawn(async move { journal.write([note("a")]).await });
     }
     writers.join_all().await;
     let (mut named, mut count) = (BTreeSet::new(), 0);
@@ -100,11 +100,11 @@ async fn what_changes_together_is_told_together() {
 async fn a_change_whose_author_told_nobody_is_found() {
     let fixture = Postgres::fresh().await;
     let (here, there) = (fixture.open().await, fixture.open().await);
-    let pen = Pen::with(&there, "s", "a").await;
+    let journal = JournalWriter::with(&there, "s", "a").await;
     let mut watcher = here.watch();
     // As if the author had died between the two.
     sql(fixture.url(), "UPDATE session SET change = this_change() WHERE name = 's'").await;
-    let named = async { while watcher.recv().await.unwrap() != pen.session {} };
+    let named = async { while watcher.recv().await.unwrap() != journal.session {} };
     timeout(Duration::from_secs(60), named).await.expect("the change is found");
 }
 
@@ -113,9 +113,9 @@ async fn a_session_that_somebody_holds_is_swept_by_nobody_and_holds_nobody_up() 
     let fixture = Postgres::fresh().await;
     let store = fixture.open().await;
     for id in ["held", "free"] {
-        let mut pen = Pen::new(&store, id);
-        pen.expires_at = Some(fixture.clock().now().plus_seconds(1));
-        pen.write([note("a")]).await;
+        let mut journal = JournalWriter::new(&store, id);
+        journal.expires_at = Some(fixture.clock().now().plus_seconds(1));
+        journal.write([note("a")]).await;
     }
     fixture.clock().advance_seconds(1);
     let mut holder = connect(fixture.url()).await;

@@ -10,7 +10,7 @@ use std::{
 
 use callboard_store::{
     PostgresStore, Settings, Store,
-    conformance::pen::{Pen, note},
+    conformance::journal_writer::{JournalWriter, note},
     testing::PostgresServer,
 };
 use tokio::sync::oneshot;
@@ -49,11 +49,11 @@ async fn fill(url: &str) {
 /// Appends one after the other until `is_done`: how long each of the first [`BEFORE`] took, after which `begun` is told,
 /// and each of the others.
 async fn append(store: Arc<dyn Store>, begun: oneshot::Sender<()>, is_done: Arc<AtomicBool>) -> [Vec<Duration>; 2] {
-    let mut pen = Pen::with(&store, "other", "a").await;
+    let mut journal = JournalWriter::with(&store, "other", "a").await;
     let (mut waits, mut begun) = (Vec::new(), Some(begun));
     while begun.is_some() || !is_done.load(Ordering::Relaxed) {
         let began = Instant::now();
-        pen.write([note("b")]).await;
+        journal.write([note("b")]).await;
         waits.push(began.elapsed());
         if waits.len() == BEFORE
             && let Some(begun) = begun.take()
@@ -76,7 +76,7 @@ async fn i9_a_hundred_thousand_that_expired_hold_nobody_up() {
     let server = tokio::task::spawn_blocking(PostgresServer::start).await.unwrap();
     let url = server.url("x");
     let store = open(&url).await;
-    Pen::with(&store, "model", "a b").await;
+    JournalWriter::with(&store, "model", "a b").await;
     fill(&url).await;
     let (begun, has_begun) = oneshot::channel();
     let is_done = Arc::new(AtomicBool::new(false));

@@ -1,6 +1,8 @@
 //! Encrypted connections: to a server whose certificate was made by an authority of our own.
 
-use callboard_store::{Error, PostgresStore, Settings, Store, conformance::pen::Pen, open, testing::PostgresServer};
+use callboard_store::{
+    Error, PostgresStore, Settings, Store, conformance::journal_writer::JournalWriter, open, testing::PostgresServer,
+};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::sql;
@@ -66,11 +68,11 @@ async fn connections_are_encrypted_where_the_url_asks_for_it() {
         // It is also heard what others change, on a connection of its own.
         let mut changes = store.watch();
         let other = open(&url, Settings::default()).await.unwrap();
-        let pen = Pen::with(&other, &format!("s{}", options.len()), "a b").await;
-        assert_eq!(changes.recv().await.unwrap(), pen.session);
+        let journal = JournalWriter::with(&other, &format!("s{}", options.len()), "a b").await;
+        assert_eq!(changes.recv().await.unwrap(), journal.session);
         let (some, all) = encrypted(&*store, &url).await;
         assert!(some == all && all >= 4, "{options}: {some} of {all}");
-        assert_eq!(pen.texts().await, ["a", "b"]);
+        assert_eq!(journal.texts().await, ["a", "b"]);
     }
     let url = stage.url("postgres", "application_name=in_15&sslmode=disable");
     let store = open(&url, Settings::default()).await.unwrap();

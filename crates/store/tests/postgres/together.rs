@@ -7,7 +7,7 @@ use callboard_store::{
     Error, Store,
     conformance::{
         Fixture as _,
-        pen::{Pen, note},
+        journal_writer::{JournalWriter, note},
     },
 };
 use tokio::{task::JoinSet, time::timeout};
@@ -20,20 +20,20 @@ const SESSIONS: usize = 40;
 /// How long something that is not held up may take on a busy machine; less than a lock is waited for.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A pen for each of the sessions, which have an entry.
-async fn pens(store: &Arc<dyn Store>) -> Vec<Pen> {
-    let mut pens = Vec::new();
+/// A journal for each of the sessions, which have an entry.
+async fn journals(store: &Arc<dyn Store>) -> Vec<JournalWriter> {
+    let mut journals = Vec::new();
     for n in 0..SESSIONS {
-        pens.push(Pen::with(store, &format!("s{n}"), "a").await);
+        journals.push(JournalWriter::with(store, &format!("s{n}"), "a").await);
     }
-    pens
+    journals
 }
 
 /// Writes with all at once; each answer with the name of its session.
-async fn write(pens: &[Pen]) -> Vec<(String, Result<Vec<Entry>, Error>)> {
+async fn write(journals: &[JournalWriter]) -> Vec<(String, Result<Vec<Entry>, Error>)> {
     let mut writing = JoinSet::new();
-    for mut pen in pens.iter().cloned() {
-        writing.spawn(async move { (pen.session.to_string(), pen.try_write([note("b")]).await) });
+    for mut journal in journals.iter().cloned() {
+        writing.spawn(async move { (journal.session.to_string(), journal.try_write([note("b")]).await) });
     }
     timeout(SOON, writing.join_all()).await.expect("all are answered")
 }
@@ -41,8 +41,8 @@ async fn write(pens: &[Pen]) -> Vec<(String, Result<Vec<Entry>, Error>)> {
 #[tokio::test]
 async fn what_waits_is_committed_together() {
     let fixture = Postgres::fresh().await;
-    let pens = pens(&fixture.open().await).await;
-    assert!(write(&pens).await.iter().all(|(_, answer)| answer.is_ok()));
+    let journals = journals(&fixture.open().await).await;
+    assert!(write(&journals).await.iter().all(|(_, answer)| answer.is_ok()));
     let changes: BTreeSet<_> = sql(fixture.url(), "SELECT change::text FROM session").await.into_iter().collect();
     assert!(changes.len() < SESSIONS / 2, "{} transactions", changes.len());
 }
@@ -50,7 +50,7 @@ async fn what_waits_is_committed_together() {
 #[tokio::test]
 async fn one_that_the_server_refuses_takes_no_other_with_it() {
     let fixture = Postgres::fresh().await;
-    let pens = pens(&fixture.open().await).await;
+    let journals = journals(&fixture.open().await).await;
     sql(
         fixture.url(),
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
@@ -59,7 +59,7 @@ async fn one_that_the_server_refuses_takes_no_other_with_it() {
     )
     .await;
     let refused = sql(fixture.url(), "SELECT name FROM session WHERE id = 7").await.remove(0);
-    for (name, answer) in write(&pens).await {
+    for (name, answer) in write(&journals).await {
         match answer {
             Err(Error::Failed { source, .. }) if name == refused => {
                 assert!(source.to_string().contains("not this one"), "{source}");
@@ -67,22 +67,22 @@ async fn one_that_the_server_refuses_takes_no_other_with_it() {
             answer => assert_eq!(answer.map(|entries| entries.len()).ok(), (name != refused).then_some(1), "{name}"),
         }
     }
-    for pen in &pens {
-        let texts: &[&str] = if pen.session.as_str() == refused { &["a"] } else { &["a", "b"] };
-        assert_eq!(pen.texts().await, texts, "{}", pen.session);
+    for journal in &journals {
+        let texts: &[&str] = if journal.session.as_str() == refused { &["a"] } else { &["a", "b"] };
+        assert_eq!(journal.texts().await, texts, "{}", journal.session);
     }
 }
 
 #[tokio::test]
 async fn one_whose_session_somebody_holds_holds_up_no_other() {
     let fixture = Postgres::fresh().await;
-    let pens = pens(&fixture.open().await).await;
+    let journals = journals(&fixture.open().await).await;
     let mut holder = connect(fixture.url()).await;
     let transaction = holder.transaction().await.unwrap();
     transaction.execute("SELECT FROM session WHERE name = 's0' FOR UPDATE", &[]).await.unwrap();
-    let mut held = pens[0].clone();
+    let mut held = journals[0].clone();
     let waiting = tokio::spawn(async move { held.try_write([note("b")]).await });
-    for (name, answer) in write(&pens[1..]).await {
+    for (name, answer) in write(&journals[1..]).await {
         assert!(answer.is_ok(), "{name}: {answer:?}");
     }
     assert!(!waiting.is_finished());

@@ -4,7 +4,7 @@ use callboard_store::{
     Settings,
     conformance::{
         Fixture as _,
-        pen::{Pen, note},
+        journal_writer::{JournalWriter, note},
     },
     open,
 };
@@ -19,8 +19,8 @@ async fn namespaces_spread_over_the_nodes_and_any_node_leads_to_each() {
         let name = namespace();
         for (node, text) in fixture.cluster.nodes().iter().zip(["a", "b", "c"]) {
             let store = open(&node.url(&name), Settings::default()).await.unwrap();
-            Pen::with(&store, text, "hello").await;
-            assert_eq!(Pen::new(&store, "a").texts().await, ["hello"]);
+            JournalWriter::with(&store, text, "hello").await;
+            assert_eq!(JournalWriter::new(&store, "a").texts().await, ["hello"]);
         }
     }
     for node in fixture.cluster.nodes() {
@@ -34,7 +34,7 @@ async fn namespaces_spread_over_the_nodes_and_any_node_leads_to_each() {
 async fn a_namespace_that_moves_to_another_node_is_followed() {
     let fixture = Clustered::fresh().await;
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     let name = fixture.url.split_once("namespace=").unwrap().1;
     let nodes = fixture.cluster.nodes();
     let slot: u16 = Admin::of(&nodes[0]).await.tell(&format!("CLUSTER KEYSLOT {{{name}}}:format")).await;
@@ -51,6 +51,6 @@ async fn a_namespace_that_moves_to_another_node_is_followed() {
     for admin in [&mut there, &mut here] {
         admin.tell::<()>(&format!("CLUSTER SETSLOT {slot} NODE {new}")).await;
     }
-    pen.write([note("b")]).await;
-    assert_eq!(pen.texts().await, ["a", "b"]);
+    journal.write([note("b")]).await;
+    assert_eq!(journal.texts().await, ["a", "b"]);
 }

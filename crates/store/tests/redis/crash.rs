@@ -10,7 +10,7 @@ use callboard_store::{
     Error, Store,
     conformance::{
         Fixture as _, everything,
-        pen::{Pen, note},
+        journal_writer::{JournalWriter, note},
     },
     testing::{RedisServer, Trouble},
 };
@@ -22,9 +22,9 @@ const WRITERS: usize = 6;
 const EACH: usize = 40;
 
 /// All that is there, once the server can be asked.
-async fn read_surely(pen: &Pen) -> Vec<Entry> {
+async fn read_surely(journal: &JournalWriter) -> Vec<Entry> {
     loop {
-        match pen.store.read(&pen.session, everything()).await {
+        match journal.store.read(&journal.session, everything()).await {
             Ok(entries) => return entries,
             Err(error) => assert_eq!(error.code(), "store_failed", "{error}"),
         }
@@ -33,14 +33,14 @@ async fn read_surely(pen: &Pen) -> Vec<Entry> {
 }
 
 /// Writes until it is in, once. Where nobody knows whether it is, it looks.
-async fn write_surely(pen: &mut Pen, text: &str) {
+async fn write_surely(journal: &mut JournalWriter, text: &str) {
     loop {
-        match pen.try_write([note(text)]).await {
+        match journal.try_write([note(text)]).await {
             Ok(_) => return,
-            Err(Error::Conflict { found }) => pen.head = found.map(|row| row.head).unwrap_or_default(),
+            Err(Error::Conflict { found }) => journal.head = found.map(|row| row.head).unwrap_or_default(),
             Err(Error::Failed { .. }) => {
-                let entries = read_surely(pen).await;
-                pen.head = entries.last().map_or(Head::default(), Entry::head);
+                let entries = read_surely(journal).await;
+                journal.head = entries.last().map_or(Head::default(), Entry::head);
                 if entries.iter().any(|entry| &*entry.data == text) {
                     return;
                 }
@@ -54,10 +54,10 @@ async fn write_surely(pen: &mut Pen, text: &str) {
 fn all_write(store: &Arc<dyn Store>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     for writer in 0..WRITERS {
-        let mut pen = Pen::new(store, "s");
+        let mut journal = JournalWriter::new(store, "s");
         tasks.spawn(async move {
             for n in 0..EACH {
-                write_surely(&mut pen, &format!("{writer}/{n}")).await;
+                write_surely(&mut journal, &format!("{writer}/{n}")).await;
             }
         });
     }
@@ -80,8 +80,8 @@ fn assert_complete(entries: &[Entry]) {
 }
 
 /// Waits until the journal is so long.
-async fn grown(pen: &Pen, length: u64) {
-    while read_surely(pen).await.len() < usize::try_from(length).unwrap() {}
+async fn grown(journal: &JournalWriter, length: u64) {
+    while read_surely(journal).await.len() < usize::try_from(length).unwrap() {}
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -90,7 +90,7 @@ async fn connections_that_are_cut_lose_nothing() {
     let clock = fixtures::clock();
     let (store, looking) =
         (fixtures::open(&server.url("x"), &clock).await, fixtures::open(&server.url("x"), &clock).await);
-    let looking = Pen::new(&looking, "s");
+    let looking = JournalWriter::new(&looking, "s");
     let tasks = all_write(&store);
     let mut admin = Admin::of(&server).await;
     for round in 1..=8 {
@@ -106,7 +106,7 @@ async fn a_server_that_is_killed_under_load_loses_nothing_that_was_acknowledged(
     let mut server = RedisServer::durable();
     let clock = fixtures::clock();
     let store = fixtures::open(&server.url("x"), &clock).await;
-    let looking = Pen::new(&fixtures::open(&server.url("x"), &clock).await, "s");
+    let looking = JournalWriter::new(&fixtures::open(&server.url("x"), &clock).await, "s");
     let tasks = all_write(&store);
     for round in 1..=3 {
         grown(&looking, round * 40).await;
@@ -125,13 +125,13 @@ async fn a_server_that_is_killed_under_load_loses_nothing_that_was_acknowledged(
 async fn an_append_whose_answer_is_lost_is_found_by_its_head() {
     let fixture = Rest::fresh().await;
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
-    let batch = pen.batch([note("b")]);
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
+    let batch = journal.batch([note("b")]);
     let head = batch.entries[0].head();
     fixture.proxy.trouble(Trouble::AnswerLost);
-    let error = pen.append(batch).await.unwrap_err();
+    let error = journal.append(batch).await.unwrap_err();
     assert_eq!(error.code(), "store_failed", "{error}");
-    assert_eq!(store.row(&pen.session).await.unwrap().unwrap().head, head);
+    assert_eq!(store.row(&journal.session).await.unwrap().unwrap().head, head);
     assert_eq!(head.seq, Seq(2));
 }
 
@@ -139,10 +139,10 @@ async fn an_append_whose_answer_is_lost_is_found_by_its_head() {
 async fn what_is_appended_though_the_answer_was_lost_is_named_to_watchers() {
     let fixture = Rest::fresh().await;
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     let mut watcher = store.watch();
     fixture.proxy.trouble(Trouble::AnswerLost);
-    pen.try_write([note("b")]).await.unwrap_err();
+    journal.try_write([note("b")]).await.unwrap_err();
     super::watch::named(&mut watcher, "s").await;
 }
 
@@ -150,19 +150,19 @@ async fn what_is_appended_though_the_answer_was_lost_is_named_to_watchers() {
 async fn a_server_that_was_restarted_is_found_again_and_has_everything() {
     let mut server = RedisServer::start();
     let store = fixtures::open(&server.url("x"), &fixtures::clock()).await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     server.restart();
     // The connection that is gone is noticed by the first who uses it.
-    write_surely(&mut pen, "b").await;
-    assert_eq!(pen.texts().await, ["a", "b"]);
+    write_surely(&mut journal, "b").await;
+    assert_eq!(journal.texts().await, ["a", "b"]);
 }
 
 #[tokio::test]
 async fn a_batch_of_thousands_is_one() {
     let fixture = Native::fresh().await;
     let store = fixture.open().await;
-    let mut pen = Pen::new(&store, "s");
+    let mut journal = JournalWriter::new(&store, "s");
     let texts: Vec<_> = (0..5000).map(|n| n.to_string()).collect();
-    pen.write(texts.iter().map(|text| note(text))).await;
-    assert_eq!(pen.texts().await, texts);
+    journal.write(texts.iter().map(|text| note(text))).await;
+    assert_eq!(journal.texts().await, texts);
 }

@@ -7,7 +7,7 @@ use callboard_store::{
     Clock as _, Settings, Store, SystemClock,
     conformance::{
         Fixture as _,
-        pen::{Pen, claiming, note},
+        journal_writer::{JournalWriter, claiming, note},
         session,
     },
     open,
@@ -34,24 +34,24 @@ async fn every_key_of_a_session_goes_by_itself_a_day_after_it_expired_and_on_the
     let mut admin = Admin::of(&server).await;
     let now = store.now().await.unwrap();
     assert!((now.as_millis() - SystemClock.now().as_millis()).abs() < 60_000);
-    let mut pen = Pen::new(&store, "s");
-    pen.expires_at = Some(now.plus_seconds(3600));
-    pen.write([claiming(&["k"])]).await;
-    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
+    let mut journal = JournalWriter::new(&store, "s");
+    journal.expires_at = Some(now.plus_seconds(3600));
+    journal.write([claiming(&["k"])]).await;
+    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
     let (hour, day) = (3_600_000, 86_400_000);
     let mut found = lives(&mut admin, &namespace).await;
     assert_eq!(found.len(), 2, "journal, snapshots");
     for _ in 0..150 {
-        pen.write([note("x")]).await;
+        journal.write([note("x")]).await;
     }
     found.extend(lives(&mut admin, &namespace).await);
     assert_eq!(found.len(), 2 + 3, "the index too");
     assert!(found.iter().all(|&left| left > day + hour / 2 && left <= day + 2 * hour), "{found:?}");
-    pen.expires_at = Some(now.plus_seconds(7200));
-    pen.write([note("x")]).await;
+    journal.expires_at = Some(now.plus_seconds(7200));
+    journal.write([note("x")]).await;
     let later = lives(&mut admin, &namespace).await;
     assert!(later.iter().all(|&left| left > day + hour + hour / 2 && left <= day + 3 * hour), "{later:?}");
-    store.touch(&pen.session, None).await.unwrap();
+    store.touch(&journal.session, None).await.unwrap();
     assert_eq!(lives(&mut admin, &namespace).await, [-1; 3]);
 }
 
@@ -60,14 +60,14 @@ async fn i9_no_key_of_a_session_is_left_by_a_sweep() {
     let (server, namespace) = (RedisServer::shared(), namespace());
     let store = open(&server.url(&namespace), Settings::default()).await.unwrap();
     let mut admin = Admin::of(&server).await;
-    let mut pen = Pen::new(&store, "s");
-    let mut batch = pen.batch([claiming(&["k"])]);
+    let mut journal = JournalWriter::new(&store, "s");
+    let mut batch = journal.batch([claiming(&["k"])]);
     batch.values = vec![(Hash::of(b"large"), "large".into())];
-    pen.append(batch).await.unwrap();
-    store.put_snapshot(&pen.session, pen.head, Arc::from(*b"state")).await.unwrap();
-    pen.write((0..100).map(|_| note("x"))).await;
+    journal.append(batch).await.unwrap();
+    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
+    journal.write((0..100).map(|_| note("x"))).await;
     assert_eq!(lives(&mut admin, &namespace).await.len(), 3);
-    store.touch(&pen.session, Some(store.now().await.unwrap().plus_seconds(-1))).await.unwrap();
+    store.touch(&journal.session, Some(store.now().await.unwrap().plus_seconds(-1))).await.unwrap();
     assert_eq!(store.sweep(9).await.unwrap(), [session("s")]);
     assert_eq!(lives(&mut admin, &namespace).await, Vec::<i64>::new());
 }
@@ -76,11 +76,11 @@ async fn i9_no_key_of_a_session_is_left_by_a_sweep() {
 async fn expiry_goes_by_the_time_of_the_server() {
     let server = RedisServer::shared();
     let store = open(&server.url(&namespace()), Settings::default()).await.unwrap();
-    let mut pen = Pen::new(&store, "s");
-    pen.expires_at = Some(store.now().await.unwrap().plus_seconds(-1));
-    pen.write([claiming(&["k"])]).await;
-    assert_eq!(store.row(&pen.session).await.unwrap(), None);
-    assert_eq!(store.sweep(9).await.unwrap(), [pen.session]);
+    let mut journal = JournalWriter::new(&store, "s");
+    journal.expires_at = Some(store.now().await.unwrap().plus_seconds(-1));
+    journal.write([claiming(&["k"])]).await;
+    assert_eq!(store.row(&journal.session).await.unwrap(), None);
+    assert_eq!(store.sweep(9).await.unwrap(), [journal.session]);
 }
 
 #[tokio::test]
@@ -88,9 +88,9 @@ async fn a_sweep_names_what_the_server_has_removed_by_itself() {
     let fixture = Native::fresh().await;
     let store = fixture.open().await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
-    let mut pen = Pen::new(&store, "s");
-    pen.expires_at = Some(fixture.clock().now().plus_seconds(60));
-    pen.write([claiming(&["k"])]).await;
+    let mut journal = JournalWriter::new(&store, "s");
+    journal.expires_at = Some(fixture.clock().now().plus_seconds(60));
+    journal.write([claiming(&["k"])]).await;
     let mut admin = Admin::of(&fixture.server).await;
     admin.tell::<()>(&format!("UNLINK {{{namespace}}}:s:journal")).await;
     fixture.clock().advance_seconds(86_500);
@@ -106,9 +106,9 @@ async fn a_hundred_thousand_that_expired_hold_nobody_up() {
     let store: Arc<dyn Store> = fixtures::open(&server.url("x"), &clock).await;
     let mut admin = Admin::of(&server).await;
     // One that is really written shows what the others must look like.
-    let mut pen = Pen::new(&store, "model");
-    pen.expires_at = Some(clock.now().plus_seconds(1));
-    pen.write([claiming(&["k"])]).await;
+    let mut journal = JournalWriter::new(&store, "model");
+    journal.expires_at = Some(clock.now().plus_seconds(1));
+    journal.write([claiming(&["k"])]).await;
     let copy = "for\ti=1,100000\tdo\tlocal\tid='s'..i;redis.call('COPY','{x}:model:journal','{x}:'..id..':journal');\
                 redis.call('ZADD','{x}:sessions',0,id);redis.call('ZADD','{x}:expiry',1,id);end";
     admin.eval(copy).await;
@@ -123,7 +123,7 @@ async fn a_hundred_thousand_that_expired_hold_nobody_up() {
     while !sweeping.is_finished() {
         n += 1;
         let began = std::time::Instant::now();
-        Pen::with(&other, &format!("new{n}"), "a").await;
+        JournalWriter::with(&other, &format!("new{n}"), "a").await;
         slowest = slowest.max(began.elapsed());
     }
     assert_eq!(sweeping.await.unwrap(), 100_001);

@@ -10,9 +10,9 @@
 mod cluster;
 mod crash;
 mod expiry;
-#[path = "../filing_of/mod.rs"]
-mod filing_of;
 mod fixtures;
+#[path = "../indexing_of/mod.rs"]
+mod indexing_of;
 #[path = "../model_of/mod.rs"]
 mod model_of;
 mod opening;
@@ -21,7 +21,7 @@ mod watch;
 
 use callboard_store::conformance::{
     Fixture as _,
-    pen::{Pen, note},
+    journal_writer::{JournalWriter, note},
 };
 use tokio::task::JoinSet;
 
@@ -48,7 +48,7 @@ mod in_a_cluster {
 
 #[tokio::test]
 async fn what_is_read_is_the_same_whether_or_not_it_is_in_the_index() {
-    filing_of::compare::<fixtures::Native>().await;
+    indexing_of::compare::<fixtures::Native>().await;
 }
 
 #[tokio::test]
@@ -57,8 +57,8 @@ async fn what_waits_is_appended_together() {
     let store = fixture.open().await;
     let mut writing = JoinSet::new();
     for n in 0..40 {
-        let mut pen = Pen::new(&store, &format!("s{n}"));
-        writing.spawn(async move { pen.write([note("a")]).await });
+        let mut journal = JournalWriter::new(&store, &format!("s{n}"));
+        writing.spawn(async move { journal.write([note("a")]).await });
     }
     writing.join_all().await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
@@ -75,8 +75,8 @@ async fn a_session_that_is_damaged_takes_no_other_with_it() {
     fixtures::Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:s7:journal text")).await;
     let mut writing = JoinSet::new();
     for n in 0..40 {
-        let mut pen = Pen::new(&store, &format!("s{n}"));
-        writing.spawn(async move { (n, pen.try_write([note("a")]).await.map(drop)) });
+        let mut journal = JournalWriter::new(&store, &format!("s{n}"));
+        writing.spawn(async move { (n, journal.try_write([note("a")]).await.map(drop)) });
     }
     for (n, answer) in writing.join_all().await {
         match answer {

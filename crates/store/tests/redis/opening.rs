@@ -5,7 +5,7 @@ use callboard_store::{
     Durability, Error, RedisStore, Settings, Store as _,
     conformance::{
         Fixture as _,
-        pen::{Pen, claiming, note},
+        journal_writer::{JournalWriter, claiming, note},
     },
     open,
     testing::RedisServer,
@@ -25,7 +25,7 @@ async fn a_url_opens_a_namespace_of_its_own() {
     let [one, other] = [namespace(), namespace()];
     let store = open(&server.url(&one), Settings::default()).await.unwrap();
     assert_eq!(store.durability(), Durability::Normal);
-    assert_eq!(Pen::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
+    assert_eq!(JournalWriter::with(&store, "s", "a b").await.texts().await, ["a", "b"]);
     let other = open(&server.url(&other), Settings::default()).await.unwrap();
     assert_eq!(other.sessions(None, 9).await.unwrap(), []);
 }
@@ -104,39 +104,39 @@ async fn a_server_whose_memory_is_full_takes_nothing_and_keeps_what_is_in_use() 
     let server = RedisServer::start();
     let clock = fixtures::clock();
     let store = fixtures::open(&server.url("x"), &clock).await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     let mut admin = Admin::of(&server).await;
     admin.tell::<()>("CONFIG SET maxmemory 1").await;
-    let error = pen.try_write([claiming(&["k"])]).await.unwrap_err();
+    let error = journal.try_write([claiming(&["k"])]).await.unwrap_err();
     assert!(matches!(error, Error::Full { .. }), "{error}");
-    let error = Pen::new(&store, "new").try_write([note("a")]).await.unwrap_err();
+    let error = JournalWriter::new(&store, "new").try_write([note("a")]).await.unwrap_err();
     assert!(matches!(error, Error::Full { .. }), "{error}");
     let later = Some(Timestamp::from_millis(4_000_000_000_000).unwrap());
-    assert_eq!(store.touch(&pen.session, later).await.unwrap().unwrap().expires_at, later);
-    assert_eq!(pen.texts().await, ["a"]);
+    assert_eq!(store.touch(&journal.session, later).await.unwrap().unwrap().expires_at, later);
+    assert_eq!(journal.texts().await, ["a"]);
     assert_eq!(store.sessions(None, 9).await.unwrap().len(), 1);
     admin.tell::<()>("CONFIG SET maxmemory 0").await;
-    pen.write([claiming(&["k"])]).await;
+    journal.write([claiming(&["k"])]).await;
 }
 
 #[tokio::test]
 async fn scripts_that_the_server_forgot_are_sent_again() {
     let fixture = Native::fresh().await;
     let store = fixture.open().await;
-    let mut pen = Pen::with(&store, "s", "a").await;
+    let mut journal = JournalWriter::with(&store, "s", "a").await;
     Admin::of(&fixture.server).await.tell::<()>("SCRIPT FLUSH").await;
-    pen.write([note("b")]).await;
-    assert_eq!(pen.texts().await, ["a", "b"]);
+    journal.write([note("b")]).await;
+    assert_eq!(journal.texts().await, ["a", "b"]);
 }
 
 #[tokio::test]
 async fn a_damaged_journal_is_told_and_not_taken_for_a_shorter_one() {
     let fixture = Native::fresh().await;
-    let pen = Pen::with(&fixture.open().await, "s", "a b c").await;
+    let journal = JournalWriter::with(&fixture.open().await, "s", "a b c").await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     let mut admin = Admin::of(&fixture.server).await;
     admin.tell::<()>(&format!("HDEL {{{namespace}}}:s:journal 2")).await;
-    let error = pen.store.read(&pen.session, callboard_store::conformance::everything()).await.unwrap_err();
+    let error = journal.store.read(&journal.session, callboard_store::conformance::everything()).await.unwrap_err();
     assert_eq!(error.to_string(), "entry 2 is damaged: it is not in the journal; run `callboard doctor`");
 }
 
@@ -165,13 +165,13 @@ async fn a_server_that_says_nothing_holds_nobody_up_for_ever() {
 #[tokio::test]
 async fn a_namespace_of_the_format_before_is_brought_to_this_one() {
     let fixture = Native::fresh().await;
-    let pen = Pen::with(&fixture.open().await, "s", "a b").await;
+    let journal = JournalWriter::with(&fixture.open().await, "s", "a b").await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1;
     let mut admin = Admin::of(&fixture.server).await;
     admin.tell::<()>(&format!("DEL {{{namespace}}}:listed {{{namespace}}}:used")).await;
     admin.tell::<()>(&format!("SET {{{namespace}}}:format 4")).await;
     let store = fixture.open().await;
-    let listed = vec![(pen.session.clone(), store.row(&pen.session).await.unwrap().unwrap())];
+    let listed = vec![(journal.session.clone(), store.row(&journal.session).await.unwrap().unwrap())];
     assert_eq!(store.sessions(None, 9).await.unwrap(), listed);
     assert_eq!(store.recent_sessions(9).await.unwrap(), listed);
     assert_eq!(store.last_activity_at_open(), Some(listed[0].1.last_activity));

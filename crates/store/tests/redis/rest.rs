@@ -4,7 +4,7 @@ use callboard_store::{
     Durability, RedisStore, Settings,
     conformance::{
         Fixture as _,
-        pen::{Pen, note},
+        journal_writer::{JournalWriter, note},
     },
     testing::Trouble,
 };
@@ -39,38 +39,38 @@ async fn full_durability_is_what_the_provider_promises() {
 #[tokio::test]
 async fn a_request_that_was_not_taken_is_sent_again() {
     let fixture = Rest::fresh().await;
-    let mut pen = Pen::with(&fixture.open().await, "s", "a").await;
+    let mut journal = JournalWriter::with(&fixture.open().await, "s", "a").await;
     let before = fixture.proxy.requests();
     fixture.proxy.trouble(Trouble::TooMany);
-    pen.write([note("b")]).await;
+    journal.write([note("b")]).await;
     assert_eq!(fixture.proxy.requests(), before + 2);
-    assert_eq!(pen.texts().await, ["a", "b"]);
+    assert_eq!(journal.texts().await, ["a", "b"]);
 }
 
 #[tokio::test]
 async fn what_is_no_answer_is_an_error_and_never_nothing() {
     let fixture = Rest::fresh().await;
     let store = fixture.open().await;
-    let pen = Pen::with(&store, "s", "a").await;
+    let journal = JournalWriter::with(&store, "s", "a").await;
     for (trouble, expected) in [
         (Trouble::Page, "no JSON of the REST protocol"),
         (Trouble::Redirect, "write the URL that it redirects to"),
         (Trouble::AnswerLost, "504"),
     ] {
         fixture.proxy.trouble(trouble);
-        let error = store.row(&pen.session).await.unwrap_err();
+        let error = store.row(&journal.session).await.unwrap_err();
         let why = std::error::Error::source(&error).unwrap().to_string();
         assert!(why.contains(expected), "{trouble:?}: {why}");
         assert_eq!(error.code(), "store_failed");
     }
-    assert_eq!(store.row(&pen.session).await.unwrap().unwrap().head, pen.head);
+    assert_eq!(store.row(&journal.session).await.unwrap().unwrap().head, journal.head);
 }
 
 #[tokio::test]
 async fn nobody_asks_for_changes_while_nobody_watches() {
     let fixture = Rest::fresh().await;
     let store = fixture.open().await;
-    Pen::with(&store, "s", "a").await;
+    JournalWriter::with(&store, "s", "a").await;
     // The server knows the script from then on.
     store.row(&"s".parse().unwrap()).await.unwrap();
     let before = fixture.proxy.requests();
@@ -85,12 +85,12 @@ async fn both_ways_lead_to_the_same_sessions() {
     let fixture = Rest::fresh().await;
     let namespace = fixture.url.split_once("namespace=").unwrap().1.split_once('&').unwrap().0;
     let native = super::fixtures::open(&fixture.server.url(namespace), fixture.clock()).await;
-    let mut pen = Pen::with(&fixture.open().await, "s", "a").await;
-    let there = Pen { store: native, ..pen.clone() };
-    assert_eq!(there.read().await, pen.read().await);
+    let mut journal = JournalWriter::with(&fixture.open().await, "s", "a").await;
+    let there = JournalWriter { store: native, ..journal.clone() };
+    assert_eq!(there.read().await, journal.read().await);
     let mut there = there;
     there.write([note("b")]).await;
-    pen.head = there.head;
-    pen.write([note("c")]).await;
+    journal.head = there.head;
+    journal.write([note("c")]).await;
     assert_eq!(there.texts().await, ["a", "b", "c"]);
 }

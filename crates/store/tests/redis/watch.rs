@@ -6,7 +6,7 @@ use callboard_core::id::SessionId;
 use callboard_store::{
     conformance::{
         Fixture as _,
-        pen::{Pen, note},
+        journal_writer::{JournalWriter, note},
     },
     testing::RedisServer,
 };
@@ -30,7 +30,7 @@ async fn a_watcher_whose_connection_was_cut_hears_what_it_missed() {
     for id in ["a", "b", "c"] {
         admin.tell::<()>("CLIENT KILL TYPE normal SKIPME yes").await;
         let there = fixtures::open(&server.url("x"), &clock).await;
-        Pen::with(&there, id, "x").await;
+        JournalWriter::with(&there, id, "x").await;
         named(&mut watcher, id).await;
     }
 }
@@ -42,11 +42,11 @@ async fn a_watcher_goes_on_after_the_server_was_restarted() {
     let here = fixtures::open(&server.url("x"), &clock).await;
     let mut watcher = here.watch();
     let there = fixtures::open(&server.url("x"), &clock).await;
-    Pen::with(&there, "a", "x").await;
+    JournalWriter::with(&there, "a", "x").await;
     named(&mut watcher, "a").await;
     server.restart();
     let there = fixtures::open(&server.url("x"), &clock).await;
-    Pen::with(&there, "b", "x").await;
+    JournalWriter::with(&there, "b", "x").await;
     named(&mut watcher, "b").await;
 }
 
@@ -57,11 +57,11 @@ async fn a_server_that_lost_its_data_is_noticed() {
     let here = fixtures::open(&server.url("x"), &clock).await;
     let there = fixtures::open(&server.url("x"), &clock).await;
     let mut watcher = here.watch();
-    let mut pen = Pen::with(&there, "a", "x y z").await;
+    let mut journal = JournalWriter::with(&there, "a", "x y z").await;
     named(&mut watcher, "a").await;
     Admin::of(&server).await.tell::<()>("FLUSHALL").await;
-    pen.try_write([note("on top of nothing")]).await.unwrap_err();
-    Pen::with(&there, "b", "x").await;
+    journal.try_write([note("on top of nothing")]).await.unwrap_err();
+    JournalWriter::with(&there, "b", "x").await;
     named(&mut watcher, "b").await;
 }
 
@@ -71,7 +71,7 @@ async fn whoever_missed_too_much_is_named_every_session() {
     let here = fixture.open().await;
     let there = fixture.open().await;
     for id in ["a", "b", "c"] {
-        Pen::with(&there, id, "x").await;
+        JournalWriter::with(&there, id, "x").await;
     }
     let namespace = fixture.url.split_once("namespace=").unwrap().1.split_once('&').unwrap().0;
     Admin::of(&fixture.server).await.tell::<()>(&format!("XTRIM {{{namespace}}}:changes MAXLEN 1")).await;
@@ -84,8 +84,8 @@ async fn our_own_changes_are_named_once() {
     let fixture = Native::fresh().await;
     let (here, there) = (fixture.open().await, fixture.open().await);
     let mut watcher = here.watch();
-    Pen::with(&here, "ours", "x").await;
-    Pen::with(&there, "theirs", "x").await;
+    JournalWriter::with(&here, "ours", "x").await;
+    JournalWriter::with(&there, "theirs", "x").await;
     let mut heard = vec![];
     while heard.last().is_none_or(|id: &SessionId| id.as_str() != "theirs") {
         heard.push(watcher.recv().await.unwrap());

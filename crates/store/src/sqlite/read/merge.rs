@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, Result};
 
-use super::{super::column, Wanted, direction};
+use super::{super::column, ResolvedQuery, direction};
 use crate::Order;
 
 /// How many places of an index are read at a time.
@@ -22,12 +22,12 @@ pub(super) struct Merge<'a> {
     chunk: usize,
     streams: Vec<Stream>,
     /// The next place of each stream that has one. The greatest comes first.
-    next: BinaryHeap<Next>,
+    next: BinaryHeap<Candidate>,
 }
 
 /// Where a stream goes on: how early it is wanted, which stream, which row.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Next {
+struct Candidate {
     rank: i64,
     stream: usize,
     row: i64,
@@ -44,7 +44,7 @@ struct Stream {
 }
 
 impl<'a> Merge<'a> {
-    pub(super) fn new(db: &'a Connection, session: i64, wanted: &Wanted, limit: usize) -> Result<Self> {
+    pub(super) fn new(db: &'a Connection, session: i64, wanted: &ResolvedQuery, limit: usize) -> Result<Self> {
         let streams = streams(db, session, wanted)?;
         let chunk = limit.clamp(1, CHUNK);
         let next = BinaryHeap::with_capacity(streams.len());
@@ -66,7 +66,7 @@ impl<'a> Merge<'a> {
                 Order::Forward => -seq,
                 Order::Backward => seq,
             };
-            self.next.push(Next { rank, stream: index, row });
+            self.next.push(Candidate { rank, stream: index, row });
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Iterator for Merge<'_> {
     type Item = Result<i64>;
 
     fn next(&mut self) -> Option<Result<i64>> {
-        let Next { stream, row, .. } = self.next.pop()?;
+        let Candidate { stream, row, .. } = self.next.pop()?;
         Some(self.advance(stream).map(|()| row))
     }
 }
@@ -110,7 +110,7 @@ fn sql(in_subject: bool, order: Order) -> String {
 }
 
 /// One stream for each type and subject that is wanted and that the session has.
-fn streams(db: &Connection, session: i64, wanted: &Wanted) -> Result<Vec<Stream>> {
+fn streams(db: &Connection, session: i64, wanted: &ResolvedQuery) -> Result<Vec<Stream>> {
     let stream = |kind, subject| Stream { kind, subject, rest: wanted.seqs.clone(), waiting: VecDeque::new() };
     let Some(subjects) = &wanted.subjects else {
         return Ok(wanted.types.iter().flatten().map(|kind| stream(*kind, None)).collect());

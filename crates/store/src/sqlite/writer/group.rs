@@ -1,4 +1,4 @@
-//! Calls that are committed together.
+//! Writes that are committed together.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,23 +6,23 @@ use rusqlite::{Connection, Error as Sql};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::{
-    super::fault::{self, Fault},
-    Write,
+    super::error::{self, SqliteError},
+    Transaction,
 };
 use crate::Error;
 
-/// A call that waits for its commit.
-pub(super) trait Work: Send {
-    /// Tries it in a transaction. Where it is refused it has changed nothing; where it fails, all of the transaction has.
-    /// It may be tried again in another one.
-    fn attempt(&mut self, write: &mut Write<'_>) -> Result<(), Sql>;
+/// A write that waits for its commit.
+pub(super) trait QueuedWrite: Send {
+    /// Runs it in a transaction. If it is refused it has changed nothing; an error means that the whole transaction failed.
+    /// It may run again in another one.
+    fn attempt(&mut self, write: &mut Transaction<'_>) -> Result<(), Sql>;
 
-    /// Answers the caller. `lost` is why the transaction was not committed.
+    /// Answers the caller. `lost` says why the transaction was not committed.
     fn answer(self: Box<Self>, lost: Option<&Arc<Sql>>, path: &Path);
 }
 
-/// The one kind of [`Work`] there is.
-pub(super) struct Job<T, F> {
+/// The one kind of [`QueuedWrite`] there is.
+pub(super) struct WriteCall<T, F> {
     doing: &'static str,
     work: F,
     outcome: Option<Result<T, Error>>,
@@ -31,7 +31,7 @@ pub(super) struct Job<T, F> {
     _room: OwnedSemaphorePermit,
 }
 
-impl<T, F> Job<T, F> {
+impl<T, F> WriteCall<T, F> {
     pub(super) fn new(
         doing: &'static str,
         work: F,
@@ -42,16 +42,16 @@ impl<T, F> Job<T, F> {
     }
 }
 
-impl<T, F> Work for Job<T, F>
+impl<T, F> QueuedWrite for WriteCall<T, F>
 where
     T: Send,
-    F: FnMut(&mut Write<'_>) -> Result<T, Fault> + Send,
+    F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send,
 {
-    fn attempt(&mut self, write: &mut Write<'_>) -> Result<(), Sql> {
+    fn attempt(&mut self, write: &mut Transaction<'_>) -> Result<(), Sql> {
         self.outcome = Some(match (self.work)(write) {
             Ok(done) => Ok(done),
-            Err(Fault::Refused(error)) => Err(error),
-            Err(Fault::Sql(error)) => return Err(error),
+            Err(SqliteError::Refused(error)) => Err(error),
+            Err(SqliteError::Sql(error)) => return Err(error),
         });
         Ok(())
     }
@@ -59,39 +59,39 @@ where
     fn answer(self: Box<Self>, lost: Option<&Arc<Sql>>, path: &Path) {
         let Self { doing, outcome, reply, .. } = *self;
         let answer = match (lost, outcome) {
-            (Some(error), _) => Err(fault::lost(error, doing, path)),
+            (Some(error), _) => Err(error::lost(error, doing, path)),
             (None, Some(outcome)) => outcome,
             (None, None) => Err(Error::failed(doing, "it was not tried")),
         };
-        // Who does not wait any more is not told.
+        // The caller may not wait any more.
         let _ = reply.send(answer);
     }
 }
 
 /// Why a transaction was not committed.
-pub(super) struct Lost {
+pub(super) struct CommitError {
     /// What SQLite said.
     pub(super) error: Arc<Sql>,
-    /// Whether it is sure that nothing was committed, and one that is tried alone may do better.
+    /// Whether nothing was committed for certain, and a write may succeed when tried alone.
     pub(super) retry_alone: bool,
 }
 
-impl From<Sql> for Lost {
+impl From<Sql> for CommitError {
     fn from(error: Sql) -> Self {
         Self { error: Arc::new(error), retry_alone: false }
     }
 }
 
-/// Tries all of `group` in the transaction that has begun and commits it. Where one fails, it takes the others with it:
+/// Runs all of `group` in the transaction that has begun and commits it. If one write fails, the whole transaction does:
 /// then each is tried alone.
-pub(super) fn commit(write: &mut Write<'_>, group: &mut [Box<dyn Work>]) -> Result<(), Lost> {
+pub(super) fn commit(write: &mut Transaction<'_>, group: &mut [Box<dyn QueuedWrite>]) -> Result<(), CommitError> {
     for work in group {
-        work.attempt(write).map_err(|error| Lost { retry_alone: true, error: Arc::new(error) })?;
+        work.attempt(write).map_err(|error| CommitError { retry_alone: true, error: Arc::new(error) })?;
     }
-    run(write.db, "COMMIT").map_err(|error| Lost { retry_alone: fault::is_full(&error), error: Arc::new(error) })
+    run(write.db, "COMMIT").map_err(|error| CommitError { retry_alone: error::is_full(&error), error: Arc::new(error) })
 }
 
-/// Runs a statement that answers nothing.
+/// Runs a statement without result rows.
 pub(super) fn run(db: &Connection, statement: &str) -> Result<(), Sql> {
     db.prepare_cached(statement)?.execute([]).map(drop)
 }

@@ -1,4 +1,4 @@
-//! What the thread that writes does all day.
+//! The thread that commits long writes and does maintenance.
 
 use std::{
     sync::{
@@ -8,59 +8,59 @@ use std::{
     time::Duration,
 };
 
-use super::{group::Work, seat::Seat};
+use super::{group::QueuedWrite, lock::WriteLock};
 
-/// How many calls are committed together at most.
+/// How many writes are committed together at most.
 const GROUP: usize = 256;
 
-/// What the thread is told.
+/// What the thread is asked to do.
 pub(super) enum Message {
-    /// Something is to be done.
-    Work(Box<dyn Work>),
-    /// There is something to look after that nobody waits for.
-    Tend,
+    /// Commit a write.
+    Write(Box<dyn QueuedWrite>),
+    /// Do maintenance.
+    Maintain,
 }
 
 /// What the thread owns.
-pub(super) struct Thread {
+pub(super) struct WriteThread {
     messages: Receiver<Message>,
-    seat: Arc<Seat>,
+    lock: Arc<WriteLock>,
 }
 
-impl Thread {
-    pub(super) fn new(messages: Receiver<Message>, seat: Arc<Seat>) -> Self {
-        Self { messages, seat }
+impl WriteThread {
+    pub(super) fn new(messages: Receiver<Message>, lock: Arc<WriteLock>) -> Self {
+        Self { messages, lock }
     }
 
-    /// Works until every handle is gone and the queue is empty.
+    /// Runs until every handle is gone and the queue is empty.
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
         while let Some((mut group, is_quiet)) = self.next(pause) {
-            let Some(mut desk) = self.seat.take() else { return };
-            // A task that waits for the desk would never get it between two of many slices.
-            group.extend(self.seat.some());
+            let Some(mut connection) = self.lock.take() else { return };
+            // A task that waits for the connection might never get it between two slices of maintenance.
+            group.extend(self.lock.take_batch());
             if !group.is_empty() {
-                desk.commit(group);
+                connection.commit(group);
             }
-            pause = desk.tend(is_quiet);
+            pause = connection.maintain(is_quiet);
         }
     }
 
-    /// Waits for something to do, at most for `pause`, and takes all that waits; says whether nothing came. `None` when
-    /// there never will be anything again.
-    fn next(&self, pause: Option<Duration>) -> Option<(Vec<Box<dyn Work>>, bool)> {
+    /// Waits for a message, at most for `pause`, and takes all that wait; says whether none came. `None` when every handle is
+    /// gone.
+    fn next(&self, pause: Option<Duration>) -> Option<(Vec<Box<dyn QueuedWrite>>, bool)> {
         let mut group = Vec::new();
         match self.wait(pause) {
-            Ok(Message::Work(work)) => group.push(work),
-            // There will be more in a moment, and then all of it is looked after at once.
-            Ok(Message::Tend) => return Some((group, false)),
+            Ok(Message::Write(work)) => group.push(work),
+            // More appends come in a moment, and are then indexed together.
+            Ok(Message::Maintain) => return Some((group, false)),
             Err(RecvTimeoutError::Timeout) => return Some((group, true)),
             Err(RecvTimeoutError::Disconnected) => return None,
         }
         while group.len() < GROUP {
             match self.messages.try_recv() {
-                Ok(Message::Work(work)) => group.push(work),
-                Ok(Message::Tend) => {}
+                Ok(Message::Write(work)) => group.push(work),
+                Ok(Message::Maintain) => {}
                 Err(_) => break,
             }
         }

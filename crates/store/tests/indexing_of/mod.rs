@@ -1,4 +1,4 @@
-//! What is read is the same whether or not it is filed: a long journal in a store and in memory, side by side.
+//! What is read is the same whether or not it is indexed: a long journal in a store and in memory, side by side.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use callboard_store::{
     MemoryStore, Order, Query, Store, TimeQuery,
     conformance::{
         Fixture,
-        pen::{Pen, about},
+        journal_writer::{JournalWriter, about},
         session,
     },
 };
@@ -53,16 +53,16 @@ pub(crate) async fn compare<F: Fixture>() {
     let fixture = F::fresh().await;
     let store = fixture.open().await;
     let oracle: Arc<dyn Store> = Arc::new(MemoryStore::new(Arc::new(fixture.clock().clone())));
-    let (mut pen, mut same) = (Pen::new(&store, "s"), Pen::new(&oracle, "s"));
-    let mut other = Pen::new(&store, "other");
+    let (mut journal, mut same) = (JournalWriter::new(&store, "s"), JournalWriter::new(&oracle, "s"));
+    let mut other = JournalWriter::new(&store, "other");
     for n in 0..420 {
-        // Mostly one entry, and now and then more than are filed at once.
+        // Mostly one entry, and now and then more than are indexed at once.
         let drafts = || (n..=n + if n % 90 == 50 { 230 } else { 0 }).map(draft);
-        pen.write(drafts()).await;
+        journal.write(drafts()).await;
         same.write(drafts()).await;
         other.write([draft(n + 1)]).await;
         if n % 60 == 59 {
-            let head = pen.head.seq.0;
+            let head = journal.head.seq.0;
             let expected = everything_of(&oracle, head).await;
             assert_eq!(everything_of(&store, head).await, expected, "after {n}");
             assert_eq!(everything_of(&fixture.open().await, head).await, expected, "after {n}, in another process");

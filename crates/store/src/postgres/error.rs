@@ -5,12 +5,12 @@ use std::sync::Arc;
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::{Error as Sql, error::SqlState};
 
-use super::place::Place;
+use super::address::Address;
 use crate::Error;
 
 /// Why a statement has no answer.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum PostgresError {
     /// The server, or the way to it.
     Sql(Arc<Sql>),
     /// No connection could be had.
@@ -29,13 +29,13 @@ struct Advised {
     source: Option<Arc<Sql>>,
 }
 
-impl From<Sql> for Fault {
+impl From<Sql> for PostgresError {
     fn from(error: Sql) -> Self {
         Self::Sql(Arc::new(error))
     }
 }
 
-impl From<PoolError> for Fault {
+impl From<PoolError> for PostgresError {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => error.into(),
@@ -44,9 +44,9 @@ impl From<PoolError> for Fault {
     }
 }
 
-impl Fault {
+impl PostgresError {
     /// The error that a caller gets, who wanted what `doing` says of `place`.
-    pub(super) fn during(&self, doing: &'static str, place: &Place) -> Error {
+    pub(super) fn during(&self, doing: &'static str, place: &Address) -> Error {
         let error = match self {
             Self::Sql(error) => error,
             Self::NoConnection(error) => return Error::failed(doing, no_connection(error, place)),
@@ -66,7 +66,7 @@ impl Fault {
     }
 
     /// The error of opening `place`.
-    pub(super) fn opening(self, place: &Place) -> Error {
+    pub(super) fn opening(self, place: &Address) -> Error {
         let (why, source) = match self {
             Self::Sql(error) => (advice(&error, place), Some(error.into())),
             Self::NoConnection(error) => (no_connection(&error, place), None),
@@ -106,7 +106,7 @@ fn is_io(error: &Sql) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
 }
 
-fn no_connection(error: &PoolError, place: &Place) -> String {
+fn no_connection(error: &PoolError, place: &Address) -> String {
     match error {
         PoolError::Timeout(TimeoutType::Wait) => format!(
             "all {} connections were busy for too long: let the URL say more with `connections=`, or look at the \
@@ -124,7 +124,7 @@ fn words(error: &Sql) -> String {
 }
 
 /// What went wrong, and what to do.
-fn advice(error: &Sql, place: &Place) -> String {
+fn advice(error: &Sql, place: &Address) -> String {
     let (host, said) = (place.host(), words(error));
     let Some(code) = error.code() else { return advice_of_network(error, &host) };
     match *code {

@@ -8,26 +8,26 @@ use crate::Error;
 
 /// Why something inside a transaction did not work.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum SqliteError {
     /// The store refuses it.
     Refused(Error),
     /// SQLite could not do it.
     Sql(Sql),
 }
 
-impl From<Error> for Fault {
+impl From<Error> for SqliteError {
     fn from(error: Error) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<Sql> for Fault {
+impl From<Sql> for SqliteError {
     fn from(error: Sql) -> Self {
         Self::Sql(error)
     }
 }
 
-impl Fault {
+impl SqliteError {
     /// The error that a caller gets, who wanted what `doing` says of the file `path`.
     pub(super) fn during(self, doing: &'static str, path: &Path) -> Error {
         match self {

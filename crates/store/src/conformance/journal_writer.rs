@@ -14,28 +14,28 @@ use crate::{Append, Error, JournalKind, Store, Work};
 
 /// Writes to one session and remembers its head.
 #[derive(Clone)]
-pub struct Pen {
+pub struct JournalWriter {
     /// The store.
     pub store: Arc<dyn Store>,
     /// The session.
     pub session: SessionId,
-    /// The head as far as this pen knows.
+    /// The head as far as this journal knows.
     pub head: Head,
     /// When the session expires from the next append on.
     pub expires_at: Option<Timestamp>,
 }
 
-impl Pen {
-    /// A pen for a session that is not there yet.
+impl JournalWriter {
+    /// A journal for a session that is not there yet.
     pub fn new(store: &Arc<dyn Store>, id: &str) -> Self {
         Self { store: store.clone(), session: session(id), head: Head::default(), expires_at: None }
     }
 
-    /// A pen for a session that this makes, with entries that say the words of `text`.
+    /// A journal for a session that this makes, with entries that say the words of `text`.
     pub async fn with(store: &Arc<dyn Store>, id: &str, text: &str) -> Self {
-        let mut pen = Self::new(store, id);
-        pen.write(text.split_whitespace().map(note)).await;
-        pen
+        let mut journal = Self::new(store, id);
+        journal.write(text.split_whitespace().map(note)).await;
+        journal
     }
 
     /// The batch that `drafts` become on top of the head.

@@ -1,12 +1,12 @@
-//! What is written in: a transaction, and what is told of it once it is committed.
+//! A transaction, and what is told of it once it is committed.
 
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result as SqlResult};
 
 use super::{changes, words::Numbers};
 
-/// A transaction, as the functions see it that write in it.
-pub(super) struct Write<'a> {
+/// What a write needs of the transaction that it runs in.
+pub(super) struct Transaction<'a> {
     /// The connection that it runs on.
     pub(super) db: &'a Connection,
     /// When it began: what has expired by then is gone.
@@ -17,7 +17,7 @@ pub(super) struct Write<'a> {
     pub(super) dead: bool,
 }
 
-impl Write<'_> {
+impl Transaction<'_> {
     /// The number of the change that is made next.
     pub(super) fn next_change(&mut self) -> i64 {
         self.newest_change += 1;

@@ -1,4 +1,4 @@
-//! The connection that writes, and what whoever has it does with it.
+//! The write connection: commits groups of writes, and maintenance between them.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -7,68 +7,81 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, fault::Fault, file, filing, words::Numbers},
-    Write,
-    group::{self, Lost, Work},
+    super::{changes, delete, error::SqliteError, file, indexing, words::Numbers},
+    Transaction,
+    group::{self, CommitError, QueuedWrite},
 };
 use crate::Clock;
 
 /// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
 const SLICE: usize = 64;
 
-/// How often it is looked for changes by others, as long as somebody watches.
+/// How often to look for changes by other processes while somebody watches.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long what was appended waits at most until it is filed, however little it is.
+/// How long an appended entry waits at most until it is indexed.
 const SOON: Duration = Duration::from_millis(20);
 
-/// The one connection that writes. One at a time has it.
-pub(super) struct Desk {
+/// The one connection that writes.
+pub(super) struct WriteConnection {
     db: Connection,
     watchers: broadcast::Sender<SessionId>,
     clock: Arc<dyn Clock>,
     path: Arc<Path>,
-    /// The newest change that those who watch know of.
+    /// The newest change that watchers were told of.
     seen: i64,
     data_version: i64,
     /// Whether there may be rows of deleted sessions.
     dead: bool,
-    /// The change through which entries are filed, as far as is known.
-    filed: i64,
-    /// The change as of which it was last tried to file.
+    /// The change up to which entries are indexed, as far as is known.
+    indexed_through: i64,
+    /// The newest change when indexing was tried last.
     tried: i64,
     numbers: Numbers,
-    /// Whether somebody comes soon to file what was appended.
-    is_tended: bool,
-    /// Whether the last group was one call alone.
+    /// Whether the thread is about to do maintenance.
+    is_maintained: bool,
+    /// Whether the last group was a single write.
     alone: bool,
 }
 
-impl Desk {
+impl WriteConnection {
     pub(super) fn new(
         db: Connection,
         watchers: broadcast::Sender<SessionId>,
         clock: Arc<dyn Clock>,
         path: Arc<Path>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, SqliteError> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
-        let (filed, numbers) = (filing::through(&db)?, Numbers::default());
-        let (dead, is_tended, alone, tried) = (true, true, true, filed);
-        Ok(Self { db, watchers, clock, path, seen, data_version, dead, filed, tried, numbers, is_tended, alone })
+        let (indexed_through, numbers) = (indexing::through(&db)?, Numbers::default());
+        let (dead, is_maintained, alone, tried) = (true, true, true, indexed_through);
+        Ok(Self {
+            db,
+            watchers,
+            clock,
+            path,
+            seen,
+            data_version,
+            dead,
+            indexed_through,
+            tried,
+            numbers,
+            is_maintained,
+            alone,
+        })
     }
 
-    /// Commits a group and answers everybody in it. Those who watch hear of it first.
-    pub(super) fn commit(&mut self, mut group: Vec<Box<dyn Work>>) {
+    /// Commits a group and answers each write in it, after the watchers were told.
+    pub(super) fn commit(&mut self, mut group: Vec<Box<dyn QueuedWrite>>) {
         self.alone = group.len() == 1;
-        let begun = group::run(&self.db, BEGIN).map_err(Lost::from);
+        let begun = group::run(&self.db, BEGIN).map_err(CommitError::from);
         let done = begun.and_then(|()| self.transact(&mut group));
         self.answer(done, group);
     }
 
-    /// The same without waiting: where somebody else is writing to the file, or each would have to be tried alone, the
-    /// group is given back.
-    pub(super) fn commit_at_once(&mut self, mut group: Vec<Box<dyn Work>>) -> Vec<Box<dyn Work>> {
-        // Nothing but the beginning waits for others.
+    /// The same without waiting: if another process is writing, or each write would have to be tried alone, the group is
+    /// given back.
+    pub(super) fn commit_at_once(&mut self, mut group: Vec<Box<dyn QueuedWrite>>) -> Vec<Box<dyn QueuedWrite>> {
+        // Only the beginning of a transaction waits for other processes.
         let begun = self.db.busy_timeout(Duration::ZERO).and_then(|()| group::run(&self.db, BEGIN));
         let patient = self.db.busy_timeout(file::BUSY);
         if begun.and(patient).is_err() {
@@ -76,8 +89,8 @@ impl Desk {
         }
         self.alone = group.len() == 1;
         match self.transact(&mut group) {
-            // Each alone would wait.
-            Err(Lost { retry_alone: true, .. }) if !self.alone => group,
+            // To try each alone would mean to wait.
+            Err(CommitError { retry_alone: true, .. }) if !self.alone => group,
             done => {
                 self.answer(done, group);
                 Vec::new()
@@ -90,24 +103,24 @@ impl Desk {
         self.alone
     }
 
-    /// Answers a group of which it is known what became of it.
-    fn answer(&mut self, done: Result<Vec<SessionId>, Lost>, group: Vec<Box<dyn Work>>) {
+    /// Answers a group whose outcome is known.
+    fn answer(&mut self, done: Result<Vec<SessionId>, CommitError>, group: Vec<Box<dyn QueuedWrite>>) {
         match done {
             Ok(changed) => {
                 self.announce(changed);
                 group.into_iter().for_each(|work| work.answer(None, &self.path));
             }
-            Err(Lost { retry_alone: true, .. }) if group.len() > 1 => {
+            Err(CommitError { retry_alone: true, .. }) if group.len() > 1 => {
                 group.into_iter().for_each(|work| self.commit(vec![work]));
             }
-            Err(Lost { error, .. }) => {
+            Err(CommitError { error, .. }) => {
                 group.into_iter().for_each(|work| work.answer(Some(&error), &self.path));
             }
         }
     }
 
-    /// Tries a group in the transaction that has begun and names the sessions that it changed.
-    fn transact(&mut self, group: &mut [Box<dyn Work>]) -> Result<Vec<SessionId>, Lost> {
+    /// Runs a group in the transaction that has begun and names the sessions that it changed.
+    fn transact(&mut self, group: &mut [Box<dyn QueuedWrite>]) -> Result<Vec<SessionId>, CommitError> {
         let done = self.transact_begun(group);
         if done.is_err() {
             self.numbers.forget();
@@ -118,43 +131,43 @@ impl Desk {
         done
     }
 
-    fn transact_begun(&mut self, group: &mut [Box<dyn Work>]) -> Result<Vec<SessionId>, Lost> {
+    fn transact_begun(&mut self, group: &mut [Box<dyn QueuedWrite>]) -> Result<Vec<SessionId>, CommitError> {
         self.notice_others()?;
         let newest = self.seen;
         let (db, now, numbers) = (&self.db, self.clock.now(), &mut self.numbers);
-        let mut write = Write { db, now, newest_change: newest, numbers, changed: Vec::new(), dead: false };
+        let mut write = Transaction { db, now, newest_change: newest, numbers, changed: Vec::new(), dead: false };
         group::commit(&mut write, group)?;
-        let Write { newest_change, changed, dead, .. } = write;
+        let Transaction { newest_change, changed, dead, .. } = write;
         self.seen = newest_change;
         self.dead |= dead;
         Ok(changed)
     }
 
-    /// Does what nobody waits for: all of it where nobody has asked for anything lately. Says after how long to come again;
-    /// `None` is once somebody [calls](Self::calls).
-    pub(super) fn tend(&mut self, is_quiet: bool) -> Option<Duration> {
+    /// Maintenance that no caller waits for: all of it in a quiet moment, else what is urgent. Says after how long to come
+    /// again; `None` is when [`needs_maintenance`](Self::needs_maintenance) says so.
+    pub(super) fn maintain(&mut self, is_quiet: bool) -> Option<Duration> {
         if is_quiet {
             self.look_for_others();
         }
-        self.file(if is_quiet { 1 } else { filing::WAITING });
+        self.index(if is_quiet { 1 } else { indexing::WAITING });
         self.reclaim();
         let pause = if self.dead {
             Some(Duration::ZERO)
-        } else if self.waits() > 0 {
+        } else if self.unindexed() > 0 {
             Some(SOON)
         } else {
             (self.watchers.receiver_count() > 0).then_some(POLL)
         };
-        self.is_tended = pause.is_some_and(|pause| pause <= SOON);
+        self.is_maintained = pause.is_some_and(|pause| pause <= SOON);
         pause
     }
 
-    /// Whether somebody has to be told to [tend](Self::tend) to what was committed. They are told once.
-    pub(super) fn calls(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_tended, true)
+    /// Whether the thread has to be woken to [maintain](Self::maintain) to what was committed. True once until it has.
+    pub(super) fn needs_maintenance(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_maintained, true)
     }
 
-    /// Looks for what other connections have changed, if somebody wants to know.
+    /// Looks for changes by other processes, if somebody watches.
     fn look_for_others(&mut self) {
         if self.watchers.receiver_count() == 0 {
             return;
@@ -164,7 +177,7 @@ impl Desk {
         }
     }
 
-    /// Takes in what other connections have changed, and names the sessions if somebody wants to know.
+    /// Takes in changes by other processes, and names the sessions if somebody watches.
     fn notice_others(&mut self) -> SqlResult<()> {
         let version = changes::data_version(&self.db)?;
         if version == self.data_version {
@@ -185,25 +198,25 @@ impl Desk {
         }
     }
 
-    /// How many changes wait to be filed, unless that was tried and nothing has changed since.
-    fn waits(&self) -> i64 {
-        if self.seen == self.tried { 0 } else { self.seen.saturating_sub(self.filed) }
+    /// How many changes wait to be indexed; none if that was tried and nothing has changed since.
+    fn unindexed(&self) -> i64 {
+        if self.seen == self.tried { 0 } else { self.seen.saturating_sub(self.indexed_through) }
     }
 
-    /// Files what was appended once so many changes wait. Where it cannot, it is tried again after the next change, and
-    /// reads look through what waits.
-    fn file(&mut self, worth_it: i64) {
-        if self.waits() < worth_it {
+    /// Indexes what was appended if at least so many changes wait. If that fails it is tried again after the next change;
+    /// reads look through unindexed entries.
+    fn index(&mut self, worth_it: i64) {
+        if self.unindexed() < worth_it {
             return;
         }
         self.tried = self.seen;
-        match transaction(&self.db, filing::file) {
-            Ok(_) => self.filed = self.seen,
-            Err(error) => tracing::warn!(%error, path = %self.path.display(), "cannot file what was appended yet"),
+        match transaction(&self.db, indexing::file) {
+            Ok(_) => self.indexed_through = self.seen,
+            Err(error) => tracing::warn!(%error, path = %self.path.display(), "cannot index what was appended yet"),
         }
     }
 
-    /// Removes some rows of deleted sessions. Where it cannot, it leaves them for the next deletion, or the next start.
+    /// Removes some rows of deleted sessions. If that fails, they stay until the next deletion or the next start.
     fn reclaim(&mut self) {
         if !self.dead {
             return;

@@ -1,19 +1,19 @@
-//! Filing: the tables in which entries are found are written behind appends, many entries at a time.
+//! Indexing: the tables in which entries are found are written after appends, many entries at a time.
 //!
-//! So an append writes two pages, the end of `entry` and the row of its session, however many ways there are to look
-//! for what it wrote. What is not filed yet is the end of `entry`, and is looked through.
+//! So an append writes two pages, the end of `entry` and the row of its session, however many indexes there are. Entries
+//! that are not indexed yet are at the end of `entry`; reads look through them.
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{column, sessions::Found};
+use super::{column, sessions::StoredSession};
 
-/// How many changes wait at most until they are filed, while there is no quiet moment for it. The more are filed at once,
-/// the fewer pages are written for each, and the more does a read look through.
+/// How many changes wait at most until they are indexed, if there is no quiet moment before. With more, fewer pages are
+/// written for each, and reads have more to look through.
 pub(super) const WAITING: i64 = 512;
 
-/// An entry that is not filed yet.
+/// An entry that is not indexed yet.
 #[derive(Clone, Copy)]
-pub(super) struct Unfiled {
+pub(super) struct UnindexedEntry {
     pub(super) row: i64,
     pub(super) seq: i64,
     pub(super) kind: i64,
@@ -21,12 +21,12 @@ pub(super) struct Unfiled {
     pub(super) time: Option<i64>,
 }
 
-/// The change through which all entries are filed.
+/// The change up to which all entries are indexed.
 pub(super) fn through(db: &Connection) -> Result<i64> {
     db.prepare_cached("SELECT through FROM filed WHERE one = 1")?.query_row([], |row| row.get(0))
 }
 
-/// Files all entries and says through which.
+/// Indexes all entries and says up to which.
 pub(super) fn file(db: &Connection) -> Result<i64> {
     let through = through(db)?;
     let mut newest = db.prepare_cached("SELECT max(id) FROM entry")?;
@@ -53,38 +53,38 @@ const FILLS: [&str; 5] = [
      WHERE id IN (SELECT session FROM entry WHERE id > ?1 AND id <= ?2) AND used_at <> last_activity",
 ];
 
-/// The entries of a session that are not filed, in their order: those behind the ones that are.
-pub(super) fn unfiled(db: &Connection, session: &Found) -> Result<Vec<Unfiled>> {
+/// The entries of a session that are not indexed, in their order. They come after all that are.
+pub(super) fn unindexed(db: &Connection, session: &StoredSession) -> Result<Vec<UnindexedEntry>> {
     let mut last = db.prepare_cached(LAST)?;
     let last = last.query_row([session.id], |row| row.get::<_, Option<i64>>(0))?;
     if last == Some(column::number(session.row.head.seq)) {
         return Ok(Vec::new());
     }
-    let mut unfiled = db.prepare_cached(UNFILED)?;
+    let mut unindexed = db.prepare_cached(UNINDEXED)?;
     let decode = |row: &rusqlite::Row<'_>| {
         let (entry, seq, kind, subject, time) = row.try_into()?;
-        Ok(Unfiled { row: entry, seq, kind, subject, time })
+        Ok(UnindexedEntry { row: entry, seq, kind, subject, time })
     };
-    unfiled.query_map((through(db)?, session.id), decode)?.collect()
+    unindexed.query_map((through(db)?, session.id), decode)?.collect()
 }
 
 /// The row of the entry with this number.
-pub(super) fn row(db: &Connection, session: &Found, seq: i64) -> Result<Option<i64>> {
-    if let Some(row) = filed_row(db, session.id, seq)? {
+pub(super) fn row(db: &Connection, session: &StoredSession, seq: i64) -> Result<Option<i64>> {
+    if let Some(row) = indexed_row(db, session.id, seq)? {
         return Ok(Some(row));
     }
-    Ok(unfiled(db, session)?.iter().find(|entry| entry.seq == seq).map(|entry| entry.row))
+    Ok(unindexed(db, session)?.iter().find(|entry| entry.seq == seq).map(|entry| entry.row))
 }
 
-/// The row of the entry with this number, if it is filed.
-pub(super) fn filed_row(db: &Connection, session: i64, seq: i64) -> Result<Option<i64>> {
-    let mut filed = db.prepare_cached("SELECT entry FROM by_seq WHERE session = ?1 AND seq = ?2")?;
-    filed.query_row((session, seq), |row| row.get(0)).optional()
+/// The row of the entry with this number, if it is indexed.
+pub(super) fn indexed_row(db: &Connection, session: i64, seq: i64) -> Result<Option<i64>> {
+    let mut indexed = db.prepare_cached("SELECT entry FROM by_seq WHERE session = ?1 AND seq = ?2")?;
+    indexed.query_row((session, seq), |row| row.get(0)).optional()
 }
 
-/// The last entry of a session that is filed.
+/// The last entry of a session that is indexed.
 pub(super) const LAST: &str = "SELECT max(seq) FROM by_seq WHERE session = ?1";
 
 /// The entries of a session behind a change.
-pub(super) const UNFILED: &str =
+pub(super) const UNINDEXED: &str =
     "SELECT id, seq, type, subject, time FROM entry WHERE id > ?1 AND session = ?2 ORDER BY id";

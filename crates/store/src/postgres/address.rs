@@ -23,7 +23,7 @@ const FORM: &str =
 
 /// A namespace in a database, and how to get there. What it displays has no password.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct Address {
     /// How to connect.
     pub(super) config: Config,
     /// The schema.
@@ -34,7 +34,7 @@ pub(super) struct Place {
     pub(super) tls: MakeRustlsConnect,
 }
 
-impl Place {
+impl Address {
     /// Reads a URL whose scheme is that of Postgres.
     pub(super) fn parse(url: &str) -> Result<Self, Error> {
         let (base, options) = url.split_once('?').unwrap_or((url, ""));
@@ -116,13 +116,13 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "postgres://{}/{}?namespace={}", self.host(), self.database(), self.namespace)
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -170,30 +170,30 @@ mod tests {
     use super::*;
 
     fn why(url: &str) -> String {
-        Place::parse(url).unwrap_err().to_string()
+        Address::parse(url).unwrap_err().to_string()
     }
 
     #[test]
     fn a_url_says_where_and_which_namespace() {
         let place =
-            Place::parse("postgres://me:se%40cret@db.example:6000/board?namespace=team_7&connections=3").unwrap();
+            Address::parse("postgres://me:se%40cret@db.example:6000/board?namespace=team_7&connections=3").unwrap();
         assert_eq!(place.to_string(), "postgres://db.example:6000/board?namespace=team_7");
         assert_eq!((place.connections, place.user()), (3, "me"));
         assert_eq!(place.config.get_password(), Some(&b"se@cret"[..]));
-        let plain = Place::parse("postgresql://localhost").unwrap();
+        let plain = Address::parse("postgresql://localhost").unwrap();
         assert_eq!((plain.namespace.as_str(), plain.connections), (NAMESPACE, CONNECTIONS));
     }
 
     #[test]
     fn what_is_asked_of_a_connection_stands_before_what_must_be() {
-        let place = Place::parse("postgres://h/d?options=-c%20synchronous_commit%3Doff&namespace=n").unwrap();
+        let place = Address::parse("postgres://h/d?options=-c%20synchronous_commit%3Doff&namespace=n").unwrap();
         let options = place.config.get_options().unwrap();
         assert!(options.ends_with("-c synchronous_commit=off -c search_path=n"), "{options}");
     }
 
     #[test]
     fn no_password_is_in_what_is_shown() {
-        let place = Place::parse("postgres://me:hunter2@h/d").unwrap();
+        let place = Address::parse("postgres://me:hunter2@h/d").unwrap();
         assert!(!format!("{place:?} {place}").contains("hunter2"));
         for url in [
             "postgres://me:hunter2@x@h/d",

@@ -4,7 +4,7 @@ use crate::Error;
 
 /// Why a command was not carried out, or why nobody knows whether it was.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum RedisFailure {
     /// The server says why it does not. Nothing was done.
     #[error("the server refuses: {code} {detail}{}", advice(code, detail))]
     Refused {
@@ -32,7 +32,7 @@ pub(super) enum Fault {
     },
 }
 
-impl Fault {
+impl RedisFailure {
     /// What a server said that begins its errors with a code in capitals.
     pub(super) fn refused(message: &str) -> Self {
         let (code, detail) = message.split_once(' ').unwrap_or((message, ""));

@@ -1,0 +1,107 @@
+//! Commits batches of appends in one call each; an append whose session is locked by others is tried alone.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use callboard_core::id::SessionId;
+
+use super::{
+    append::{self, Outcome, Patience},
+    changes::Changes,
+    database::Database,
+    error::PostgresError,
+    said,
+};
+use crate::{
+    Clock,
+    append_batcher::{DOING, QueuedAppend, SendBatch},
+};
+
+/// Commits batches of appends.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    pub(super) database: Database,
+    pub(super) changes: Arc<Changes>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl SendBatch for Sender {
+    async fn send(&self, mut appends: Vec<QueuedAppend>) {
+        while !appends.is_empty() {
+            let (group, rest) = one_of_each_session(appends);
+            self.send_group(group).await;
+            appends = rest;
+        }
+    }
+}
+
+impl Sender {
+    /// Sends a group and answers everybody in it. Who cannot be answered yet is tried alone, and holds up nobody.
+    async fn send_group(&self, group: Vec<QueuedAppend>) {
+        match self.append(Patience::Skips, &group).await {
+            Ok(outcomes) => {
+                let answered = group.into_iter().zip(outcomes);
+                answered
+                    .filter_map(|(append, outcome)| self.answer(append, outcome))
+                    .for_each(|append| self.try_alone(append));
+            }
+            Err(fault) if fault.is_refusal() && group.len() > 1 => {
+                group.into_iter().for_each(|append| self.try_alone(append));
+            }
+            Err(fault) => group.into_iter().for_each(|append| self.fail(append, &fault)),
+        }
+    }
+
+    /// Sends one that waits for whoever is at its session.
+    fn try_alone(&self, append: QueuedAppend) {
+        let sender = self.clone();
+        tokio::spawn(async move {
+            let mut held = Some(append);
+            // Where somebody else has just made the session, there is something to wait for the next time.
+            while let Some(append) = held.take() {
+                match sender.append(Patience::Waits, std::slice::from_ref(&append)).await {
+                    Ok(outcomes) => {
+                        held = outcomes.into_iter().next().and_then(|outcome| sender.answer(append, outcome));
+                    }
+                    Err(fault) => sender.fail(append, &fault),
+                }
+            }
+        });
+    }
+
+    async fn append(&self, patience: Patience, appends: &[QueuedAppend]) -> Result<Vec<Outcome>, PostgresError> {
+        let batches: Vec<_> = appends.iter().map(|append| &append.batch).collect();
+        append::append(&self.database, said(&*self.clock), patience, &batches).await
+    }
+
+    /// Answers who waits; those who watch hear of it first. Gives the append back where somebody else is at its session.
+    fn answer(&self, append: QueuedAppend, outcome: Outcome) -> Option<QueuedAppend> {
+        let answer = match outcome {
+            Outcome::Done(change) => {
+                self.changes.made(&append.batch.session, change);
+                Ok(())
+            }
+            Outcome::Refused(error) => Err(error),
+            Outcome::Held => return Some(append),
+        };
+        append.answer(answer);
+        None
+    }
+
+    fn fail(&self, append: QueuedAppend, fault: &PostgresError) {
+        append.answer(Err(fault.during(DOING, self.database.address())));
+    }
+}
+
+/// The first append of each session, in the order of their names, and the others.
+fn one_of_each_session(appends: Vec<QueuedAppend>) -> (Vec<QueuedAppend>, Vec<QueuedAppend>) {
+    let mut group: BTreeMap<SessionId, QueuedAppend> = BTreeMap::new();
+    let mut rest = Vec::new();
+    for append in appends {
+        if group.contains_key(&append.batch.session) {
+            rest.push(append);
+        } else {
+            group.insert(append.batch.session.clone(), append);
+        }
+    }
+    (group.into_values().collect(), rest)
+}

@@ -1,0 +1,130 @@
+//! How a write gets to the connection: at once, with a batch of short writes, or through the thread.
+
+use std::sync::{Arc, Weak, mpsc};
+
+use tokio::sync::Notify;
+
+use super::{
+    group::QueuedWrite,
+    lock::{LockError, WriteGuard, WriteLock},
+    thread::Message,
+};
+
+/// Hands writes to the connection.
+pub(super) struct WriteQueue {
+    lock: Arc<WriteLock>,
+    queue: mpsc::Sender<Message>,
+}
+
+impl WriteQueue {
+    pub(super) fn new(lock: Arc<WriteLock>, queue: mpsc::Sender<Message>) -> Self {
+        Self { lock, queue }
+    }
+
+    /// Hands a write to the thread.
+    pub(super) fn hand_to_thread(&self, work: Box<dyn QueuedWrite>) {
+        // If the thread has ended, the write is dropped unanswered.
+        let _ = self.queue.send(Message::Write(work));
+    }
+
+    /// Wakes the thread for maintenance: indexing, removing deleted rows, looking for changes by others.
+    pub(super) fn maintain(&self) {
+        // If the thread has ended, maintenance is done after the next start.
+        let _ = self.queue.send(Message::Maintain);
+    }
+
+    /// Commits a short write at once if nobody else writes. Otherwise it joins the next batch of short writes, which a task
+    /// commits, so that many callers share a transaction without a thread.
+    pub(super) fn submit_short(self: &Arc<Self>, mut work: Box<dyn QueuedWrite>, is_alone: bool) {
+        if is_alone
+            && let Ok(connection) = self.lock.try_take()
+            && connection.was_alone()
+        {
+            let Some(left) = self.commit(connection, vec![work]).pop() else { return };
+            work = left;
+        }
+        if self.lock.push_short(work) {
+            let task = CommitTask { queue: Arc::downgrade(self), is_done: false };
+            tokio::spawn(task.run());
+        }
+    }
+
+    /// Commits a group, or gives back the writes that would have to wait for another process.
+    fn commit(&self, mut connection: WriteGuard<'_>, group: Vec<Box<dyn QueuedWrite>>) -> Vec<Box<dyn QueuedWrite>> {
+        let left = connection.commit_at_once(group);
+        if connection.needs_maintenance() {
+            self.maintain();
+        }
+        left
+    }
+
+    /// Commits a batch of the short writes that wait; the thread gets those that would have to wait for another process.
+    fn commit_batch(&self) -> AfterCommit {
+        let connection = match self.lock.try_take() {
+            Ok(connection) => connection,
+            Err(LockError::Busy(freed)) => return AfterCommit::Wait(freed),
+            Err(LockError::Poisoned) => return AfterCommit::End,
+        };
+        let group = self.lock.take_batch();
+        if !group.is_empty() {
+            self.commit(connection, group).into_iter().for_each(|work| self.hand_to_thread(work));
+        }
+        if self.lock.continues() { AfterCommit::More } else { AfterCommit::Done }
+    }
+
+    fn hand_all_to_thread(&self) {
+        self.lock.take_short_writes().into_iter().for_each(|work| self.hand_to_thread(work));
+    }
+}
+
+impl Drop for WriteQueue {
+    fn drop(&mut self) {
+        self.hand_all_to_thread();
+    }
+}
+
+/// What follows after a batch was committed.
+enum AfterCommit {
+    /// More short writes wait.
+    More,
+    /// The connection is in use; this notifies when it is free.
+    Wait(Arc<Notify>),
+    /// No short write waits.
+    Done,
+    /// The connection is lost.
+    End,
+}
+
+/// The task that commits batches of short writes.
+struct CommitTask {
+    queue: Weak<WriteQueue>,
+    is_done: bool,
+}
+
+impl CommitTask {
+    async fn run(mut self) {
+        while !self.is_done {
+            // Other tasks that are ready now may add a write.
+            tokio::task::yield_now().await;
+            // The store may be closed while this waits.
+            let Some(next) = self.queue.upgrade().map(|queue| queue.commit_batch()) else { return };
+            match next {
+                AfterCommit::More => {}
+                AfterCommit::Wait(freed) => freed.notified().await,
+                AfterCommit::Done => self.is_done = true,
+                AfterCommit::End => return,
+            }
+        }
+    }
+}
+
+impl Drop for CommitTask {
+    fn drop(&mut self) {
+        // Its runtime may end before it does: then the thread commits what is left.
+        if !self.is_done
+            && let Some(queue) = self.queue.upgrade()
+        {
+            queue.hand_all_to_thread();
+        }
+    }
+}
