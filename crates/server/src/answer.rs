@@ -12,28 +12,35 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// An answer in JSON, with the head of the session that it speaks of.
+/// What a call answers, with the head of the session that it speaks of.
 pub(crate) struct Answer<T> {
-    pub(crate) status: StatusCode,
-    pub(crate) head: Option<Seq>,
-    pub(crate) body: T,
+    head: Option<Seq>,
+    body: T,
 }
+
+/// The same, where something was made.
+pub(crate) struct Created<T>(pub(crate) Answer<T>);
 
 impl<T> Answer<T> {
     /// It is done, or here it is.
     pub(crate) fn ok(body: T) -> Self {
-        Self { status: StatusCode::OK, head: None, body }
-    }
-
-    /// It was made.
-    pub(crate) fn created(body: T) -> Self {
-        Self { status: StatusCode::CREATED, head: None, body }
+        Self { head: None, body }
     }
 
     /// The same, as of this head, which `If-Match` takes.
     #[must_use]
     pub(crate) fn at(self, head: Seq) -> Self {
         Self { head: Some(head), ..self }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        if response.status() == StatusCode::OK {
+            *response.status_mut() = StatusCode::CREATED;
+        }
+        response
     }
 }
 
@@ -47,7 +54,7 @@ impl<T: Serialize> IntoResponse for Answer<T> {
             }
         };
         let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let mut response = (self.status, [json], body).into_response();
+        let mut response = ([json], body).into_response();
         let tag = self.head.and_then(|head| HeaderValue::from_str(&format!("\"{head}\"")).ok());
         response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
         response

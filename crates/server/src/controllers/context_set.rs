@@ -99,8 +99,7 @@ async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>)
     params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
     responses((status = OK, description = "The set", body = api::ContextSet)))]
 async fn read(caller: Authorized<ReadSets>, Name(name): Name<SetName>) -> Result<Answer<api::ContextSet>, Problem> {
-    let seen = caller.session.view(&caller.viewer(), |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
-    Ok(Answer::ok(seen.whole(&caller.session).await?))
+    caller.read_set(name).await
 }
 
 /// Create or change a context set
@@ -114,13 +113,7 @@ async fn put(
     Name(name): Name<SetName>,
     request: RequestBody<api::PutContextSet>,
 ) -> Result<Answer<api::PutContextSetAnswer>, Problem> {
-    let api::PutContextSet { content, visible_to, enabled } = request.body;
-    let put = PutSet { name: name.clone(), content, visible_to, enabled };
-    let receipt = caller.execute(request.options, put).await?;
-    let look = |view: callboard_core::view::View<'_>| Ok(Seen::of(view.set(&name)?, &view));
-    let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    let outcome = Some(receipt.answer.outcome);
-    Ok(Answer::ok(api::PutContextSetAnswer { set: seen.whole(&caller.session).await?, outcome }).at(receipt.head))
+    caller.put_set(name, request).await
 }
 
 /// Delete a context set
@@ -133,6 +126,36 @@ async fn delete(
     Name(name): Name<SetName>,
     request: RequestBody<Empty>,
 ) -> Result<StatusCode, Problem> {
-    caller.execute(request.options, DeleteSet(name)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    caller.delete_set(name, request).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+impl Authorized<ReadSets> {
+    /// Read a context set
+    pub(crate) async fn read_set(&self, name: SetName) -> Result<Answer<api::ContextSet>, Problem> {
+        let seen = self.session.view(&self.viewer(), |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
+        Ok(Answer::ok(seen.whole(&self.session).await?))
+    }
+}
+
+impl Authorized<WriteSets> {
+    /// Create or change a context set
+    pub(crate) async fn put_set(
+        &self,
+        name: SetName,
+        request: RequestBody<api::PutContextSet>,
+    ) -> Result<Answer<api::PutContextSetAnswer>, Problem> {
+        let api::PutContextSet { content, visible_to, enabled } = request.body;
+        let put = PutSet { name: name.clone(), content, visible_to, enabled };
+        let receipt = self.execute(request.options, put).await?;
+        let look = |view: callboard_core::view::View<'_>| Ok(Seen::of(view.set(&name)?, &view));
+        let seen = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        let outcome = Some(receipt.answer.outcome);
+        Ok(Answer::ok(api::PutContextSetAnswer { set: seen.whole(&self.session).await?, outcome }).at(receipt.head))
+    }
+
+    /// Delete a context set
+    pub(crate) async fn delete_set(&self, name: SetName, request: RequestBody<Empty>) -> Result<(), Problem> {
+        self.execute(request.options, DeleteSet(name)).await?;
+        Ok(())
+    }
 }

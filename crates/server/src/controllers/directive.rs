@@ -28,8 +28,7 @@ async fn give(
     caller: Authorized<Direct>,
     request: RequestBody<Map<String, Value>>,
 ) -> Result<Answer<api::DirectiveAnswer>, Problem> {
-    let receipt = caller.execute(request.options, directive::Direct(Value::Object(request.body))).await?;
-    Ok(Answer::ok(api::DirectiveAnswer { directed: receipt.answer, head: receipt.head }).at(receipt.head))
+    caller.give_directive(request).await
 }
 
 /// Read the JSON Schema of directives, for the team as it is now
@@ -38,6 +37,24 @@ async fn give(
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The JSON Schema", body = Object)))]
 async fn schema(caller: Authorized<ReadSchema>) -> Result<Answer<Value>, Problem> {
-    let state = caller.session.state().await?;
-    Ok(Answer::ok(directive_schema::schema(&state.team)))
+    caller.directive_schema().await
+}
+
+impl Authorized<Direct> {
+    /// Apply a manager's directive
+    pub(crate) async fn give_directive(
+        &self,
+        request: RequestBody<Map<String, Value>>,
+    ) -> Result<Answer<api::DirectiveAnswer>, Problem> {
+        let receipt = self.execute(request.options, directive::Direct(Value::Object(request.body))).await?;
+        Ok(Answer::ok(api::DirectiveAnswer { directed: receipt.answer, head: receipt.head }).at(receipt.head))
+    }
+}
+
+impl Authorized<ReadSchema> {
+    /// Read the JSON Schema of directives, for the team as it is now
+    pub(crate) async fn directive_schema(&self) -> Result<Answer<Value>, Problem> {
+        let state = self.session.state().await?;
+        Ok(Answer::ok(directive_schema::schema(&state.team)))
+    }
 }

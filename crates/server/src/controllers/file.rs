@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Created},
     app::App,
     body::{Empty, RequestBody},
     caller::Authorized,
@@ -99,9 +99,7 @@ async fn list(
     caller: Authorized<ReadFiles>,
     params::Query(query): params::Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, Problem> {
-    let query = parse(query)?;
-    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
-    Ok(Answer::ok(api::ContextFileList { files: caller.seen(found).await? }))
+    caller.list_files(query).await
 }
 
 /// Search context files
@@ -114,9 +112,7 @@ async fn search(
     caller: Authorized<ReadFiles>,
     params::Query(query): params::Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, Problem> {
-    let query = parse(query)?;
-    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
-    Ok(Answer::ok(api::ContextFileList { files: caller.seen(found).await? }))
+    caller.search_files(query).await
 }
 
 /// Write a context file
@@ -124,13 +120,8 @@ async fn search(
     params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::NewContextFile,
     responses((status = CREATED, description = "Where it is", body = api::ContextFileAdded)))]
-async fn add(caller: Authorized<WriteFiles>, new: RequestBody<api::NewContextFile>) -> Result<Answer<Value>, Problem> {
-    let api::NewContextFile { category, name, recipient, keywords, request, background, expected, constraints } =
-        new.body;
-    let parts = Parts { request, background, expected, constraints };
-    let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
-    let added = caller.idempotent(&new.options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
-    Ok(Answer::created(added))
+async fn add(caller: Authorized<WriteFiles>, new: RequestBody<api::NewContextFile>) -> Result<Created<Value>, Problem> {
+    caller.add_file(new).await.map(Created)
 }
 
 /// Writes a file. One that is there already may be what the same request wrote before.
@@ -158,16 +149,7 @@ async fn delegate(
     caller: Authorized<WriteFiles>,
     request: RequestBody<api::Delegation>,
 ) -> Result<Answer<api::DelegationMessage>, Problem> {
-    let api::Delegation { to, task, keywords, category } = request.body;
-    if task.trim().is_empty() {
-        return Err(Problem::invalid("/task", "say what is to be done"));
-    }
-    let query = Query { keywords, category, ..Query::default() };
-    let (reader, words) = (to.clone(), task.clone());
-    let related = move |session: &mut callboard_files::Session, _| Ok(session.related(&reader, &words, &query));
-    let found = caller.in_folder(|_| Ok(Vec::new()), related).await?;
-    let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
-    Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
+    caller.delegate_with_files(request).await
 }
 
 /// Read a context file
@@ -176,23 +158,7 @@ async fn delegate(
         ("path" = api::Label, Path, description = "The file, below the session's folder")),
     responses((status = OK, description = "The file", body = api::ContextFile)))]
 async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<api::ContextFile>, Problem> {
-    let absent = || absent(&path);
-    let meant = path.clone();
-    let read = move |session: &mut callboard_files::Session, _| {
-        let path = session.meant(&meant)?;
-        let shown = session.shown(path.as_str());
-        let found = session.list(&Query::default()).into_iter().find(|file| file.path == shown);
-        let found = found.ok_or(Error::NotTracked { path: shown.clone() })?;
-        let content = session.read(&path)?.ok_or(Error::NoFile { path: shown })?;
-        Ok((found, content))
-    };
-    let (found, content) = match caller.in_folder(Err, read).await {
-        // What is hidden answers like what is not there.
-        Err(problem) if is_nothing(&problem) => return Err(absent()),
-        done => done?,
-    };
-    let body = caller.seen(vec![found]).await?.pop().ok_or_else(absent)?;
-    Ok(Answer::ok(api::ContextFile { content: Some(content), ..body }))
+    caller.read_file(path).await
 }
 
 /// Remove a context file
@@ -206,9 +172,80 @@ async fn remove(
     FilePath(path): FilePath,
     request: RequestBody<Empty>,
 ) -> Result<StatusCode, Problem> {
-    let Empty {} = request.body;
-    caller.idempotent(&request.options, async |is_repeat| take_away(&caller, &path, is_repeat).await).await?;
-    Ok(StatusCode::NO_CONTENT)
+    caller.remove_file(path, request).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+impl Authorized<ReadFiles> {
+    /// List context files
+    pub(crate) async fn list_files(&self, query: api::FilesQuery) -> Result<Answer<api::ContextFileList>, Problem> {
+        let query = parse(query)?;
+        let found = self.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
+        Ok(Answer::ok(api::ContextFileList { files: self.seen(found).await? }))
+    }
+
+    /// Search context files
+    pub(crate) async fn search_files(&self, query: api::FilesQuery) -> Result<Answer<api::ContextFileList>, Problem> {
+        let query = parse(query)?;
+        let found = self.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
+        Ok(Answer::ok(api::ContextFileList { files: self.seen(found).await? }))
+    }
+
+    /// Read a context file
+    pub(crate) async fn read_file(&self, path: String) -> Result<Answer<api::ContextFile>, Problem> {
+        let absent = || absent(&path);
+        let meant = path.clone();
+        let read = move |session: &mut callboard_files::Session, _| {
+            let path = session.meant(&meant)?;
+            let shown = session.shown(path.as_str());
+            let found = session.list(&Query::default()).into_iter().find(|file| file.path == shown);
+            let found = found.ok_or(Error::NotTracked { path: shown.clone() })?;
+            let content = session.read(&path)?.ok_or(Error::NoFile { path: shown })?;
+            Ok((found, content))
+        };
+        let (found, content) = match self.in_folder(Err, read).await {
+            // What is hidden answers like what is not there.
+            Err(problem) if is_nothing(&problem) => return Err(absent()),
+            done => done?,
+        };
+        let body = self.seen(vec![found]).await?.pop().ok_or_else(absent)?;
+        Ok(Answer::ok(api::ContextFile { content: Some(content), ..body }))
+    }
+}
+
+impl Authorized<WriteFiles> {
+    /// Write a context file
+    pub(crate) async fn add_file(&self, new: RequestBody<api::NewContextFile>) -> Result<Answer<Value>, Problem> {
+        let api::NewContextFile { category, name, recipient, keywords, request, background, expected, constraints } =
+            new.body;
+        let parts = Parts { request, background, expected, constraints };
+        let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
+        let added = self.idempotent(&new.options, async |is_repeat| write(self, file, is_repeat).await).await?;
+        Ok(Answer::ok(added))
+    }
+
+    /// Say how to hand a task over
+    pub(crate) async fn delegate_with_files(
+        &self,
+        request: RequestBody<api::Delegation>,
+    ) -> Result<Answer<api::DelegationMessage>, Problem> {
+        let api::Delegation { to, task, keywords, category } = request.body;
+        if task.trim().is_empty() {
+            return Err(Problem::invalid("/task", "say what is to be done"));
+        }
+        let query = Query { keywords, category, ..Query::default() };
+        let (reader, words) = (to.clone(), task.clone());
+        let related = move |session: &mut callboard_files::Session, _| Ok(session.related(&reader, &words, &query));
+        let found = self.in_folder(|_| Ok(Vec::new()), related).await?;
+        let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
+        Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
+    }
+
+    /// Remove a context file
+    pub(crate) async fn remove_file(&self, path: String, request: RequestBody<Empty>) -> Result<(), Problem> {
+        let Empty {} = request.body;
+        self.idempotent(&request.options, async |is_repeat| take_away(self, &path, is_repeat).await).await?;
+        Ok(())
+    }
 }
 
 /// Removes a file. The same request may have removed one that is not there.

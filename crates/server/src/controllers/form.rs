@@ -24,9 +24,20 @@ async fn answer(
     Name(name): Name<SetName>,
     request: RequestBody<api::FormAnswers>,
 ) -> Result<Answer<api::ContextSet>, Problem> {
-    let receipt =
-        caller.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
-    let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
-    let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))
+    caller.answer_form(name, request).await
+}
+
+impl Authorized<AnswerForm> {
+    /// Answer a form. The run that waits for it goes on
+    pub(crate) async fn answer_form(
+        &self,
+        name: SetName,
+        request: RequestBody<api::FormAnswers>,
+    ) -> Result<Answer<api::ContextSet>, Problem> {
+        let receipt =
+            self.execute(request.options, SubmitForm { form: name.clone(), answers: request.body.answers }).await?;
+        let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
+        let seen = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(seen.whole(&self.session).await?).at(receipt.head))
+    }
 }

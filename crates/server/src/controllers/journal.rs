@@ -67,5 +67,12 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
     params(("session" = api::SessionId, Path, description = "The session"), api::WhyQuery),
     responses((status = OK, description = "The entries in which the text stands", body = api::Findings)))]
 async fn why(caller: Authorized<AskWhy>, Query(query): Query<api::WhyQuery>) -> Result<Answer<api::Findings>, Problem> {
-    Ok(Answer::ok(api::Findings { findings: caller.session.why(&caller.viewer(), &query.text).await? }))
+    caller.ask_why(query).await
+}
+
+impl Authorized<AskWhy> {
+    /// Say where a text came from, who was shown it, and what became of it
+    pub(crate) async fn ask_why(&self, query: api::WhyQuery) -> Result<Answer<api::Findings>, Problem> {
+        Ok(Answer::ok(api::Findings { findings: self.session.why(&self.viewer(), &query.text).await? }))
+    }
 }

@@ -84,7 +84,18 @@ async fn add(
     Name(thread): Name<ThreadId>,
     request: RequestBody<api::NewMessages>,
 ) -> Result<Answer<api::Added>, Problem> {
-    let add = conversation::AddMessages { thread, messages: request.body.messages };
-    let receipt = caller.execute(request.options, add).await?;
-    Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head }).at(receipt.head))
+    caller.add_messages(thread, request).await
+}
+
+impl AuthorizedToAdd<AddMessages> {
+    /// Add messages, all or none. One that was added before, under the same id and with the same content, is not added again
+    pub(crate) async fn add_messages(
+        self,
+        thread: ThreadId,
+        request: RequestBody<api::NewMessages>,
+    ) -> Result<Answer<api::Added>, Problem> {
+        let add = conversation::AddMessages { thread, messages: request.body.messages };
+        let receipt = self.execute(request.options, add).await?;
+        Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head }).at(receipt.head))
+    }
 }

@@ -52,9 +52,7 @@ async fn change(
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "Where it is", body = api::Orchestration)))]
 async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, Problem> {
-    let last_accessed = caller.session.info().await?.last_activity;
-    let body = caller.session.view(&caller.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
-    Ok(Answer::ok(body))
+    caller.read_orchestration().await
 }
 
 /// Set where the team is among its steps
@@ -67,10 +65,7 @@ async fn update(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::OrchestrationPatch>,
 ) -> Result<Answer<api::Orchestration>, Problem> {
-    let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = request.body;
-    let place = StepsChange::Set(Place { active_step, sequence_index });
-    let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
-    change(&caller, request.options, (place, lifetime)).await
+    caller.update_orchestration(request).await
 }
 
 /// Take in that a tool was used
@@ -85,7 +80,7 @@ async fn tools(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::UsedTool>,
 ) -> Result<Answer<api::Orchestration>, Problem> {
-    change(&caller, request.options, StepsChange::UseTool(request.body.tool)).await
+    caller.use_tool(request).await
 }
 
 /// Go on in the sequence of the active step without using the tool that is due
@@ -96,8 +91,7 @@ async fn advance(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<Empty>,
 ) -> Result<Answer<api::Orchestration>, Problem> {
-    let Empty {} = request.body;
-    change(&caller, request.options, StepsChange::Advance).await
+    caller.advance_sequence(request).await
 }
 
 /// Begin anew: nothing used, nothing counted, in the default step
@@ -108,8 +102,7 @@ async fn reset(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<Empty>,
 ) -> Result<Answer<api::Orchestration>, Problem> {
-    let Empty {} = request.body;
-    change(&caller, request.options, StepsChange::Reset).await
+    caller.reset_orchestration(request).await
 }
 
 /// Add what a model used
@@ -121,8 +114,7 @@ async fn usage(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, Problem> {
-    let api::ReportedUsage { prompt_tokens, completion_tokens } = request.body;
-    change(&caller, request.options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
+    caller.report_usage(request).await
 }
 
 /// Say which of some tools may be used now
@@ -137,13 +129,75 @@ async fn allowed_tools(
     caller: Authorized<ReadSteps>,
     request: RequestBody<api::Tools>,
 ) -> Result<Answer<Offer>, Problem> {
-    let tools = request.body.tools;
-    let viewer = caller.viewer();
-    let offered = caller.session.view(&viewer, |view| {
-        if view.state.session.settings.steps.is_empty() {
-            return Err(Refusal::NoSteps);
-        }
-        offer(view.state, tools.iter().map(String::as_str))
-    });
-    Ok(Answer::ok(offered.await?))
+    caller.allowed_tools(request).await
+}
+
+impl Authorized<ReadSteps> {
+    /// Say where the team is among its steps
+    pub(crate) async fn read_orchestration(&self) -> Result<Answer<api::Orchestration>, Problem> {
+        let last_accessed = self.session.info().await?.last_activity;
+        let body = self.session.view(&self.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
+        Ok(Answer::ok(body))
+    }
+
+    /// Say which of some tools may be used now
+    pub(crate) async fn allowed_tools(&self, request: RequestBody<api::Tools>) -> Result<Answer<Offer>, Problem> {
+        let tools = request.body.tools;
+        let viewer = self.viewer();
+        let offered = self.session.view(&viewer, |view| {
+            if view.state.session.settings.steps.is_empty() {
+                return Err(Refusal::NoSteps);
+            }
+            offer(view.state, tools.iter().map(String::as_str))
+        });
+        Ok(Answer::ok(offered.await?))
+    }
+}
+
+impl Authorized<GoThroughSteps> {
+    /// Set where the team is among its steps
+    pub(crate) async fn update_orchestration(
+        &self,
+        request: RequestBody<api::OrchestrationPatch>,
+    ) -> Result<Answer<api::Orchestration>, Problem> {
+        let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = request.body;
+        let place = StepsChange::Set(Place { active_step, sequence_index });
+        let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
+        change(self, request.options, (place, lifetime)).await
+    }
+
+    /// Take in that a tool was used
+    pub(crate) async fn use_tool(
+        &self,
+        request: RequestBody<api::UsedTool>,
+    ) -> Result<Answer<api::Orchestration>, Problem> {
+        change(self, request.options, StepsChange::UseTool(request.body.tool)).await
+    }
+
+    /// Go on in the sequence of the active step without using the tool that is due
+    pub(crate) async fn advance_sequence(
+        &self,
+        request: RequestBody<Empty>,
+    ) -> Result<Answer<api::Orchestration>, Problem> {
+        let Empty {} = request.body;
+        change(self, request.options, StepsChange::Advance).await
+    }
+
+    /// Begin anew: nothing used, nothing counted, in the default step
+    pub(crate) async fn reset_orchestration(
+        &self,
+        request: RequestBody<Empty>,
+    ) -> Result<Answer<api::Orchestration>, Problem> {
+        let Empty {} = request.body;
+        change(self, request.options, StepsChange::Reset).await
+    }
+
+    /// Add what a model used
+    pub(crate) async fn report_usage(
+        &self,
+        request: RequestBody<api::ReportedUsage>,
+    ) -> Result<Answer<api::Orchestration>, Problem> {
+        let api::ReportedUsage { prompt_tokens, completion_tokens } = request.body;
+        change(self, request.options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
+    }
 }

@@ -28,37 +28,47 @@ async fn build(
     caller: Authorized<BuildPrompt>,
     request: RequestBody<api::PromptBody>,
 ) -> Result<Answer<api::Prompt>, Problem> {
-    let api::PromptBody { agent, thread, layout, model, budget, at, format } = request.body;
-    if at.is_some() && caller.rank != Rank::User {
-        return Err(caller.forbidden("build prompts as of an earlier entry"));
+    caller.build_prompt(request).await
+}
+
+impl Authorized<BuildPrompt> {
+    /// Build the prompt of an agent
+    pub(crate) async fn build_prompt(
+        &self,
+        request: RequestBody<api::PromptBody>,
+    ) -> Result<Answer<api::Prompt>, Problem> {
+        let api::PromptBody { agent, thread, layout, model, budget, at, format } = request.body;
+        if at.is_some() && self.rank != Rank::User {
+            return Err(self.forbidden("build prompts as of an earlier entry"));
+        }
+        let agent = whose(self, agent).await?;
+        if let (Some(files), None) = (&self.app.files, at) {
+            files.observe(&self.session).await?;
+        }
+        let default_model = self.app.settings.runs.model.clone();
+        let query =
+            PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
+        let prompt = self.session.prompt(&query).await?;
+        let tools = prompt.format.tools(&prompt.tools);
+        let (text, messages, system) = match prompt.body {
+            Body::Text(text) => (Some(text), None, None),
+            Body::Messages(messages) => (None, Some(messages), None),
+            Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
+        };
+        Ok(Answer::ok(api::Prompt {
+            seq: prompt.seq,
+            budget: prompt.budget,
+            tokens: prompt.tokens,
+            reusable_prefix_tokens: prompt.reusable_prefix_tokens,
+            counting: prompt.counting,
+            vocabulary: prompt.vocabulary,
+            parts: prompt.parts,
+            text,
+            messages,
+            system,
+            tools,
+        }))
     }
-    let agent = whose(&caller, agent).await?;
-    if let (Some(files), None) = (&caller.app.files, at) {
-        files.observe(&caller.session).await?;
-    }
-    let default_model = caller.app.settings.runs.model.clone();
-    let query =
-        PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
-    let prompt = caller.session.prompt(&query).await?;
-    let tools = prompt.format.tools(&prompt.tools);
-    let (text, messages, system) = match prompt.body {
-        Body::Text(text) => (Some(text), None, None),
-        Body::Messages(messages) => (None, Some(messages), None),
-        Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
-    };
-    Ok(Answer::ok(api::Prompt {
-        seq: prompt.seq,
-        budget: prompt.budget,
-        tokens: prompt.tokens,
-        reusable_prefix_tokens: prompt.reusable_prefix_tokens,
-        counting: prompt.counting,
-        vocabulary: prompt.vocabulary,
-        parts: prompt.parts,
-        text,
-        messages,
-        system,
-        tools,
-    }))
 }
 
 /// Whose prompt is meant. An agent has its own, and the manager those in which there is nothing that it does not see.

@@ -10,7 +10,7 @@ use callboard_core::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Created},
     app::App,
     body::{Empty, RequestBody},
     caller::Authorized,
@@ -36,8 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The runs of the session", body = api::RunList)))]
 async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Problem> {
-    let look = |view: View<'_>| Ok(view.state.runs.iter().map(|run| api::Run::seen(&view, run)).collect());
-    Ok(Answer::ok(api::RunList { runs: caller.session.view(&caller.viewer(), look).await? }))
+    caller.list_runs().await
 }
 
 /// Start a run
@@ -45,14 +44,8 @@ async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Prob
     params(("session" = api::SessionId, Path, description = "The session")),
     request_body = api::NewRun,
     responses((status = CREATED, description = "The run", body = api::Run)))]
-async fn start(caller: Authorized<StartRun>, request: RequestBody<api::NewRun>) -> Result<Answer<api::Run>, Problem> {
-    let api::NewRun { kind, input, limits } = request.body;
-    let receipt = caller.execute(request.options, NewRun { kind, input, limits }).await?;
-    let run = receipt.answer;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    caller.app.drivers.drive(caller.session.clone(), run);
-    Ok(Answer::created(body).at(receipt.head))
+async fn start(caller: Authorized<StartRun>, request: RequestBody<api::NewRun>) -> Result<Created<api::Run>, Problem> {
+    caller.start_run(request).await.map(Created)
 }
 
 /// Read a run
@@ -60,9 +53,7 @@ async fn start(caller: Authorized<StartRun>, request: RequestBody<api::NewRun>) 
     params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
     responses((status = OK, description = "The run", body = api::Run)))]
 async fn read(caller: Authorized<ReadRuns>, Name(run): Name<RunId>) -> Result<Answer<api::Run>, Problem> {
-    let body =
-        caller.session.view(&caller.viewer(), |view| Ok(api::Run::seen(&view, view.state.runs.get(&run)?))).await?;
-    Ok(Answer::ok(body))
+    caller.read_run(run).await
 }
 
 /// Hold a run. A turn that is under way is finished
@@ -75,11 +66,7 @@ async fn pause(
     Name(run): Name<RunId>,
     request: RequestBody<api::Pause>,
 ) -> Result<Answer<api::Run>, Problem> {
-    let reason = request.body.reason.unwrap_or_else(|| format!("{} asked for it", caller.actor));
-    if reason.chars().count() > 1000 {
-        return Err(Problem::invalid("/reason", "use at most 1,000 characters"));
-    }
-    steer(&caller, request.options, run.clone(), PauseRun { run, reason }).await
+    caller.pause_run(run, request).await
 }
 
 /// Let a held run go on, with its limits anew
@@ -91,10 +78,7 @@ async fn resume(
     Name(run): Name<RunId>,
     request: RequestBody<Empty>,
 ) -> Result<Answer<api::Run>, Problem> {
-    let Empty {} = request.body;
-    let answer = steer(&caller, request.options, run.clone(), ResumeRun(run.clone())).await?;
-    caller.app.drivers.drive(caller.session.clone(), run);
-    Ok(answer)
+    caller.resume_run(run, request).await
 }
 
 /// End a run before it is done
@@ -106,8 +90,7 @@ async fn cancel(
     Name(run): Name<RunId>,
     request: RequestBody<Empty>,
 ) -> Result<Answer<api::Run>, Problem> {
-    let Empty {} = request.body;
-    steer(&caller, request.options, run.clone(), CancelRun(run)).await
+    caller.cancel_run(run, request).await
 }
 
 async fn steer(
@@ -133,9 +116,85 @@ async fn bring(
     Name(run): Name<RunId>,
     request: RequestBody<api::ToolResults>,
 ) -> Result<Answer<api::Run>, Problem> {
-    let results = request.body.results.into_iter().map(|result| (result.tool_call_id, result.content)).collect();
-    let receipt = caller.execute(request.options, ToolResults { run: run.clone(), results }).await?;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    caller.bring_tool_results(run, request).await
+}
+
+impl Authorized<ReadRuns> {
+    /// List runs
+    pub(crate) async fn list_runs(&self) -> Result<Answer<api::RunList>, Problem> {
+        let look = |view: View<'_>| Ok(view.state.runs.iter().map(|run| api::Run::seen(&view, run)).collect());
+        Ok(Answer::ok(api::RunList { runs: self.session.view(&self.viewer(), look).await? }))
+    }
+
+    /// Read a run
+    pub(crate) async fn read_run(&self, run: RunId) -> Result<Answer<api::Run>, Problem> {
+        let body =
+            self.session.view(&self.viewer(), |view| Ok(api::Run::seen(&view, view.state.runs.get(&run)?))).await?;
+        Ok(Answer::ok(body))
+    }
+}
+
+impl Authorized<StartRun> {
+    /// Start a run
+    pub(crate) async fn start_run(&self, request: RequestBody<api::NewRun>) -> Result<Answer<api::Run>, Problem> {
+        let api::NewRun { kind, input, limits } = request.body;
+        let receipt = self.execute(request.options, NewRun { kind, input, limits }).await?;
+        let run = receipt.answer;
+        let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+        let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        self.app.drivers.drive(self.session.clone(), run);
+        Ok(Answer::ok(body).at(receipt.head))
+    }
+}
+
+impl Authorized<SteerRun> {
+    /// Hold a run. A turn that is under way is finished
+    pub(crate) async fn pause_run(
+        &self,
+        run: RunId,
+        request: RequestBody<api::Pause>,
+    ) -> Result<Answer<api::Run>, Problem> {
+        let reason = request.body.reason.unwrap_or_else(|| format!("{} asked for it", self.actor));
+        if reason.chars().count() > 1000 {
+            return Err(Problem::invalid("/reason", "use at most 1,000 characters"));
+        }
+        steer(self, request.options, run.clone(), PauseRun { run, reason }).await
+    }
+
+    /// Let a held run go on, with its limits anew
+    pub(crate) async fn resume_run(
+        &self,
+        run: RunId,
+        request: RequestBody<Empty>,
+    ) -> Result<Answer<api::Run>, Problem> {
+        let Empty {} = request.body;
+        let answer = steer(self, request.options, run.clone(), ResumeRun(run.clone())).await?;
+        self.app.drivers.drive(self.session.clone(), run);
+        Ok(answer)
+    }
+
+    /// End a run before it is done
+    pub(crate) async fn cancel_run(
+        &self,
+        run: RunId,
+        request: RequestBody<Empty>,
+    ) -> Result<Answer<api::Run>, Problem> {
+        let Empty {} = request.body;
+        steer(self, request.options, run.clone(), CancelRun(run)).await
+    }
+}
+
+impl Authorized<BringResults> {
+    /// Bring the results of tool calls that a run waits for
+    pub(crate) async fn bring_tool_results(
+        &self,
+        run: RunId,
+        request: RequestBody<api::ToolResults>,
+    ) -> Result<Answer<api::Run>, Problem> {
+        let results = request.body.results.into_iter().map(|result| (result.tool_call_id, result.content)).collect();
+        let receipt = self.execute(request.options, ToolResults { run: run.clone(), results }).await?;
+        let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+        let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(body).at(receipt.head))
+    }
 }

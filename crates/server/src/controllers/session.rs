@@ -15,7 +15,7 @@ use serde_json::Value;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Created},
     app::App,
     body::{Empty, RequestBody},
     caller::{Authorized, AuthorizedOnServer},
@@ -70,17 +70,7 @@ async fn list(
     server: AuthorizedOnServer<ListSessions>,
     Query(query): Query<api::SessionsQuery>,
 ) -> Result<Answer<api::SessionList>, Problem> {
-    let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
-    let after = query.cursor.as_deref().map(cursor::session).transpose()?;
-    if query.order == api::SessionOrder::Recent {
-        let recent = server.app.board.recent_sessions(after.as_ref(), limit).await?;
-        let sessions = recent.into_iter().map(whole).collect();
-        return Ok(Answer::ok(api::SessionList { sessions, next_cursor: None }));
-    }
-    let mut infos = server.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
-    let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
-    let sessions = infos.into_iter().map(whole).collect();
-    Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
+    server.list_sessions(query).await
 }
 
 /// Make a session
@@ -90,13 +80,8 @@ async fn list(
 async fn create(
     server: AuthorizedOnServer<CreateSession>,
     request: RequestBody<api::NewSession>,
-) -> Result<Answer<Value>, Problem> {
-    let RequestBody { body, options } = request;
-    let board = &server.app.board;
-    let id = body.id.clone().unwrap_or_else(|| board.new_id());
-    let made =
-        server.app.idempotent(Actor::User, &options, None, id, |attempt| make_session(board, body, attempt)).await?;
-    Ok(Answer::created(made))
+) -> Result<Created<Value>, Problem> {
+    server.create_session(request).await.map(Created)
 }
 
 async fn make_session(board: &Board, body: api::NewSession, attempt: Attempt<SessionId>) -> Result<Value, Problem> {
@@ -127,9 +112,7 @@ async fn make_session(board: &Board, body: api::NewSession, attempt: Attempt<Ses
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The session, as far as the caller may know it", body = api::Session)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, Problem> {
-    let look = |view: View<'_>, info: SessionInfo| (info.head, whole(info).seen(&view));
-    let (head, body) = caller.session.info_seen(&caller.viewer(), look).await?;
-    Ok(Answer::ok(body).at(head))
+    caller.read_session().await
 }
 
 /// Change a session or its team
@@ -141,10 +124,7 @@ async fn update(
     caller: Authorized<ChangeSession>,
     request: RequestBody<SessionPatch>,
 ) -> Result<Answer<api::Session>, Problem> {
-    let receipt = caller.execute(request.options, request.body).await?;
-    let look = |view: View<'_>| Ok(whole(known(caller.session.id(), view.state)).seen(&view));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    caller.update_session(request).await
 }
 
 /// Delete all there is of a session
@@ -187,22 +167,80 @@ async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Resul
     params(("session" = api::SessionId, Path, description = "The session")),
     request_body = Option<api::Fork>,
     responses((status = CREATED, description = "The fork", body = api::Session)))]
-async fn fork(caller: Authorized<ForkSession>, request: RequestBody<api::Fork>) -> Result<Answer<Value>, Problem> {
-    let RequestBody { body: api::Fork { at, id }, options } = request;
-    if at.is_some() && caller.rank != Rank::User {
-        return Err(caller.forbidden("fork at an earlier entry"));
+async fn fork(caller: Authorized<ForkSession>, request: RequestBody<api::Fork>) -> Result<Created<Value>, Problem> {
+    caller.fork_session(request).await.map(Created)
+}
+
+impl AuthorizedOnServer<ListSessions> {
+    /// List sessions
+    pub(crate) async fn list_sessions(&self, query: api::SessionsQuery) -> Result<Answer<api::SessionList>, Problem> {
+        let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
+        let after = query.cursor.as_deref().map(cursor::session).transpose()?;
+        if query.order == api::SessionOrder::Recent {
+            let recent = self.app.board.recent_sessions(after.as_ref(), limit).await?;
+            let sessions = recent.into_iter().map(whole).collect();
+            return Ok(Answer::ok(api::SessionList { sessions, next_cursor: None }));
+        }
+        let mut infos = self.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
+        let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
+        let sessions = infos.into_iter().map(whole).collect();
+        Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
     }
-    let at = match at {
-        Some(at) => at,
-        None => caller.session.state().await?.head.seq,
-    };
-    let intent = Intent { id: id.unwrap_or_else(|| caller.app.board.new_id()), at };
-    let make = async |attempt| {
-        caller.expect(&options).await?;
-        make_fork(&caller, attempt).await
-    };
-    let made = caller.app.idempotent(caller.actor.clone(), &options, None, intent, make).await?;
-    Ok(Answer::created(made))
+}
+
+impl AuthorizedOnServer<CreateSession> {
+    /// Make a session
+    pub(crate) async fn create_session(&self, request: RequestBody<api::NewSession>) -> Result<Answer<Value>, Problem> {
+        let RequestBody { body, options } = request;
+        let board = &self.app.board;
+        let id = body.id.clone().unwrap_or_else(|| board.new_id());
+        let made =
+            self.app.idempotent(Actor::User, &options, None, id, |attempt| make_session(board, body, attempt)).await?;
+        Ok(Answer::ok(made))
+    }
+}
+
+impl Authorized<ReadSession> {
+    /// Read a session
+    pub(crate) async fn read_session(&self) -> Result<Answer<api::Session>, Problem> {
+        let look = |view: View<'_>, info: SessionInfo| (info.head, whole(info).seen(&view));
+        let (head, body) = self.session.info_seen(&self.viewer(), look).await?;
+        Ok(Answer::ok(body).at(head))
+    }
+}
+
+impl Authorized<ChangeSession> {
+    /// Change a session or its team
+    pub(crate) async fn update_session(
+        &self,
+        request: RequestBody<SessionPatch>,
+    ) -> Result<Answer<api::Session>, Problem> {
+        let receipt = self.execute(request.options, request.body).await?;
+        let look = |view: View<'_>| Ok(whole(known(self.session.id(), view.state)).seen(&view));
+        let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(body).at(receipt.head))
+    }
+}
+
+impl Authorized<ForkSession> {
+    /// Make a session whose journal is the beginning of this one's
+    pub(crate) async fn fork_session(&self, request: RequestBody<api::Fork>) -> Result<Answer<Value>, Problem> {
+        let RequestBody { body: api::Fork { at, id }, options } = request;
+        if at.is_some() && self.rank != Rank::User {
+            return Err(self.forbidden("fork at an earlier entry"));
+        }
+        let at = match at {
+            Some(at) => at,
+            None => self.session.state().await?.head.seq,
+        };
+        let intent = Intent { id: id.unwrap_or_else(|| self.app.board.new_id()), at };
+        let make = async |attempt| {
+            self.expect(&options).await?;
+            make_fork(self, attempt).await
+        };
+        let made = self.app.idempotent(self.actor.clone(), &options, None, intent, make).await?;
+        Ok(Answer::ok(made))
+    }
 }
 
 /// What is made for a request, also where it comes again.

@@ -9,7 +9,7 @@ use callboard_core::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Created},
     app::App,
     body::{Empty, RequestBody},
     caller::Authorized,
@@ -29,8 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The tokens that have not been revoked", body = api::TokenList)))]
 async fn list(caller: Authorized<KeepTokens>) -> Result<Answer<api::TokenList>, Problem> {
-    let state = caller.session.state().await?;
-    Ok(Answer::ok(api::TokenList { tokens: state.tokens.iter().map(api::Token::of).collect() }))
+    caller.list_tokens().await
 }
 
 /// Make a token
@@ -41,25 +40,8 @@ async fn list(caller: Authorized<KeepTokens>) -> Result<Answer<api::TokenList>, 
 async fn create(
     caller: Authorized<KeepTokens>,
     request: RequestBody<api::NewToken>,
-) -> Result<Answer<api::Token>, Problem> {
-    let holder = match (request.body.agent, request.body.role) {
-        (Some(agent), None) => Holder::Agent(agent),
-        (None, Some(role)) => Holder::Role(role),
-        _ => return Err(Problem::invalid("/agent", "say for which agent, or for which role: one of the two")),
-    };
-    let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
-    let token = caller.app.secret.token(caller.session.id(), Hash(random));
-    let new = NewAccessToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
-    let receipt = caller.execute(request.options, new).await?;
-    let AccessTokenId(id) = receipt.answer;
-    let state = caller.session.state_at(receipt.head).await?;
-    let made = state.tokens.get(&id).map_err(Problem::from)?;
-    // Where the same request made it before, it is made again of what is kept of it.
-    let token = caller.app.secret.token(caller.session.id(), made.nonce);
-    if secret::hash(&token) != made.sha256 {
-        return Err(unrepeatable(&id));
-    }
-    Ok(Answer::created(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head))
+) -> Result<Created<api::Token>, Problem> {
+    caller.create_token(request).await.map(Created)
 }
 
 fn unavailable(detail: &str) -> Problem {
@@ -82,6 +64,44 @@ async fn revoke(
     TokenId(id): TokenId,
     request: RequestBody<Empty>,
 ) -> Result<StatusCode, Problem> {
-    caller.execute(request.options, RevokeAccessToken(id.into())).await?;
-    Ok(StatusCode::NO_CONTENT)
+    caller.revoke_token(id, request).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+impl Authorized<KeepTokens> {
+    /// List the tokens of a session
+    pub(crate) async fn list_tokens(&self) -> Result<Answer<api::TokenList>, Problem> {
+        let state = self.session.state().await?;
+        Ok(Answer::ok(api::TokenList { tokens: state.tokens.iter().map(api::Token::of).collect() }))
+    }
+
+    /// Make a token
+    pub(crate) async fn create_token(
+        &self,
+        request: RequestBody<api::NewToken>,
+    ) -> Result<Answer<api::Token>, Problem> {
+        let holder = match (request.body.agent, request.body.role) {
+            (Some(agent), None) => Holder::Agent(agent),
+            (None, Some(role)) => Holder::Role(role),
+            _ => return Err(Problem::invalid("/agent", "say for which agent, or for which role: one of the two")),
+        };
+        let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
+        let token = self.app.secret.token(self.session.id(), Hash(random));
+        let new = NewAccessToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
+        let receipt = self.execute(request.options, new).await?;
+        let AccessTokenId(id) = receipt.answer;
+        let state = self.session.state_at(receipt.head).await?;
+        let made = state.tokens.get(&id).map_err(Problem::from)?;
+        // Where the same request made it before, it is made again of what is kept of it.
+        let token = self.app.secret.token(self.session.id(), made.nonce);
+        if secret::hash(&token) != made.sha256 {
+            return Err(unrepeatable(&id));
+        }
+        Ok(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head))
+    }
+
+    /// Revoke a token. Streams that it opened end
+    pub(crate) async fn revoke_token(&self, id: String, request: RequestBody<Empty>) -> Result<(), Problem> {
+        self.execute(request.options, RevokeAccessToken(id.into())).await?;
+        Ok(())
+    }
 }

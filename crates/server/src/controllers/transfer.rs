@@ -18,7 +18,7 @@ use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Created},
     app::App,
     body::{next, too_large},
     caller::{Authorized, AuthorizedOnServer},
@@ -68,11 +68,11 @@ async fn import(
     server: AuthorizedOnServer<ImportSession>,
     Query(query): Query<api::ImportQuery>,
     received: Received,
-) -> Result<Answer<Value>, Problem> {
+) -> Result<Created<Value>, Problem> {
     let Received { file, options } = received;
     let (board, id) = (&server.app.board, query.id);
     let made = server.app.idempotent(Actor::User, &options, None, (), |attempt| make(board, file, id, attempt)).await?;
-    Ok(Answer::created(made))
+    Ok(Created(Answer::ok(made)))
 }
 
 async fn make(board: &Board, file: File, id: Option<SessionId>, attempt: Attempt<()>) -> Result<Value, Problem> {
