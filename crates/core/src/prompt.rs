@@ -83,7 +83,7 @@ impl Layout {
     /// The version of the layout: it is raised whenever the same state would give other bytes than before.
     pub fn version(self) -> u32 {
         match self {
-            Self::Team => 1,
+            Self::Team => 2,
         }
     }
 }

@@ -3,9 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Body, Format, anthropic,
-    history_cache::Piece,
-    openai,
+    Body, Format, anthropic, openai,
     pieces::Pieces,
     written::{Form, Frame, Written},
 };
@@ -40,30 +38,19 @@ impl Assembly {
     }
 
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
-    pub(super) fn section(
-        &mut self,
-        frame: Frame,
-        frame_tokens: Tokens,
-        note: Option<&Piece>,
-        shown: &[Piece],
-    ) -> Tokens {
-        let written = || note.into_iter().chain(shown).filter_map(Piece::written);
-        if written().next().is_none() {
+    pub(super) fn section(&mut self, frame: Frame, frame_tokens: Tokens, shown: &[Written]) -> Tokens {
+        if shown.is_empty() {
             return Tokens(0);
         }
         let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
         let (open, close) = (tag(frame.0), tag(frame.1));
-        let mut tokens = frame_tokens;
-        self.reserve(written().map(|written| &written.form), open.len() + close.len());
+        self.reserve(shown.iter().map(|written| &written.form), open.len() + close.len());
         self.text.push_str(open);
         self.pieces.add(open, Tokens(0));
-        for written in written() {
-            tokens += written.tokens;
-            self.add(written);
-        }
+        shown.iter().for_each(|written| self.add(written));
         self.text.push_str(close);
         self.pieces.add(close, frame_tokens);
-        tokens
+        frame_tokens + shown.iter().map(|written| written.tokens).sum()
     }
 
     /// Adds what was written.

@@ -52,14 +52,14 @@ pub(super) fn fill(
     let writer = Writer { agent, offered: &offered, format: request.format, count };
     let sets = Sets::gather(view, values, count).map_err(Lacking::Values)?;
     let task = history.task(request)?;
-    history.write(&writer, task, request.budget);
-    let history = &*history;
+    history.write_task(&writer, task);
+    let what_to_do = history.pieces().get(task..).unwrap_or_default().to_vec();
     let parts = Parts {
         always: always(&writer, fixed),
         sets,
         steps: steps::active(view).map(|step| writer.section(&step)),
         history: History::new(view, request.thread, history, task, writer),
-        task: Task::new(history.pieces().get(task..).unwrap_or_default(), request.task, writer),
+        task: Task::new(what_to_do, request.task, writer),
         writer,
     };
     let filled = parts.fill(request, fixed)?;
@@ -121,15 +121,14 @@ impl Parts<'_> {
             omitted: sets.shortened,
             ..report("context_sets", tokens)
         });
-        let (note, said) = (self.history.note(&history), self.history.shown(&history));
-        let tokens = body.section(HISTORY, history_frame, note.as_ref(), said);
-        let omitted: Vec<_> =
-            history.left_out.map(|before| format!("what was said before entry {before}")).into_iter().collect();
+        let tokens = body.section(HISTORY, history_frame, &self.history.shown(&history));
+        let omitted = self.history.omitted(&history);
         parts.push(PartReport { shortened: !omitted.is_empty(), omitted, ..report("history", tokens) });
         body.mark();
         self.steps.iter().for_each(|steps| body.add(steps));
         parts.push(report("steps", steps));
-        let tokens = body.section(TASK, task_frame, None, self.task.shown());
+        let shown: Vec<_> = self.task.shown().iter().filter_map(|piece| piece.written().cloned()).collect();
+        let tokens = body.section(TASK, task_frame, &shown);
         // A task that is given stands in no thread, one that is shortened comes out otherwise the next time, and what
         // stands before it of the steps changes with each tool.
         if request.task.is_none() && !self.task.shortened && self.steps.is_none() {
@@ -143,14 +142,14 @@ impl Parts<'_> {
             // The task has more pieces than can be shortened to what it got.
             return Err(exceeded(request.budget, parts.into_iter().map(|part| (part.name, part.tokens))));
         }
-        let said =
-            said.iter().chain(self.task.shown()).flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq));
-        let shows = ranges(said.chain(sets.shows).filter(|seq| *seq > Seq::ZERO).collect());
+        let of_task = self.task.shown().iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq));
+        let shown = self.history.shows(&history).into_iter().chain(of_task).chain(sets.shows);
+        let shows = ranges(shown.filter(|seq| *seq > Seq::ZERO).collect());
         let (body, pieces) = body.finish();
         Ok(Filled { parts, body, tools: Vec::new(), pieces, tokens, shows })
     }
 
-    fn claims(&self, request: &Request<'_>) -> Result<Claims, Lacking> {
+    fn claims(&mut self, request: &Request<'_>) -> Result<Claims, Lacking> {
         let allowed = |part| request.profile.allowed(part, request.budget);
         let framed =
             |tokens: Tokens, frame: Frame| if tokens.0 > 0 { tokens + self.writer.frame(frame) } else { tokens };

@@ -1,10 +1,12 @@
-//! The part that holds what was said before, newest first as far as there is room.
+//! The part that holds what was said before: the newest whole as far as there is room, and what is long shortened, so that
+//! one long message does not take the room of all others.
 
 use super::{
     Lacking,
     history_cache::{HistoryCache, Piece},
+    shorten::water_level,
     utterance::{Kind, Utterance},
-    written::Writer,
+    written::{Writer, Written},
 };
 use crate::{
     count::Tokens,
@@ -13,109 +15,245 @@ use crate::{
     view::View,
 };
 
-/// What was said before the task, written and counted as far back as a prompt could show it.
+/// Where not all fits, a message that is longer than this part of the history is shortened to it.
+const FAIR_SHARE: u64 = 8;
+
+/// No message is shortened because of its share to fewer tokens than this.
+const LITTLE: Tokens = Tokens(128);
+
+/// The cut moves in steps of at most this part of the history. At most as much stays empty, which with what notes leave
+/// is less than a twentieth.
+const STEP: u64 = 21;
+
+/// What was said before the task.
 pub(super) struct History<'a> {
-    history: &'a HistoryCache,
+    cache: &'a mut HistoryCache,
     /// The piece with which the task begins.
     task: usize,
     writer: Writer<'a>,
-    /// Newest first.
-    sizes: Vec<Tokens>,
+    head: Seq,
     /// The size of all that was ever said here before the reader, by the sizes that the entries have.
     all: u64,
-    head: Seq,
 }
 
 /// What is shown of the history.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Excerpt {
-    /// The first group that is shown.
+    /// The first piece that is shown.
     cut: usize,
+    /// How many tokens that one may have.
+    first: Tokens,
+    /// How many tokens each of the others may have.
+    level: Tokens,
     /// What was said before this entry is left out.
     pub(super) left_out: Option<Seq>,
     pub(super) tokens: Tokens,
 }
 
+/// What is shown of a thread may be more than the thread knows of: its beginning is counted from here.
+const ALL_BEFORE: u128 = 1 << 96;
+
+/// What is shortened gets shorter in steps of at most this part of the history, together: its ends leave a little more.
+const SHORTER: u64 = 32;
+
+/// How many tokens a piece has at the most where none is to be shortened.
+const WHOLE: Tokens = Tokens(u64::MAX);
+
 impl<'a> History<'a> {
-    /// What was said before the piece `task`, as far as it was written.
+    /// What was said before the piece `task`.
     pub(super) fn new(
         view: &View<'_>,
         thread: &ThreadId,
-        history: &'a HistoryCache,
+        cache: &'a mut HistoryCache,
         task: usize,
         writer: Writer<'a>,
     ) -> Self {
-        let before = history.pieces().get(..task).unwrap_or_default();
-        let sizes = before.iter().rev().map_while(Piece::tokens).collect();
         let threads = Source::of(view, thread).threads;
         let threads = threads.iter().filter_map(|name| view.thread(name).ok());
         let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
-        Self { history, task, writer, sizes, all, head: view.state.head.seq }
+        Self { cache, task, writer, head: view.state.head.seq, all }
     }
 
-    /// The newest that fits in `allowed`; where nothing does, it says at least that it was left out. Where not all of it
-    /// fits, the cut moves in steps of up to a quarter of `allowed`, so that it stays where it is for a while and a
-    /// provider's prompt cache keeps its prefix.
-    pub(super) fn fit(&self, allowed: Tokens) -> Result<Excerpt, Lacking> {
-        let groups = self.task;
-        let mut used = Tokens(0);
-        let fits = |size: &&Tokens| {
-            used += **size;
-            used <= allowed
-        };
-        let fitting = self.sizes.iter().take_while(fits).count();
-        if fitting == groups && self.history.is_complete() {
-            return Ok(Excerpt { cut: 0, left_out: None, tokens: self.sizes.iter().copied().sum() });
-        }
-        if groups - fitting <= self.history.unsettled() && !self.history.is_complete() {
-            return Err(Lacking::Older);
-        }
-        let mut cut = self.stable_cut(groups - fitting, allowed);
-        loop {
-            let excerpt = self.cut_at(cut);
-            if excerpt.tokens <= allowed || cut >= groups {
-                return Ok(excerpt);
-            }
-            cut += 1;
+    /// As much as fits in `allowed`; where nothing does, it says at least that it was left out.
+    ///
+    /// Where all fits if what is long is shortened, all is shown. Else what is newest is shown, and what is longer than
+    /// a fair share is shortened to that.
+    pub(super) fn fit(&mut self, allowed: Tokens) -> Result<Excerpt, Lacking> {
+        let share = fair_share(allowed);
+        match self.level_for_all(allowed, share)? {
+            Some(level) => Ok(self.all(level)),
+            None => self.newest(allowed, share),
         }
     }
 
     /// The size of what fits in `allowed`, or of all of it where that is less than it takes to say that it is left out.
-    pub(super) fn least(&self, allowed: Tokens) -> Result<Tokens, Lacking> {
-        let note = self.writer.size(&[left_out(self.head.next())]);
-        Ok(self.fit(allowed.max(note))?.tokens)
+    pub(super) fn least(&mut self, allowed: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.fit(allowed.max(self.longest_note()))?.tokens)
     }
 
-    /// That something is left out, where it is.
-    pub(super) fn note(&self, excerpt: &Excerpt) -> Option<Piece> {
-        excerpt.left_out.map(|before| Piece::of(vec![left_out(before)], &self.writer))
+    /// What is written of an excerpt.
+    pub(super) fn shown(&self, excerpt: &Excerpt) -> Vec<Written> {
+        let note = excerpt.left_out.map(|before| self.writer.write(&[left_out(before)]));
+        let pieces = self.pieces(excerpt).filter_map(|(piece, allowed)| piece.within(allowed).cloned());
+        note.into_iter().chain(pieces).collect()
     }
 
-    /// What is shown of it.
-    pub(super) fn shown(&self, excerpt: &Excerpt) -> &'a [Piece] {
-        self.history.pieces().get(excerpt.cut..self.task).unwrap_or_default()
+    /// The entries that an excerpt shows.
+    pub(super) fn shows(&self, excerpt: &Excerpt) -> Vec<Seq> {
+        let is_shown = |(piece, allowed): &(&Piece, Tokens)| {
+            piece.shortened_to(*allowed).is_none_or(|shortened| !shortened.is_left_out)
+        };
+        let pieces = self.pieces(excerpt).filter(is_shown);
+        pieces.flat_map(|(piece, _)| piece.group.iter().map(|utterance| utterance.seq)).collect()
     }
 
-    fn cut_at(&self, cut: usize) -> Excerpt {
-        let before = self.history.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
-        let shown = self.sizes.iter().take(self.task - cut).copied().sum::<Tokens>();
-        Excerpt { cut, left_out: Some(before), tokens: shown + self.writer.size(&[left_out(before)]) }
+    /// What an excerpt leaves out, by name.
+    pub(super) fn omitted(&self, excerpt: &Excerpt) -> Vec<String> {
+        let before = excerpt.left_out.map(|before| format!("what was said before entry {before}"));
+        let shortened = self.pieces(excerpt).filter_map(|(piece, allowed)| {
+            let is_long = piece.tokens()? > allowed;
+            is_long.then(|| Some(format!("a part of entry {}", piece.seq()?))).flatten()
+        });
+        before.into_iter().chain(shortened).collect()
     }
 
-    /// The first group at or behind `least` that begins a new step, counted by the sizes that the entries have.
-    fn stable_cut(&self, least: usize, allowed: Tokens) -> usize {
-        let step = (allowed.0 / 4).max(1);
-        let step = i128::from(1_u64 << step.ilog2());
-        let mut start = i128::from(self.all);
-        let mut starts = Vec::new();
-        for (at, piece) in self.history.pieces().iter().enumerate().skip(least).rev() {
-            start -= piece.group.iter().map(|utterance| i128::from(utterance.size.0)).sum::<i128>();
-            starts.push((at, start));
+    /// The pieces of an excerpt, each with the tokens that it may have.
+    fn pieces(&self, excerpt: &Excerpt) -> impl Iterator<Item = (&Piece, Tokens)> {
+        let pieces = self.cache.pieces().get(excerpt.cut..self.task).unwrap_or_default();
+        let levels = std::iter::once(excerpt.first).chain(std::iter::repeat(excerpt.level));
+        pieces.iter().zip(levels)
+    }
+
+    fn size(&mut self, at: usize, level: Tokens) -> Tokens {
+        self.cache.size_within(&self.writer, at, level)
+    }
+
+    /// The size to which long pieces have to be shortened, so that all that was ever said fits in `allowed`; nothing where
+    /// that is less than their `share`. It sinks in steps while more is said.
+    fn level_for_all(&mut self, allowed: Tokens, share: Tokens) -> Result<Option<Tokens>, Lacking> {
+        let (mut sizes, mut used) = (Vec::new(), Tokens(0));
+        for at in (0..self.task).rev() {
+            let size = self.cache.size(&self.writer, at);
+            used += size.min(share);
+            if used > allowed {
+                return Ok(None);
+            }
+            sizes.push((Tokens(0), size));
         }
-        let boundary = (start + step - 1).div_euclid(step) * step;
-        let behind = starts.iter().rev().find(|(at, start)| *at <= self.task && *start >= boundary);
-        behind.map_or(least, |(at, _)| (*at).min(self.task))
+        if !self.cache.is_complete() {
+            return Err(Lacking::Older);
+        }
+        if sizes.iter().map(|(_, size)| *size).sum::<Tokens>() <= allowed {
+            return Ok(Some(WHOLE));
+        }
+        let level = water_level(&sizes, allowed);
+        let step = step(allowed);
+        let long = sizes.iter().filter(|(_, size)| *size > level.minus(step)).count() as u64;
+        let step = (step.0 / long.next_power_of_two()).max(1);
+        Ok(Some(Tokens(level.0 / step * step).max(share)))
     }
+
+    fn all(&mut self, level: Tokens) -> Excerpt {
+        let tokens = (0..self.task).map(|at| self.size(at, level)).sum();
+        Excerpt { cut: 0, first: level, level, left_out: None, tokens }
+    }
+
+    /// The newest pieces that fit in `allowed`, each with at most its `share`.
+    fn newest(&mut self, allowed: Tokens, share: Tokens) -> Result<Excerpt, Lacking> {
+        let (mut cut, mut used) = (self.task, Tokens(0));
+        while cut > 0 {
+            let more = used + self.size(cut - 1, share);
+            if more > allowed {
+                break;
+            }
+            (used, cut) = (more, cut - 1);
+        }
+        if cut <= self.cache.unsettled() && !self.cache.is_complete() {
+            return Err(Lacking::Older);
+        }
+        if cut == 0 {
+            return Ok(self.all(share));
+        }
+        let room = allowed.minus(self.longest_note());
+        while used > room && cut < self.task {
+            used = used.minus(self.size(cut, share));
+            cut += 1;
+        }
+        let rest = room.minus(used);
+        let mut excerpt = match self.filled(cut, rest, allowed, share) {
+            Some(first) => self.cut_at(cut - 1, first, share),
+            None => {
+                let cut = self.steady_cut(cut, rest, allowed, share);
+                self.cut_at(cut, share, share)
+            }
+        };
+        while excerpt.tokens > allowed && excerpt.cut < self.task {
+            excerpt = self.cut_at(excerpt.cut + 1, share, share);
+        }
+        Ok(excerpt)
+    }
+
+    /// To how many tokens the piece before the cut is shortened to fill the `rest`. Less than a step stays empty, so that
+    /// it is not another one with each message that is added.
+    fn filled(&mut self, cut: usize, rest: Tokens, allowed: Tokens, share: Tokens) -> Option<Tokens> {
+        let step = step(allowed);
+        let first = Tokens(rest.0 / step.0 * step.0);
+        if share == WHOLE || first == Tokens(0) || self.size(cut - 1, first) > first {
+            return None;
+        }
+        let piece = self.cache.pieces().get(cut - 1)?;
+        piece.shortened_to(first).is_some_and(|shortened| !shortened.is_left_out).then_some(first)
+    }
+
+    /// A cut at or a little behind `cut` that stays where it is for a while: what was said is counted by the sizes that
+    /// the entries have, and the cut chosen that passes the roundest number.
+    fn steady_cut(&mut self, cut: usize, mut rest: Tokens, allowed: Tokens, share: Tokens) -> usize {
+        let size = |piece: &Piece| piece.group.iter().map(|utterance| u128::from(utterance.size.0)).sum::<u128>();
+        let sizes: Vec<_> = self.cache.pieces().iter().skip(cut.saturating_sub(1)).map(size).collect();
+        let mut before = ALL_BEFORE + u128::from(self.all) - sizes.iter().sum::<u128>();
+        let (mut best, mut roundest) = (cut, 0);
+        for (at, size) in (cut..self.task.max(cut + 1)).zip(sizes) {
+            if at > cut {
+                rest += self.size(at - 1, share);
+                if rest.0 > allowed.0 / STEP {
+                    break;
+                }
+            }
+            let roundness = (before ^ (before + size)).checked_ilog2().unwrap_or(0);
+            if roundness > roundest {
+                (best, roundest) = (at, roundness);
+            }
+            before += size;
+        }
+        best
+    }
+
+    fn cut_at(&mut self, cut: usize, first: Tokens, level: Tokens) -> Excerpt {
+        let before = self.cache.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
+        let level_of = |at| if at == cut { first } else { level };
+        let shown = (cut..self.task).map(|at| self.size(at, level_of(at))).sum::<Tokens>();
+        Excerpt { cut, first, level, left_out: Some(before), tokens: shown + self.writer.size(&[left_out(before)]) }
+    }
+
+    /// What it takes to say that something is left out.
+    fn longest_note(&self) -> Tokens {
+        self.writer.size(&[left_out(self.head.next())])
+    }
+}
+
+/// How many tokens of a history of `allowed` tokens one message may have, where not all fits.
+fn fair_share(allowed: Tokens) -> Tokens {
+    if allowed < LITTLE { WHOLE } else { power_of_two(allowed.0 / FAIR_SHARE).max(LITTLE) }
+}
+
+/// The step in which what is shortened gets shorter.
+fn step(allowed: Tokens) -> Tokens {
+    power_of_two(allowed.0 / SHORTER)
+}
+
+/// The largest power of two up to `most`: it is the same for budgets that differ by little.
+fn power_of_two(most: u64) -> Tokens {
+    Tokens(1 << most.max(1).ilog2())
 }
 
 /// Says that older entries are left out.

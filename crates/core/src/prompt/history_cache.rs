@@ -3,11 +3,15 @@
 //! It is derived from the journal and can be thrown away. Kept from prompt to prompt it saves reading, writing and
 //! counting again what was said before; what comes out is the same.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use super::{
     Lacking, Request,
     history_key::HistoryKey,
+    shorten::shorten_evenly,
     utterance::{Kind, Utterance},
     written::{Writer, Written},
 };
@@ -42,6 +46,8 @@ pub struct HistoryCache {
     /// The most pieces that a prompt looked at since the oldest ones were last forgotten.
     wanted: usize,
     bytes: usize,
+    /// The bytes of the longest thing that was said.
+    longest_bytes: usize,
 }
 
 /// A group, with what was written of it once it was wanted.
@@ -51,13 +57,37 @@ pub(super) struct Piece {
     /// How many things had been said before it.
     place: usize,
     written: Option<Written>,
+    /// What of it was shown in prompts that had no room for the whole, the newest last.
+    shortened: VecDeque<Shortened>,
 }
+
+/// What is shown of a group that has more tokens than it may have.
+#[derive(Clone)]
+pub(super) struct Shortened {
+    /// How many tokens it may have.
+    allowed: Tokens,
+    written: Written,
+    /// Whether nothing of it is shown, but that it is left out.
+    pub(super) is_left_out: bool,
+}
+
+/// So many shortened forms of a group are kept: prompts of different budgets take turns.
+const SHORTENED: usize = 4;
 
 impl HistoryCache {
     /// What the reader of a prompt was told before anything was read. Refused where it does not see the thread.
     pub fn new(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
         let key = HistoryKey::of(view, request, count)?;
-        Ok(Self { key, pieces: Vec::new(), said: 0, unsettled: 0, complete: false, wanted: 0, bytes: 0 })
+        Ok(Self {
+            key,
+            pieces: Vec::new(),
+            said: 0,
+            unsettled: 0,
+            complete: false,
+            wanted: 0,
+            bytes: 0,
+            longest_bytes: 0,
+        })
     }
 
     /// Whether it is what the reader of this prompt was told, written as the prompt is: the same reader, who sees what
@@ -70,12 +100,12 @@ impl HistoryCache {
     pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
         let utterances = self.utterances(view, tail, values)?;
         let before = std::mem::take(&mut self.pieces);
-        (self.said, self.unsettled, self.complete) = (0, 0, tail.complete);
+        (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
         utterances.into_iter().for_each(|utterance| self.add(utterance));
         let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
         for piece in &mut self.pieces {
             if let Some(same) = before.remove(&piece.seq()).filter(|before| before.says_what(piece)) {
-                piece.written = same.written;
+                (piece.written, piece.shortened) = (same.written, same.shortened);
             }
         }
         self.bytes = self.pieces.iter().map(Piece::bytes).sum();
@@ -92,6 +122,11 @@ impl HistoryCache {
     /// About how many bytes of memory it takes.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The bytes of the longest thing that was said: to shorten it takes a while.
+    pub fn longest_bytes(&self) -> usize {
+        self.longest_bytes
     }
 
     /// Forgets the oldest pieces where no prompt has looked at them for long, so that it does not grow for ever.
@@ -122,12 +157,14 @@ impl HistoryCache {
     fn add(&mut self, utterance: Utterance) {
         let place = self.said;
         self.said += 1;
+        self.longest_bytes = self.longest_bytes.max(utterance.bytes());
         if let Some(id) = utterance.result_of() {
             let near = self.pieces.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
             if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
                 self.bytes = self.bytes.saturating_sub(calling.bytes());
                 Arc::make_mut(&mut calling.group).push(utterance);
                 calling.written = None;
+                calling.shortened.clear();
                 self.bytes += calling.bytes();
                 return;
             }
@@ -135,7 +172,7 @@ impl HistoryCache {
                 self.unsettled = self.pieces.len() + 1;
             }
         }
-        let piece = Piece { group: Arc::new(vec![utterance]), place, written: None };
+        let piece = Piece { group: Arc::new(vec![utterance]), place, written: None, shortened: VecDeque::new() };
         self.bytes += piece.bytes();
         self.pieces.push(piece);
     }
@@ -152,24 +189,39 @@ impl HistoryCache {
         }
     }
 
-    /// Writes what was not written yet: all of the task, and of what was said before it as much as a prompt could show
-    /// in `budget`.
-    pub(super) fn write(&mut self, writer: &Writer<'_>, task: usize, budget: Tokens) {
-        let (mut used, count) = (Tokens(0), self.pieces.len());
-        for (at, piece) in self.pieces.iter_mut().enumerate().rev() {
-            if used > budget {
-                break;
-            }
-            self.wanted = self.wanted.max(count - at);
-            if piece.written.is_none() {
-                let written = writer.write(&piece.group);
-                self.bytes += written.bytes();
-                piece.written = Some(written);
-            }
-            if at < task {
-                used += piece.tokens().unwrap_or_default();
-            }
+    /// Writes all from the piece `task` on, as far as that was not done before.
+    pub(super) fn write_task(&mut self, writer: &Writer<'_>, task: usize) {
+        for at in task..self.pieces.len() {
+            self.size(writer, at);
         }
+    }
+
+    /// The size of the piece `at`, which is written where that was not done before.
+    pub(super) fn size(&mut self, writer: &Writer<'_>, at: usize) -> Tokens {
+        self.wanted = self.wanted.max(self.pieces.len().saturating_sub(at));
+        let Some(piece) = self.pieces.get_mut(at) else { return Tokens(0) };
+        let written = piece.written.get_or_insert_with(|| {
+            let written = writer.write(&piece.group);
+            self.bytes += written.bytes();
+            written
+        });
+        written.tokens
+    }
+
+    /// The size of what is shown of the piece `at` where it may have at most `allowed` tokens.
+    pub(super) fn size_within(&mut self, writer: &Writer<'_>, at: usize, allowed: Tokens) -> Tokens {
+        let whole = self.size(writer, at);
+        let Some(piece) = self.pieces.get_mut(at).filter(|_| whole > allowed) else { return whole };
+        if piece.shortened_to(allowed).is_none() {
+            let shortened = Shortened::of(&piece.group, whole, allowed, writer);
+            self.bytes += shortened.written.bytes();
+            if piece.shortened.len() == SHORTENED {
+                let forgotten = piece.shortened.pop_front();
+                self.bytes = self.bytes.saturating_sub(forgotten.map_or(0, |forgotten| forgotten.written.bytes()));
+            }
+            piece.shortened.push_back(shortened);
+        }
+        piece.within(allowed).map_or(whole, |written| written.tokens)
     }
 
     /// All pieces, oldest first.
@@ -192,12 +244,23 @@ impl Piece {
     /// A group that no entry says.
     pub(super) fn of(group: Group, writer: &Writer<'_>) -> Self {
         let written = Some(writer.write(&group));
-        Self { group: Arc::new(group), place: 0, written }
+        Self { group: Arc::new(group), place: 0, written, shortened: VecDeque::new() }
     }
 
     /// What was written of it, and its size; nothing where no prompt wanted it yet.
     pub(super) fn written(&self) -> Option<&Written> {
         self.written.as_ref()
+    }
+
+    /// What is shown of it where it may have at most `allowed` tokens, as far as that was written.
+    pub(super) fn within(&self, allowed: Tokens) -> Option<&Written> {
+        let whole = self.written.as_ref().filter(|written| written.tokens <= allowed);
+        whole.or_else(|| self.shortened_to(allowed).map(|shortened| &shortened.written))
+    }
+
+    /// Its form of at most `allowed` tokens.
+    pub(super) fn shortened_to(&self, allowed: Tokens) -> Option<&Shortened> {
+        self.shortened.iter().find(|shortened| shortened.allowed == allowed)
     }
 
     /// Its size, where it was written.
@@ -222,8 +285,28 @@ impl Piece {
 
     fn bytes(&self) -> usize {
         let of_group: usize = self.group.iter().map(Utterance::bytes).sum();
-        size_of::<Self>() + of_group + self.written.as_ref().map_or(0, Written::bytes)
+        let shortened = self.shortened.iter().map(|shortened| &shortened.written);
+        size_of::<Self>() + of_group + self.written.iter().chain(shortened).map(Written::bytes).sum::<usize>()
     }
+}
+
+impl Shortened {
+    fn of(group: &Group, whole: Tokens, allowed: Tokens, writer: &Writer<'_>) -> Self {
+        let short = shorten_evenly(writer, group, whole, allowed);
+        let is_left_out = short.is_none();
+        let group = short.unwrap_or_else(|| vec![left_out_between(group)]);
+        Self { allowed, written: writer.write(&group), is_left_out }
+    }
+}
+
+/// Says that what these groups say is left out.
+pub(super) fn left_out_between<'a>(group: impl IntoIterator<Item = &'a Utterance>) -> Utterance {
+    let (first, last) = group.into_iter().fold((Seq(u64::MAX), Seq::ZERO), |(first, last), utterance| {
+        (first.min(utterance.seq), last.max(utterance.seq))
+    });
+    Utterance::note(Kind::LeftOut(format!(
+        "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
+    )))
 }
 
 /// Whether a group makes a call of this id that has no result yet.

@@ -1,7 +1,15 @@
 //! Shortening: what does not fit loses its middle, and says so there.
 
+use std::{cell::Cell, sync::Arc};
+
 use super::{history_cache::Group, utterance::Utterance, written::Writer};
 use crate::{count::Tokens, text::both_ends};
+
+/// A text may be so many tokens shorter than it might be: it is not worth counting it once more.
+const CLOSE: Tokens = Tokens(2);
+
+/// So often a text is counted at the most, to find out how much of it fits.
+const TRIES: usize = 24;
 
 /// The size down to which things of given (least, whole) sizes are shortened, so that together they fit in `allowed`:
 /// small ones stay whole, and large ones get the same.
@@ -22,10 +30,7 @@ pub(super) fn water_level(sizes: &[(Tokens, Tokens)], allowed: Tokens) -> Tokens
 /// As much of `text` around `note` as makes a whole of at most `allowed` tokens by `size`: three quarters of it from the
 /// beginning and one from the end. `None` where not even the note alone fits.
 pub(super) fn shorten(text: &str, note: &str, allowed: Tokens, mut size: impl FnMut(&str) -> Tokens) -> Option<String> {
-    let candidate = |bytes: usize| match both_ends(text, bytes) {
-        ("", "") => note.to_owned(),
-        (head, tail) => format!("{}\n{note}\n{}", head.trim_end(), tail.trim_start()),
-    };
+    let candidate = |bytes: usize| ends_around(text, note, bytes);
     if size(note) > allowed {
         return None;
     }
@@ -36,6 +41,69 @@ pub(super) fn shorten(text: &str, note: &str, allowed: Tokens, mut size: impl Fn
         if size(&candidate(middle)) <= allowed { low = middle } else { high = middle }
     }
     Some(candidate(low))
+}
+
+fn ends_around(text: &str, note: &str, bytes: usize) -> String {
+    match both_ends(text, bytes) {
+        ("", "") => note.to_owned(),
+        (head, tail) => format!("{}\n{note}\n{}", head.trim_end(), tail.trim_start()),
+    }
+}
+
+/// About `bytes` of `text` around `note`. `None` where that is not shorter.
+pub(super) fn without_middle(text: &str, note: &str, bytes: usize) -> Option<String> {
+    (bytes.saturating_add(note.len()) < text.len()).then(|| ends_around(text, note, bytes))
+}
+
+/// Shortens all texts of a group, which has `whole` tokens, down to one length, so that it has at most `allowed`. `None`
+/// where that cannot be done.
+pub(super) fn shorten_evenly(writer: &Writer<'_>, group: &Group, whole: Tokens, allowed: Tokens) -> Option<Group> {
+    let mut notes: Vec<Arc<str>> = Vec::new();
+    let longest = Cell::new(0);
+    let mut of_bytes = |bytes: usize| {
+        let (mut short, mut at) = (group.clone(), 0);
+        for utterance in &mut short {
+            utterance.shorten_texts(bytes, |text, place| {
+                if notes.len() == at {
+                    let tokens = writer.count.count(text);
+                    notes.push(format!("[shortened here: it has {tokens} tokens; {place}]").into());
+                    longest.set(longest.get().max(text.len()));
+                }
+                at += 1;
+                notes.get(at - 1).cloned().unwrap_or_default()
+            });
+        }
+        let tokens = writer.size(&short);
+        (short, tokens)
+    };
+    let (mut best, mut least) = of_bytes(0);
+    if least > allowed {
+        return None;
+    }
+    let (mut low, mut high) = (0, longest.get());
+    // How far both ends are from what is allowed. Where the same end moves twice, that of the other is halved, so that
+    // it does not stay far away for ever.
+    let (mut below, mut above) = (allowed.minus(least).0, whole.minus(allowed).0);
+    let mut last_fitted = None;
+    for attempt in 1..=TRIES {
+        if high <= low + 1 || allowed.minus(least) <= CLOSE {
+            break;
+        }
+        let by_distance = u128::from(below) * (high - low) as u128 / u128::from((below + above).max(1));
+        let guess = if attempt % 5 == 0 { (high - low) / 2 } else { usize::try_from(by_distance).unwrap_or(high) };
+        let bytes = (low + guess).clamp(low + 1, high - 1);
+        let (short, tokens) = of_bytes(bytes);
+        let fits = tokens <= allowed;
+        let again = last_fitted.replace(fits) == Some(fits);
+        if fits {
+            (low, least, best, below) = (bytes, tokens, short, allowed.minus(tokens).0);
+            above = if again { above.div_ceil(2) } else { above };
+        } else {
+            (high, above) = (bytes, tokens.minus(allowed).0);
+            below = if again { below.div_ceil(2) } else { below };
+        }
+    }
+    Some(best)
 }
 
 /// Shortens the texts of a group, the last ones first, until it fits in `allowed` or there is nothing left to shorten.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Format,
-    history_cache::Piece,
+    history_cache::{Piece, left_out_between},
     shorten::{shorten_group, water_level},
     utterance::{From, Kind, Utterance},
     written::Writer,
@@ -24,10 +24,10 @@ pub(super) struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// The task of a request: the one that is given, else what was told last, which is written.
-    pub(super) fn new(history: &[Piece], given: Option<&str>, writer: Writer<'a>) -> Self {
+    pub(super) fn new(waiting: Vec<Piece>, given: Option<&str>, writer: Writer<'a>) -> Self {
         let pieces = match given {
             Some(text) => vec![Piece::of(vec![spoken(text, writer.format)], &writer)],
-            None => history.to_vec(),
+            None => waiting,
         };
         Self { pieces, writer, shortened: false }
     }
@@ -82,12 +82,9 @@ impl<'a> Task<'a> {
     fn beginning_and(&self, newest: usize, all: &[Piece]) -> Vec<Piece> {
         let behind = all.get(all.len() - newest..).unwrap_or_default();
         let between = all.get(1..all.len() - newest).unwrap_or_default();
-        let seqs = between.iter().flat_map(|piece| piece.group.iter()).map(|utterance| utterance.seq);
-        let note = seqs.clone().min().zip(seqs.max()).map(|(first, last)| {
-            let words = format!(
-                "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
-            );
-            Piece::of(vec![Utterance::note(Kind::LeftOut(words))], &self.writer)
+        let note = (!between.is_empty()).then(|| {
+            let note = left_out_between(between.iter().flat_map(|piece| piece.group.iter()));
+            Piece::of(vec![note], &self.writer)
         });
         all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
     }

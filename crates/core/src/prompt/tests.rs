@@ -341,15 +341,17 @@ fn the_history_is_cut() {
     <TEAM_MEMBERS> ⏎ - lead (manager) (you) ⏎ - writer (worker) ⏎ </TEAM_MEMBERS>
     <AGENT_DUTIES> ⏎ You direct the team. In each turn you give one directive: a JSON object whose fields may all be left out. ⏎ - messageTo and … there already are suggestions: adapt them. ⏎ </AGENT_DUTIES>
     <CONVERSATION_HISTORY>
-    <LEFT_OUT> ⏎ [what was said before entry 25 is left out here; fetch it as older messages of the thread] ⏎ </LEFT_OUT>
+    <LEFT_OUT> ⏎ [what was said before entry 23 is left out here; fetch it as older messages of the thread] ⏎ </LEFT_OUT>
+    <CHAT_MESSAGE from="lead (you)"> ⏎ Answer 9. ⏎ </CHAT_MESSAGE>
+    <CHAT_MESSAGE from="user"> ⏎ Question 10: word word word word word word word word word word word word ⏎ </CHAT_MESSAGE>
     <CHAT_MESSAGE from="lead (you)"> ⏎ Answer 10. ⏎ </CHAT_MESSAGE>
     </CONVERSATION_HISTORY>
     <CURRENT_TASK>
     <CHAT_MESSAGE from="user"> ⏎ Question 11: word word word word word word word word word word word word ⏎ </CHAT_MESSAGE>
     </CURRENT_TASK>
     "#);
-    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 314, history 73 shortened ["what was said before entry 25"], task 47"#);
-    assert_snapshot!(format!("{:?}", prompt.shows), @"[(Seq(25), Seq(26))]");
+    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 314, history 132 shortened ["what was said before entry 23"], task 47"#);
+    assert_snapshot!(format!("{:?}", prompt.shows), @"[(Seq(23), Seq(26))]");
     let prompt = as_messages(&board, "lead", "main", 560);
     assert_snapshot!(items(&prompt), @"
     system: <AGENT_INSTRUCTIONS> ⏎ You are lead. ⏎ </AGENT_INSTRUCTIONS>

@@ -7,6 +7,7 @@ mod anthropic;
 mod budget;
 mod cut;
 mod directive;
+mod filled;
 mod folding;
 mod hiding;
 mod kept;

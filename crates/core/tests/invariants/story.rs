@@ -123,7 +123,8 @@ pub(crate) fn story(steps: usize) -> impl Strategy<Value = Vec<Step>> {
 
 /// Much talk in a few threads.
 pub(crate) fn talk(most: usize) -> impl Strategy<Value = Vec<Step>> {
-    let say = (select(&["main", "agent:writer"][..]), 1..40_usize, tool()).prop_map(|(thread, words, tool)| {
+    let words = prop_oneof![20 => 1..40_usize, 1 => 200..900_usize];
+    let say = (select(&["main", "agent:writer"][..]), words, tool()).prop_map(|(thread, words, tool)| {
         let by = if matches!(tool, Tool::None) { "user" } else { "writer" };
         Step::Say { by, thread, id: None, words, tool }
     });

@@ -166,7 +166,8 @@ impl Making {
     fn takes_long(&self, wanted: &Wanted) -> bool {
         let of_sets = wanted.state.sets.iter().map(|held| held.set.tokens).sum::<Tokens>();
         let is_long = wanted.asked.budget > LONG_TOKENS || of_sets > LONG_TOKENS;
-        self.has_older || self.newer_bytes > LONG_BYTES || is_long
+        let is_shortened = self.history.as_ref().is_some_and(|history| history.longest_bytes() > LONG_BYTES);
+        self.has_older || self.newer_bytes > LONG_BYTES || is_long || is_shortened
     }
 
     fn build(&mut self, wanted: &Wanted) -> Result<(Prompt, Pieces), Lacking> {
