@@ -6,20 +6,17 @@
 mod anthropic;
 mod assemble;
 pub mod escape;
-mod files;
+mod excerpt;
 mod fill;
-mod history;
 mod history_cache;
 mod history_key;
+mod layout;
 mod openai;
+mod parts;
 mod pieces;
 pub mod profile;
-mod sets;
 mod share;
 mod shorten;
-mod steps;
-mod task;
-mod team;
 mod text;
 mod utterance;
 mod voice;
@@ -29,10 +26,13 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
 use self::{
+    excerpt::History,
     fill::{Filled, fill},
+    parts::Source,
     profile::Profile,
+    written::Writer,
 };
-pub use self::{history_cache::HistoryCache, pieces::Pieces};
+pub use self::{history_cache::HistoryCache, layout::Layout, pieces::Pieces};
 use crate::{
     agent::{Agent, Tool},
     count::{Counting, TokenCounter, Tokens},
@@ -40,6 +40,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::{Seq, ThreadId},
     run::PromptRecord,
+    step::offer,
     tail::Tail,
     text::Values,
     view::View,
@@ -60,32 +61,6 @@ pub struct Request<'a> {
     pub budget: Tokens,
     /// What is to be done, where it is not the last message of the thread.
     pub task: Option<&'a str>,
-}
-
-/// How a prompt is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Layout {
-    /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
-    #[default]
-    Team,
-}
-
-impl Layout {
-    /// The name of the layout.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Team => "team",
-        }
-    }
-
-    /// The version of the layout: it is raised whenever the same state would give other bytes than before.
-    pub fn version(self) -> u32 {
-        match self {
-            Self::Team => 2,
-        }
-    }
 }
 
 /// In which form a prompt is given.
@@ -288,11 +263,14 @@ pub fn prompt_of(
     count: &dyn TokenCounter,
 ) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, request.thread)?;
-    let fixed = match request.layout {
-        Layout::Team => team::fixed(view, agent),
-    };
-    let Filled { parts, body, tools, pieces, tokens, shows } =
-        fill(view, agent, request, &fixed, history, values, count)?;
+    let tools: Vec<_> = offer::open(view.state, &agent.tools).cloned().collect();
+    let writer = Writer { agent, offered: &tools, format: request.format, count };
+    let task = history.task(request)?;
+    history.write_task(&writer, task);
+    let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
+    let history = Some(History::new(view, request.thread, history, task, writer));
+    let mut from = Source { view, agent, request, writer, values, history, unanswered };
+    let Filled { parts, body, pieces, tokens, shows } = fill(request, &mut from)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
@@ -316,6 +294,12 @@ pub fn prompt_of(
         shows,
     };
     Ok((prompt, pieces))
+}
+
+/// The tags of the parts of all layouts, each of several words, so that code hardly ever has them. A text that has one
+/// of these behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
+pub fn tags() -> impl Iterator<Item = &'static str> {
+    layout::parts().flat_map(|part| part.tags()).copied()
 }
 
 /// The agent that looks, if it may speak in `thread`.

@@ -14,7 +14,7 @@ use callboard_core::{
     text::Values,
 };
 
-/// The pieces of so many prompts are remembered of each lane.
+/// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;
 
 /// What of prompts the sessions of a board keep in memory, all of them together. Its clones are the same memory.
@@ -23,12 +23,12 @@ pub struct PromptMemory(Arc<Shared>);
 
 struct Shared {
     max_bytes: usize,
-    kept: Mutex<Kept>,
+    contents: Mutex<Contents>,
 }
 
 #[derive(Default)]
-struct Kept {
-    sessions: HashMap<u64, HashMap<Lane, Slot>>,
+struct Contents {
+    sessions: HashMap<u64, HashMap<MemoryKey, Slot>>,
     bytes: usize,
     /// Counts uses, and sessions.
     count: u64,
@@ -40,9 +40,9 @@ struct Slot {
     used: u64,
 }
 
-/// What is asked for, with all that was left out filled in, but for the profile, which is the session's.
+/// Which prompt is wanted, with all that was left out filled in, but for the profile, which is the session's.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ResolvedSpec {
     pub(crate) reader: AgentName,
     pub(crate) thread: ThreadId,
     pub(crate) layout: Layout,
@@ -52,31 +52,31 @@ pub(crate) struct Asked {
     pub(crate) vocabulary: String,
 }
 
-/// What of a prompt has to be the same for the next one to be made of what is remembered of it.
+/// What of two prompts has to be the same for the second to be made of what is remembered of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Lane {
+pub(crate) struct MemoryKey {
     reader: AgentName,
     thread: ThreadId,
     format: Format,
     vocabulary: String,
 }
 
-/// What is remembered of prompts of one lane.
+/// What is remembered of prompts of one kind.
 #[derive(Clone)]
 pub(crate) struct Remembered {
-    /// What the reader was told, up to the entry `through`.
+    /// What was said that the reader may know, up to the entry `through`.
     pub(crate) history: HistoryCache,
     pub(crate) through: Seq,
     /// The long texts of context sets.
     pub(crate) values: Values,
-    pub(crate) past: Past,
+    pub(crate) made: MadePrompts,
 }
 
 /// The pieces of prompts that were made before.
 #[derive(Clone, Default)]
-pub(crate) struct Past {
+pub(crate) struct MadePrompts {
     /// The newest, as of which entry, and what was asked for.
-    made: VecDeque<(Seq, Asked, Arc<Pieces>)>,
+    made: VecDeque<(Seq, ResolvedSpec, Arc<Pieces>)>,
     /// That of the agent's last turn, which this entry noted; none where it cannot be compared with.
     last: Option<(Seq, Option<Arc<Pieces>>)>,
 }
@@ -87,21 +87,21 @@ pub(crate) struct SessionMemory {
     session: u64,
 }
 
-impl Asked {
-    pub(crate) fn lane(&self) -> Lane {
+impl ResolvedSpec {
+    pub(crate) fn memory_key(&self) -> MemoryKey {
         let Self { reader, thread, format, vocabulary, .. } = self.clone();
-        Lane { reader, thread, format, vocabulary }
+        MemoryKey { reader, thread, format, vocabulary }
     }
 }
 
-impl Past {
+impl MadePrompts {
     /// The pieces of a prompt that was asked for in just this way.
-    pub(crate) fn made(&self, at: Seq, asked: &Asked) -> Option<Arc<Pieces>> {
-        let same = |(of, by, _): &&(Seq, Asked, _)| *of == at && by == asked;
+    pub(crate) fn made(&self, at: Seq, asked: &ResolvedSpec) -> Option<Arc<Pieces>> {
+        let same = |(of, by, _): &&(Seq, ResolvedSpec, _)| *of == at && by == asked;
         self.made.iter().find(same).map(|(_, _, pieces)| pieces.clone())
     }
 
-    pub(crate) fn note(&mut self, at: Seq, asked: Asked, pieces: Arc<Pieces>) {
+    pub(crate) fn note(&mut self, at: Seq, asked: ResolvedSpec, pieces: Arc<Pieces>) {
         self.made.truncate(MADE - 1);
         self.made.push_front((at, asked, pieces));
     }
@@ -115,6 +115,18 @@ impl Past {
         self.last = Some((requested, pieces));
     }
 
+    /// Takes in what somebody else noted meanwhile: prompts of one reader are made at once.
+    fn join(&mut self, other: &Self) {
+        for (at, spec, pieces) in &other.made {
+            if self.made.len() < MADE && self.made(*at, spec).is_none() {
+                self.made.push_back((*at, spec.clone(), pieces.clone()));
+            }
+        }
+        if self.last.as_ref().map(|(at, _)| *at) < other.last.as_ref().map(|(at, _)| *at) {
+            self.last.clone_from(&other.last);
+        }
+    }
+
     fn bytes(&self) -> usize {
         let last = self.last.iter().filter_map(|(_, pieces)| pieces.as_ref());
         self.made.iter().map(|(_, _, pieces)| pieces).chain(last).map(|pieces| pieces.bytes()).sum()
@@ -124,22 +136,22 @@ impl Past {
 impl PromptMemory {
     /// A memory of about so many bytes.
     pub fn of_bytes(max_bytes: usize) -> Self {
-        Self(Arc::new(Shared { max_bytes, kept: Mutex::default() }))
+        Self(Arc::new(Shared { max_bytes, contents: Mutex::default() }))
     }
 
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
-        self.kept().bytes
+        self.contents().bytes
     }
 
     pub(crate) fn of_session(&self) -> SessionMemory {
-        let mut kept = self.kept();
-        kept.count += 1;
-        SessionMemory { memory: self.clone(), session: kept.count }
+        let mut contents = self.contents();
+        contents.count += 1;
+        SessionMemory { memory: self.clone(), session: contents.count }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.0.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -156,48 +168,52 @@ impl fmt::Debug for PromptMemory {
 }
 
 impl SessionMemory {
-    /// What is remembered of a lane.
-    pub(crate) fn recall(&self, lane: &Lane) -> Option<Arc<Remembered>> {
-        let mut kept = self.memory.kept();
-        kept.count += 1;
-        let used = kept.count;
-        let slot = kept.sessions.get_mut(&self.session)?.get_mut(lane)?;
+    /// What is remembered under a key.
+    pub(crate) fn recall(&self, key: &MemoryKey) -> Option<Arc<Remembered>> {
+        let mut contents = self.memory.contents();
+        contents.count += 1;
+        let used = contents.count;
+        let slot = contents.sessions.get_mut(&self.session)?.get_mut(key)?;
         slot.used = used;
         Some(slot.remembered.clone())
     }
 
-    /// Remembers a lane, unless more of it was remembered meanwhile. What was not used for longest is forgotten where
+    /// Remembers it under a key, unless more was remembered meanwhile; what is known of prompts that were made is kept of
+    /// both. What was not used for longest is forgotten where
     /// it gets too much.
-    pub(crate) fn remember(&self, lane: Lane, remembered: Remembered) {
+    pub(crate) fn remember(&self, key: MemoryKey, mut remembered: Remembered) {
+        if let Some(known) = self.recall(&key) {
+            remembered.made.join(&known.made);
+        }
         let bytes = remembered.bytes();
-        let mut kept = self.memory.kept();
-        kept.count += 1;
-        let slot = Slot { remembered: Arc::new(remembered), bytes, used: kept.count };
-        let lanes = kept.sessions.entry(self.session).or_default();
-        if lanes.get(&lane).is_some_and(|now| now.remembered.through > slot.remembered.through) {
+        let mut contents = self.memory.contents();
+        contents.count += 1;
+        let slot = Slot { remembered: Arc::new(remembered), bytes, used: contents.count };
+        let slots = contents.sessions.entry(self.session).or_default();
+        if slots.get(&key).is_some_and(|now| now.remembered.through > slot.remembered.through) {
             return;
         }
-        let before = lanes.insert(lane, slot);
-        kept.bytes = (kept.bytes + bytes).saturating_sub(before.as_ref().map_or(0, |slot| slot.bytes));
-        let forgotten = kept.forget_down_to(self.memory.0.max_bytes);
+        let before = slots.insert(key, slot);
+        contents.bytes = (contents.bytes + bytes).saturating_sub(before.as_ref().map_or(0, |slot| slot.bytes));
+        let forgotten = contents.forget_down_to(self.memory.0.max_bytes);
         // What takes a while to be dropped is dropped while nobody waits.
-        drop(kept);
+        drop(contents);
         drop((before, forgotten));
     }
 }
 
 impl Drop for SessionMemory {
     fn drop(&mut self) {
-        let mut kept = self.memory.kept();
-        let lanes = kept.sessions.remove(&self.session).unwrap_or_default();
-        kept.bytes = kept.bytes.saturating_sub(lanes.values().map(|slot| slot.bytes).sum());
-        drop(kept);
-        drop(lanes);
+        let mut contents = self.memory.contents();
+        let slots = contents.sessions.remove(&self.session).unwrap_or_default();
+        contents.bytes = contents.bytes.saturating_sub(slots.values().map(|slot| slot.bytes).sum());
+        drop(contents);
+        drop(slots);
     }
 }
 
-impl Kept {
-    /// Forgets what was not used for longest until at most `max_bytes` are kept; where it has to, a little more, so that
+impl Contents {
+    /// Forgets what was not used for longest until at most `max_bytes` are contents; where it has to, a little more, so that
     /// it is not looked for each time.
     fn forget_down_to(&mut self, max_bytes: usize) -> Vec<Slot> {
         let mut forgotten = Vec::new();
@@ -214,18 +230,18 @@ impl Kept {
             }
             (last, self.bytes) = (used, self.bytes.saturating_sub(bytes));
         }
-        for lanes in self.sessions.values_mut() {
-            let (gone, stays) = mem::take(lanes).into_iter().partition(|(_, slot)| slot.used <= last);
-            *lanes = stays;
-            forgotten.extend(HashMap::<Lane, Slot>::into_values(gone));
+        for slots in self.sessions.values_mut() {
+            let (gone, stays) = mem::take(slots).into_iter().partition(|(_, slot)| slot.used <= last);
+            *slots = stays;
+            forgotten.extend(HashMap::<MemoryKey, Slot>::into_values(gone));
         }
-        self.sessions.retain(|_, lanes| !lanes.is_empty());
+        self.sessions.retain(|_, slots| !slots.is_empty());
         forgotten
     }
 }
 
 impl Remembered {
     fn bytes(&self) -> usize {
-        self.history.bytes() + self.past.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
+        self.history.bytes() + self.made.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
     }
 }

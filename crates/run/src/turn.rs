@@ -90,7 +90,11 @@ impl Driver {
         let (at, budget) = (Some(record.at), Some(record.budget));
         let prompt = self.session.prompt(&PromptQuery { at, budget, format, ..query(&ask, &model) }).await?;
         if prompt.sha256() != record.sha256 {
-            tracing::warn!(run = %run.id, turn = pending.turn, "the prompt is laid out otherwise than when it was noted");
+            let (noted, now) = (record.layout_version, prompt.layout.version());
+            let layout = &record.layout;
+            tracing::warn!(run = %run.id, turn = pending.turn, layout, noted, now,
+                "the turn is asked with another prompt than was noted: this program lays prompts out in version {now} of \
+                 {layout}, and version {noted} was noted");
         }
         Ok(Turn { run, number: pending.turn, ask, model, prompt })
     }

@@ -68,8 +68,8 @@ pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
     vec![message("assistant", said), message("user", answers)]
 }
 
-/// Something that the reader is told, and that nobody said.
-pub(super) fn told(words: &str) -> Value {
+/// A message of the user that nobody said.
+pub(super) fn unsaid(words: &str) -> Value {
     message("user", vec![text(words)])
 }
 

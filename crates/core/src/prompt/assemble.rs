@@ -28,7 +28,7 @@ impl Assembly {
 
     /// Notes what a model reads before all else and what is not in its messages.
     pub(super) fn beside(&mut self, what: &str, tokens: Tokens) {
-        self.pieces.add(what, tokens);
+        self.pieces.put_first(what, tokens);
     }
 
     /// Adds to what every format has as text.

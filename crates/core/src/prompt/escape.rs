@@ -1,25 +1,6 @@
 //! Escaping: keeping what is shown in a prompt from opening or closing a section of it.
 
-/// The tags of all layouts, each of several words, so that code hardly ever has them. A text that has one of these
-/// behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
-pub const TAGS: &[&str] = &[
-    "AGENT_INSTRUCTIONS",
-    "TEAM_MEMBERS",
-    "AGENT_DUTIES",
-    "SHARED_CONTEXT_SETS",
-    "CONTEXT_SET",
-    "CONVERSATION_HISTORY",
-    "CHAT_MESSAGE",
-    "TOOL_CALL",
-    "TOOL_RESULT",
-    "EXPECTED_OUTPUT",
-    "DIRECTIVE_OUTCOMES",
-    "ANSWER_VERDICT",
-    "LEFT_OUT",
-    "CONTEXT_FILES",
-    "ACTIVE_STEP",
-    "CURRENT_TASK",
-];
+use super::tags;
 
 /// `text` with every `<` that begins one of our own tags, in whatever case, written as `&lt;`.
 pub fn escape(text: &str) -> String {
@@ -28,7 +9,7 @@ pub fn escape(text: &str) -> String {
     while let Some((before, after)) = rest.split_once('<') {
         escaped.push_str(before);
         let name = after.strip_prefix('/').unwrap_or(after);
-        escaped.push_str(if TAGS.iter().any(|tag| starts_with(name, tag)) { "&lt;" } else { "<" });
+        escaped.push_str(if tags().any(|tag| starts_with(name, tag)) { "&lt;" } else { "<" });
         rest = after;
     }
     escaped.push_str(rest);

@@ -1,4 +1,5 @@
-//! What was said, as one reader was told it: in groups that belong together, each written and counted once.
+//! The history cache: what was said that one reader may know, in groups that belong together, each written and counted
+//! once.
 //!
 //! It is derived from the journal and can be thrown away. Kept from prompt to prompt it saves reading, writing and
 //! counting again what was said before; what comes out is the same.
@@ -12,7 +13,7 @@ use super::{
     Lacking, Request,
     history_key::HistoryKey,
     shorten::shorten_evenly,
-    utterance::{Kind, Utterance},
+    utterance::{Group, Kind, Utterance},
     written::{Writer, Written},
 };
 use crate::{
@@ -24,14 +25,12 @@ use crate::{
     view::View,
 };
 
-/// What is said together: a call with its results, or one thing alone.
-pub(super) type Group = Vec<Utterance>;
-
 /// How many things may be said between a call and its result, at the most. What comes later stands alone, so that nobody
 /// has to read on for a call that there never was.
 const REACH: usize = 64;
 
-/// What one reader was told in one thread, as far back as it was read, and as far as it was written for a prompt.
+/// What was said in one thread that one reader may know, as far back as it was read, and as far as it was written for a
+/// prompt.
 #[derive(Clone)]
 pub struct HistoryCache {
     key: HistoryKey,
@@ -75,7 +74,7 @@ pub(super) struct Shortened {
 const SHORTENED: usize = 4;
 
 impl HistoryCache {
-    /// What the reader of a prompt was told before anything was read. Refused where it does not see the thread.
+    /// An empty cache for the reader of a prompt. Refused where it does not see the thread.
     pub fn new(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
         let key = HistoryKey::of(view, request, count)?;
         Ok(Self {
@@ -90,8 +89,7 @@ impl HistoryCache {
         })
     }
 
-    /// Whether it is what the reader of this prompt was told, written as the prompt is: the same reader, who sees what
-    /// it saw then.
+    /// Whether it can be used for this prompt: the same reader, who sees what it saw then, and the same format.
     pub fn is_of(&self, view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> bool {
         HistoryKey::of(view, request, count).is_ok_and(|key| key == self.key)
     }

@@ -1,4 +1,4 @@
-//! Whose eyes something was told to, and what they see.
+//! The key of a history cache: what has to be the same for it to be used again.
 
 use super::{Format, Request, reader};
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
     view::View,
 };
 
-/// All that decides what a reader is told of entries, and how it is written. Where one of these changes, what was told
-/// before is not what is told now.
+/// All that decides what a reader is shown of entries, and how it is written. Where one of these changes, the cache is of
+/// no use.
 #[derive(Clone, PartialEq)]
 pub(super) struct HistoryKey {
     pub(super) reader: AgentName,
@@ -24,7 +24,7 @@ pub(super) struct HistoryKey {
 }
 
 impl HistoryKey {
-    /// The eyes of the agent that looks, if it may speak in the thread of the request.
+    /// The key for the agent that looks, if it may speak in the thread of the request.
     pub(super) fn of(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
         let reader = reader(view, request.thread)?.name.clone();
         let sight = |thread: &ThreadId| view.state.threads.get(thread).map(|thread| thread.sight.clone());

@@ -72,7 +72,7 @@ pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
     messages
 }
 
-/// A result whose call is not the reader's own, or is not shown, is told as what it is.
+/// A result whose call is not the reader's own, or is not shown, is shown as what it is.
 fn loosen(message: &mut Value) {
     if message.get("role").and_then(Value::as_str) == Some("tool") {
         let content = message.get("content").and_then(Value::as_str).unwrap_or_default();

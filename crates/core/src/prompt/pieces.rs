@@ -23,6 +23,13 @@ impl Pieces {
         }
     }
 
+    /// Adds what a model reads before all else.
+    pub(super) fn put_first(&mut self, what: &str, tokens: Tokens) {
+        if !what.is_empty() {
+            self.pieces.insert(0, (Hash::of(what.as_bytes()), tokens));
+        }
+    }
+
     pub(super) fn push(&mut self, hash: Hash, tokens: Tokens) {
         self.pieces.push((hash, tokens));
     }

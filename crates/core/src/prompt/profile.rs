@@ -1,10 +1,12 @@
 //! Profiles: how the parts of a prompt share its budget.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{count::Tokens, error::Error, number};
+pub use super::share::{Share, Shares};
+use super::{layout, parts::Part, share::Allowed};
+use crate::{count::Tokens, error::Error};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,103 +24,50 @@ pub struct Profile {
     /// The parts that are other than by default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
-    pub parts: BTreeMap<Elastic, Shares>,
+    pub parts: BTreeMap<PartName, Shares>,
 }
 
-/// A part of a prompt that can be larger or smaller. The others are always there in full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Elastic {
-    /// The shared context sets.
-    ContextSets,
-    /// What was said before.
-    History,
-    /// What is to be done now.
-    Task,
-}
+/// The name of a part whose share of the budget a profile may set.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartName(&'static str);
 
-impl Elastic {
-    /// The name of the part.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ContextSets => "context_sets",
-            Self::History => "history",
-            Self::Task => "task",
-        }
+impl PartName {
+    /// The name itself.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// That of a part.
+    pub(super) fn of(part: &'static dyn Part) -> Self {
+        Self(part.name())
+    }
+
+    /// Those that there are.
+    fn all() -> impl Iterator<Item = Self> {
+        layout::parts().filter(|part| part.shares().is_some()).map(Self::of)
     }
 }
 
-/// What of the budget a part gets: tokens, or a percentage such as `"25%"`. What is absent is as by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct Shares {
-    /// It gets at least this much, as far as it has use for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<Share>,
-    /// It gets at most this much.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<Share>,
-    /// Who has the higher number is served first.
-    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    pub priority: Option<i32>,
-}
-
-/// A part of a budget: a number of tokens, or a percentage such as `"25%"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// So many tokens.
-    Tokens(Tokens),
-    /// So many hundredths of the budget.
-    Percent(u8),
-}
-
-impl Share {
-    /// What it comes to in `budget`.
-    pub fn of(self, budget: Tokens) -> Tokens {
-        match self {
-            Self::Tokens(tokens) => tokens.min(budget),
-            Self::Percent(percent) => {
-                Tokens(budget.0 / 100 * u64::from(percent) + budget.0 % 100 * u64::from(percent) / 100)
-            }
-        }
+impl fmt::Debug for PartName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
     }
 }
 
-impl Serialize for Share {
+impl Serialize for PartName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Tokens(tokens) => tokens.serialize(serializer),
-            Self::Percent(percent) => serializer.collect_str(&format_args!("{percent}%")),
-        }
+        serializer.serialize_str(self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Share {
+impl<'de> Deserialize<'de> for PartName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a number of tokens, or a percentage such as \"25%\"")]
-        enum Form {
-            Tokens(Tokens),
-            Text(String),
-        }
-        let wrong = || de::Error::custom("a percentage is \"0%\" to \"100%\"");
-        match Form::deserialize(deserializer)? {
-            Form::Tokens(tokens) => Ok(Self::Tokens(tokens)),
-            Form::Text(text) => {
-                let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
-                percent.filter(|percent| *percent <= 100).map(Self::Percent).ok_or_else(wrong)
-            }
-        }
+        let name = String::deserialize(deserializer)?;
+        Self::all().find(|part| part.0 == name).ok_or_else(|| {
+            let names: Vec<_> = Self::all().map(|part| format!("`{}`", part.0)).collect();
+            de::Error::custom(format!("unknown variant `{name}`, expected one of {}", names.join(", ")))
+        })
     }
-}
-
-/// The shares of a part, all of them said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
-    pub(crate) min: Tokens,
-    pub(crate) max: Tokens,
-    pub(crate) priority: i32,
 }
 
 impl Profile {
@@ -136,24 +85,20 @@ impl Profile {
                 _ => false,
             };
             if above {
-                let pointer = format!("{pointer}/parts/{}/min", part.name());
+                let pointer = format!("{pointer}/parts/{}/min", part.as_str());
                 return Err(Error::contradiction(pointer, "the minimum is above the maximum"));
             }
         }
         Ok(())
     }
 
-    /// What `part` gets of `budget`.
-    pub(crate) fn allowed(&self, part: Elastic, budget: Tokens) -> Allowed {
-        let (min, max, priority) = match part {
-            Elastic::Task => (Share::Percent(25), Share::Percent(100), 3),
-            Elastic::ContextSets => (Share::Tokens(Tokens(0)), Share::Percent(75), 2),
-            Elastic::History => (Share::Tokens(Tokens(0)), Share::Percent(100), 1),
-        };
+    /// What `part` gets of `budget`; `default` says what is not said here.
+    pub(crate) fn allowed(&self, part: PartName, default: Shares, budget: Tokens) -> Allowed {
         let said = self.parts.get(&part).copied().unwrap_or_default();
-        let max = said.max.unwrap_or(max).of(budget);
-        let min = said.min.unwrap_or(min).of(budget).min(max);
-        Allowed { min, max, priority: said.priority.unwrap_or(priority) }
+        let max = said.max.or(default.max).map_or(budget, |max| max.of(budget));
+        let min = said.min.or(default.min).map_or(Tokens(0), |min| min.of(budget)).min(max);
+        let default_priority = default.priority.unwrap_or_default();
+        Allowed { min, max, priority: said.priority.unwrap_or(default_priority), default_priority }
     }
 }
 
@@ -165,8 +110,9 @@ mod tests {
     fn shares_are_read_as_people_write_them() {
         let profile = |json: &str| serde_json::from_str::<Profile>(json);
         let read = profile(r#"{"parts": {"history": {"min": 1000, "max": "50%", "priority": 5}}}"#).unwrap();
-        let allowed = read.allowed(Elastic::History, Tokens(10_000));
-        assert_eq!(allowed, Allowed { min: Tokens(1000), max: Tokens(5000), priority: 5 });
+        let allowed = read.parts.keys().map(|part| read.allowed(*part, Shares::default(), Tokens(10_000))).next();
+        let expected = Allowed { min: Tokens(1000), max: Tokens(5000), priority: 5, default_priority: 0 };
+        assert_eq!(allowed, Some(expected));
         assert_eq!(serde_json::to_string(&read).unwrap().replace(' ', "").len(), 59);
         for wrong in [r#"{"parts": {"sets": {}}}"#, r#"{"parts": {"task": {"min": "101%"}}}"#, r#"{"part": {}}"#] {
             assert!(profile(wrong).is_err(), "{wrong}");

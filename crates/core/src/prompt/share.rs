@@ -1,67 +1,80 @@
-//! Sharing a budget: who gets how much of what is left when everyone has the least that it needs.
+//! Shares: what of a budget a part gets.
 
-use super::profile::{Allowed, Elastic, Profile};
-use crate::count::Tokens;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What a part has use for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
-    /// What it cannot do without.
-    pub(super) least: Tokens,
-    /// What it needs to show everything.
-    pub(super) whole: Tokens,
+use crate::{count::Tokens, number};
+
+/// What of the budget a part gets: tokens, or a percentage such as `"25%"`. What is absent is as by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Shares {
+    /// It gets at least this much, as far as it has use for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Share>,
+    /// It gets at most this much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Share>,
+    /// Who has the higher number is served first.
+    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
 }
 
-/// What sets and task get.
-pub(super) struct Grants {
-    pub(super) sets: Tokens,
-    pub(super) task: Tokens,
+/// A part of a budget: a number of tokens, or a percentage such as `"25%"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// So many tokens.
+    Tokens(Tokens),
+    /// So many hundredths of the budget.
+    Percent(u8),
 }
 
-/// What the elastic parts claim.
-pub(super) struct Claims {
-    pub(super) sets: Claim,
-    /// What the history cannot do without; for more than that it takes what it is given.
-    pub(super) history: Tokens,
-    pub(super) task: Claim,
-}
-
-impl Claims {
-    /// What they cannot do without together.
-    pub(super) fn least(&self) -> Tokens {
-        self.sets.least + self.history + self.task.least
-    }
-
-    /// Gives everyone its least, and then, in the order of their priorities, what they have use for and may have of
-    /// what `available` leaves. `excerpt` says how much of a limit the history uses.
-    pub(super) fn grant<E>(
-        &self,
-        (profile, budget): (&Profile, Tokens),
-        available: Tokens,
-        mut excerpt: impl FnMut(Tokens) -> Result<Tokens, E>,
-    ) -> Result<Grants, E> {
-        let mut rest = available.minus(self.least());
-        let mut grants = Grants { sets: self.sets.least, task: self.task.least };
-        let mut order = [Elastic::Task, Elastic::ContextSets, Elastic::History];
-        order.sort_by_key(|part| std::cmp::Reverse(profile.allowed(*part, budget).priority));
-        for part in order {
-            let Allowed { max, .. } = profile.allowed(part, budget);
-            let more = |claim: &Claim| claim.whole.min(max).minus(claim.least).min(rest);
-            let taken = match part {
-                Elastic::ContextSets => more(&self.sets),
-                Elastic::Task => more(&self.task),
-                Elastic::History => {
-                    let limit = self.history.max(max.min(self.history + rest));
-                    excerpt(limit)?.minus(self.history)
-                }
-            };
-            match part {
-                Elastic::ContextSets => grants.sets += taken,
-                Elastic::Task => grants.task += taken,
-                Elastic::History => {}
+impl Share {
+    /// What it comes to in `budget`.
+    pub fn of(self, budget: Tokens) -> Tokens {
+        match self {
+            Self::Tokens(tokens) => tokens.min(budget),
+            Self::Percent(percent) => {
+                Tokens(budget.0 / 100 * u64::from(percent) + budget.0 % 100 * u64::from(percent) / 100)
             }
-            rest = rest.minus(taken);
         }
-        Ok(grants)
     }
+}
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Tokens(tokens) => tokens.serialize(serializer),
+            Self::Percent(percent) => serializer.collect_str(&format_args!("{percent}%")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a number of tokens, or a percentage such as \"25%\"")]
+        enum Form {
+            Tokens(Tokens),
+            Text(String),
+        }
+        let wrong = || de::Error::custom("a percentage is \"0%\" to \"100%\"");
+        match Form::deserialize(deserializer)? {
+            Form::Tokens(tokens) => Ok(Self::Tokens(tokens)),
+            Form::Text(text) => {
+                let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
+                percent.filter(|percent| *percent <= 100).map(Self::Percent).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+/// The shares of a part, all of them said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    pub(crate) min: Tokens,
+    pub(crate) max: Tokens,
+    pub(crate) priority: i32,
+    /// Which of two parts of the same priority is served first.
+    pub(crate) default_priority: i32,
 }

@@ -2,8 +2,16 @@
 
 use std::{cell::Cell, sync::Arc};
 
-use super::{history_cache::Group, utterance::Utterance, written::Writer};
-use crate::{count::Tokens, text::both_ends};
+use serde_json::{Value, json};
+
+use super::{
+    utterance::{Group, Kind, Utterance},
+    written::Writer,
+};
+use crate::{conversation::ToolCall, count::Tokens, text::both_ends};
+
+/// With more bytes of arguments than this besides their longest text, it is not enough to shorten that.
+const MUCH_BESIDES: usize = 1 << 10;
 
 /// A text may be so many tokens shorter than it might be: it is not worth counting it once more.
 const CLOSE: Tokens = Tokens(2);
@@ -51,7 +59,7 @@ fn ends_around(text: &str, note: &str, bytes: usize) -> String {
 }
 
 /// About `bytes` of `text` around `note`. `None` where that is not shorter.
-pub(super) fn without_middle(text: &str, note: &str, bytes: usize) -> Option<String> {
+fn without_middle(text: &str, note: &str, bytes: usize) -> Option<String> {
     (bytes.saturating_add(note.len()) < text.len()).then(|| ends_around(text, note, bytes))
 }
 
@@ -63,7 +71,7 @@ pub(super) fn shorten_evenly(writer: &Writer<'_>, group: &Group, whole: Tokens, 
     let mut of_bytes = |bytes: usize| {
         let (mut short, mut at) = (group.clone(), 0);
         for utterance in &mut short {
-            utterance.shorten_texts(bytes, |text, place| {
+            shorten_texts(utterance, bytes, |text, place| {
                 if notes.len() == at {
                     let tokens = writer.count.count(text);
                     notes.push(format!("[shortened here: it has {tokens} tokens; {place}]").into());
@@ -104,6 +112,67 @@ pub(super) fn shorten_evenly(writer: &Writer<'_>, group: &Group, whole: Tokens, 
         }
     }
     Some(best)
+}
+
+/// Shortens each text of an utterance that is longer than `bytes` to about that many; `note` says, for a text and how the
+/// whole of it can be fetched, what stands in the place of its middle. It is asked about every text, in order.
+fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&str, &str) -> Arc<str>) {
+    let entry = format!("fetch entry {}", utterance.seq);
+    let mut short = |text: &str, place: &str| {
+        let note = note(text, place);
+        without_middle(text, &note, bytes)
+    };
+    let mut shorten = |text: &mut Arc<str>, place: &str| {
+        if let Some(short) = short(text, place) {
+            *text = short.into();
+        }
+    };
+    match &mut utterance.kind {
+        Kind::Said { text, calls, expected, place, .. } => {
+            shorten(text, place);
+            expected.iter_mut().for_each(|expected| shorten(expected, place));
+            calls.iter_mut().for_each(|call| shorten_arguments(call, bytes, &mut |text| note(text, place)));
+        }
+        Kind::Result { text, place, .. } => shorten(text, place),
+        Kind::Verdict { reason, .. } => shorten(reason, &entry),
+        Kind::Outcomes(text) => {
+            if let Some(short) = short(text, &entry) {
+                *text = short;
+            }
+        }
+        Kind::LeftOut(_) => {}
+    }
+}
+
+/// The arguments of a call lose the middle of their longest text. Where there is much besides that, they are shown as one
+/// text, for they have to stay an object.
+fn shorten_arguments(call: &mut ToolCall, bytes: usize, note: &mut dyn FnMut(&str) -> Arc<str>) {
+    let whole = call.arguments_text();
+    let longest = longest_text(&mut call.arguments);
+    let around = |text: &str| whole.len().saturating_sub(serde_json::to_string(text).map_or(0, |quoted| quoted.len()));
+    match longest.map(|text| (around(text), text)).filter(|(around, _)| *around <= MUCH_BESIDES) {
+        Some((around, text)) => {
+            let note = note(text);
+            if let Some(short) = without_middle(text, &note, bytes.saturating_sub(around)) {
+                *text = short;
+            }
+        }
+        None => {
+            let note = note(&whole);
+            if let Some(short) = without_middle(&whole, &note, bytes) {
+                call.arguments = json!({"shortened": short});
+            }
+        }
+    }
+}
+
+fn longest_text(value: &mut Value) -> Option<&mut String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(values) => values.iter_mut().filter_map(longest_text).max_by_key(|text| text.len()),
+        Value::Object(fields) => fields.values_mut().filter_map(longest_text).max_by_key(|text| text.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
 }
 
 /// Shortens the texts of a group, the last ones first, until it fits in `allowed` or there is nothing left to shorten.

@@ -4,7 +4,7 @@ mod steps;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Body, Format, Layout, Prompt, Request, escape::TAGS, profile::Profile};
+use super::{Body, Format, Layout, Prompt, Request, profile::Profile, tags};
 use crate::{
     agent::Agent,
     conversation::{AddMessages, NewMessage, ToolCall},
@@ -25,9 +25,8 @@ fn items(prompt: &Prompt) -> String {
 }
 
 fn text_items(text: &str) -> Vec<String> {
-    let begins = |line: &str| line.strip_prefix('<').is_some_and(|line| TAGS.iter().any(|tag| line.starts_with(tag)));
-    let ends_part =
-        |line: &str| line.strip_prefix("</").is_some_and(|line| TAGS.iter().any(|tag| line.starts_with(tag)));
+    let begins = |line: &str| line.strip_prefix('<').is_some_and(|line| tags().any(|tag| line.starts_with(tag)));
+    let ends_part = |line: &str| line.strip_prefix("</").is_some_and(|line| tags().any(|tag| line.starts_with(tag)));
     let inside = ["<TOOL_CALL ", "<EXPECTED_OUTPUT"];
     let mut items: Vec<String> = Vec::new();
     let mut open = false;
@@ -539,7 +538,7 @@ fn nothing_that_is_said_opens_or_closes_a_section() {
                 texts.collect::<Vec<_>>().join("\n")
             }
         };
-        for tag in TAGS {
+        for tag in tags() {
             let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
             let count = |what: &str| written.to_uppercase().matches(what).count();
             assert_eq!(count(&open), count(&close), "{tag} in {written}");

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::shorten::without_middle;
 use crate::{
     conversation::{Message, Role, ToolCall},
     count::Tokens,
@@ -15,10 +12,10 @@ use crate::{
     text::Values,
 };
 
-/// With more bytes of arguments than this besides their longest text, it is not enough to shorten that.
-const MUCH_BESIDES: usize = 1 << 10;
+/// What is said together: a call with its results, or one thing alone.
+pub(super) type Group = Vec<Utterance>;
 
-/// One thing that was said, as the reader of a prompt is told of it.
+/// One thing that was said, as the reader of a prompt gets to know it.
 #[derive(Clone, Debug)]
 pub(super) struct Utterance {
     /// The entry that holds it.
@@ -93,36 +90,6 @@ impl Utterance {
         }
     }
 
-    /// Shortens each of its texts that is longer than `bytes` to about that many; `note` says, for a text and how the
-    /// whole of it can be fetched, what stands in the place of its middle. It is asked about every text, in order.
-    pub(super) fn shorten_texts(&mut self, bytes: usize, mut note: impl FnMut(&str, &str) -> Arc<str>) {
-        let entry = format!("fetch entry {}", self.seq);
-        let mut short = |text: &str, place: &str| {
-            let note = note(text, place);
-            without_middle(text, &note, bytes)
-        };
-        let mut shorten = |text: &mut Arc<str>, place: &str| {
-            if let Some(short) = short(text, place) {
-                *text = short.into();
-            }
-        };
-        match &mut self.kind {
-            Kind::Said { text, calls, expected, place, .. } => {
-                shorten(text, place);
-                expected.iter_mut().for_each(|expected| shorten(expected, place));
-                calls.iter_mut().for_each(|call| shorten_arguments(call, bytes, &mut |text| note(text, place)));
-            }
-            Kind::Result { text, place, .. } => shorten(text, place),
-            Kind::Verdict { reason, .. } => shorten(reason, &entry),
-            Kind::Outcomes(text) => {
-                if let Some(short) = short(text, &entry) {
-                    *text = short;
-                }
-            }
-            Kind::LeftOut(_) => {}
-        }
-    }
-
     /// About how many bytes of memory it takes.
     pub(super) fn bytes(&self) -> usize {
         let of_kind = match &self.kind {
@@ -151,37 +118,6 @@ impl Utterance {
             Kind::Result { call, .. } => call.as_deref(),
             _ => None,
         }
-    }
-}
-
-/// The arguments of a call lose the middle of their longest text. Where there is much besides that, they are told as one
-/// text, for they have to stay an object.
-fn shorten_arguments(call: &mut ToolCall, bytes: usize, note: &mut dyn FnMut(&str) -> Arc<str>) {
-    let whole = call.arguments_text();
-    let longest = longest_text(&mut call.arguments);
-    let around = |text: &str| whole.len().saturating_sub(serde_json::to_string(text).map_or(0, |quoted| quoted.len()));
-    match longest.map(|text| (around(text), text)).filter(|(around, _)| *around <= MUCH_BESIDES) {
-        Some((around, text)) => {
-            let note = note(text);
-            if let Some(short) = without_middle(text, &note, bytes.saturating_sub(around)) {
-                *text = short;
-            }
-        }
-        None => {
-            let note = note(&whole);
-            if let Some(short) = without_middle(&whole, &note, bytes) {
-                call.arguments = serde_json::json!({"shortened": short});
-            }
-        }
-    }
-}
-
-fn longest_text(value: &mut Value) -> Option<&mut String> {
-    match value {
-        Value::String(text) => Some(text),
-        Value::Array(values) => values.iter_mut().filter_map(longest_text).max_by_key(|text| text.len()),
-        Value::Object(fields) => fields.values_mut().filter_map(longest_text).max_by_key(|text| text.len()),
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Voice {
     Tool,
 }
 
-/// What a speech says to `reader`. Calls of other agents stand in the text; the reader's own do not.
+/// What an utterance says to `reader`. Calls of other agents stand in the text; the reader's own do not.
 pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Voice, String) {
     match &utterance.kind {
         Kind::Said { from, to, text, calls, expected, .. } => {
@@ -46,7 +46,7 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Voice, String) {
 /// What stands for the result of a call that has none.
 pub(super) const NO_RESULT: &str = "[there is no result]";
 
-/// A result whose call is not the reader's own, or is not shown, told as what it is.
+/// A result whose call is not the reader's own, or is not shown, shown as what it is.
 pub(super) fn loose_result(words: &str) -> String {
     format!("[result of a tool]\n{words}")
 }

@@ -78,7 +78,7 @@ impl Writer<'_> {
                 Written::messages(vec![message], tokens)
             }
             Format::Anthropic => {
-                let message = anthropic::told(text.trim_end());
+                let message = anthropic::unsaid(text.trim_end());
                 let tokens = anthropic::tokens(&message, self.count);
                 Written::messages(vec![message], tokens)
             }

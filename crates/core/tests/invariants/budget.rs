@@ -4,7 +4,7 @@ use callboard_core::{
     count::Tokens,
     error::Error,
     id::Seq,
-    prompt::{Body, Format, Layout, Prompt, Request, profile::Profile},
+    prompt::{Body, Format, Layout, Prompt, Request, profile::Profile, tags},
     state::State,
     step::offer::offer,
     testing::{Board, Pieces, Words},
@@ -140,10 +140,22 @@ fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCas
     };
     prop_assert!(is_right, "{} and {}: {:?}", recounted, prompt.tokens, prompt.body);
     prop_assert_eq!(prompt.parts.iter().map(|part| part.tokens).sum::<Tokens>(), prompt.tokens);
-    if let Body::Messages(messages) = &prompt.body {
-        check_calls(messages)?;
+    match &prompt.body {
+        Body::Messages(messages) => check_calls(messages)?,
+        Body::Text(text) => check_tags(text)?,
+        Body::Anthropic { .. } => {}
     }
     check_steps(prompt, board, agent)
+}
+
+/// Every tag that begins a line is one that a part of the layout says it writes, so that it is escaped in what is said.
+fn check_tags(text: &str) -> Result<(), TestCaseError> {
+    // A text that was shortened may end within a tag.
+    for line in text.lines().filter(|line| line.starts_with('<') && line.contains('>')) {
+        let name = line.trim_start_matches(['<', '/']);
+        prop_assert!(tags().any(|tag| name.starts_with(tag)), "no part says that it writes {}", line);
+    }
+    Ok(())
 }
 
 /// Sessions with steps say once, right before the task, where they are, and offer the tools that may be used now.

@@ -18,7 +18,7 @@ use callboard_tokens::context_window;
 
 use crate::{
     error::Error,
-    prompt_memory::Asked,
+    prompt_memory::ResolvedSpec,
     session::Session,
     sizes::{counter_for, sizes},
 };
@@ -56,8 +56,8 @@ impl Session {
     pub async fn prompt(&self, query: &PromptQuery) -> Result<Prompt, Error> {
         let wanted = self.wanted(query).await?;
         let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
-        prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.past).await?;
-        self.live.prompts.remember(wanted.asked.lane(), remembered);
+        prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
+        self.live.prompts.remember(wanted.spec.memory_key(), remembered);
         Ok(prompt)
     }
 
@@ -78,7 +78,7 @@ struct Wanted {
     profile: Profile,
     /// Whether the profile is not the session's.
     has_own_profile: bool,
-    asked: Asked,
+    spec: ResolvedSpec,
 }
 
 impl Wanted {
@@ -96,7 +96,7 @@ impl Wanted {
             None => prompt::default_thread(&View::new(&state, &viewer, sizes())?),
         };
         let profile = query.profile.clone().unwrap_or_else(|| state.session.settings.prompt.clone());
-        let asked = Asked {
+        let spec = ResolvedSpec {
             reader: agent.name.clone(),
             thread,
             layout: query.layout,
@@ -105,7 +105,7 @@ impl Wanted {
             task: query.task.clone(),
             vocabulary: count.vocabulary().to_owned(),
         };
-        Ok(Self { viewer, count, profile, has_own_profile: query.profile.is_some(), asked, state })
+        Ok(Self { viewer, count, profile, has_own_profile: query.profile.is_some(), spec, state })
     }
 
     fn view(&self) -> Result<View<'_>, Refusal> {
@@ -113,7 +113,7 @@ impl Wanted {
     }
 
     fn request(&self) -> Request<'_> {
-        let Asked { thread, layout, format, budget, task, .. } = &self.asked;
+        let ResolvedSpec { thread, layout, format, budget, task, .. } = &self.spec;
         Request {
             thread,
             layout: *layout,

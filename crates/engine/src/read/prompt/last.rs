@@ -14,19 +14,24 @@ use callboard_core::{
 use super::{PromptQuery, Wanted};
 use crate::{
     error::Error,
-    prompt_memory::{Asked, Past},
+    prompt_memory::{MadePrompts, ResolvedSpec},
     session::Session,
 };
 
 impl Session {
     /// How much of a prompt, from its beginning, is the same as in the prompt of the agent's last turn.
-    pub(super) async fn reusable(&self, wanted: &Wanted, pieces: &Pieces, past: &mut Past) -> Result<Tokens, Error> {
-        let Some(requested) = wanted.state.runs.last_requested(&wanted.asked.reader) else { return Ok(Tokens(0)) };
-        let last = match past.last(requested) {
+    pub(super) async fn reusable(
+        &self,
+        wanted: &Wanted,
+        pieces: &Pieces,
+        made: &mut MadePrompts,
+    ) -> Result<Tokens, Error> {
+        let Some(requested) = wanted.state.runs.last_requested(&wanted.spec.reader) else { return Ok(Tokens(0)) };
+        let last = match made.last(requested) {
             Some(known) => known,
             None => {
-                let found = self.pieces_of_turn(requested, &wanted.asked).await?;
-                past.note_last(requested, found.clone());
+                let found = self.pieces_of_turn(requested, &wanted.spec).await?;
+                made.note_last(requested, found.clone());
                 found
             }
         };
@@ -35,7 +40,7 @@ impl Session {
 
     /// The pieces of the prompt that the entry `requested` noted. None where it has nothing in common with one in this
     /// form, or cannot be made again, since it was laid out otherwise than prompts are now.
-    async fn pieces_of_turn(&self, requested: Seq, now: &Asked) -> Result<Option<Arc<Pieces>>, Error> {
+    async fn pieces_of_turn(&self, requested: Seq, now: &ResolvedSpec) -> Result<Option<Arc<Pieces>>, Error> {
         let entry = match self.live.newer(requested.previous(), requested).as_deref() {
             Some([entry]) => Some((**entry).clone()),
             _ => self.entry(requested).await?,
@@ -48,7 +53,7 @@ impl Session {
         if !is_alike || prompt.format != now.format.name() {
             return Ok(None);
         }
-        let asked = Asked {
+        let spec = ResolvedSpec {
             reader: turn.agent.clone(),
             thread: asked.thread,
             layout,
@@ -57,24 +62,27 @@ impl Session {
             task: asked.task,
             vocabulary: prompt.vocabulary.clone(),
         };
-        let made = self.live.prompts.recall(&asked.lane()).and_then(|known| known.past.made(prompt.at, &asked));
-        match made {
-            Some(pieces) => Ok(Some(pieces)),
-            None => self.make_again(&turn, asked).await,
+        // Whoever made the prompt for the turn remembers its pieces. It is made again only where that was forgotten:
+        // after a restart, on another server, or where the memory is full.
+        let known = self.live.prompts.recall(&spec.memory_key());
+        let made = known.as_ref().and_then(|known| known.made.made(prompt.at, &spec));
+        match made.map(Some).or_else(|| known.and_then(|known| known.made.last(requested))) {
+            Some(pieces) => Ok(pieces),
+            None => self.make_again(&turn, spec).await,
         }
     }
 
     /// Makes the prompt of a turn again.
-    async fn make_again(&self, turn: &TurnRequested, asked: Asked) -> Result<Option<Arc<Pieces>>, Error> {
+    async fn make_again(&self, turn: &TurnRequested, spec: ResolvedSpec) -> Result<Option<Arc<Pieces>>, Error> {
         let query = PromptQuery {
-            agent: Some(asked.reader),
-            thread: Some(asked.thread),
-            layout: asked.layout,
+            agent: Some(spec.reader),
+            thread: Some(spec.thread),
+            layout: spec.layout,
             model: Some(turn.model.clone()),
-            budget: Some(asked.budget),
+            budget: Some(spec.budget),
             at: Some(turn.prompt.at),
-            format: asked.format,
-            task: asked.task,
+            format: spec.format,
+            task: spec.task,
             ..PromptQuery::default()
         };
         let made = match self.wanted(&query).await {

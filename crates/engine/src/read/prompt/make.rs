@@ -1,4 +1,4 @@
-//! Making a prompt: of what is remembered of the last one and what was said since, or else of the journal.
+//! Ingredients a prompt: of what is remembered of the last one and what was said since, or else of the journal.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
@@ -16,7 +16,7 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    prompt_memory::{Past, Remembered},
+    prompt_memory::{MadePrompts, Remembered},
     session::Session,
 };
 
@@ -32,22 +32,22 @@ const LONG_BYTES: usize = 64 << 10;
 /// A prompt of so many tokens, or with context sets of so many, is made off the runtime: it takes as long to copy.
 const LONG_TOKENS: Tokens = Tokens(1 << 18);
 
-/// A prompt in the making.
+/// What a prompt is made from, as far as it is at hand.
 #[derive(Default)]
-struct Making {
-    /// What the reader was told.
+struct Ingredients {
+    /// What was said that the reader may know.
     history: Option<HistoryCache>,
     /// What was said since then, and how long it is.
     newer: Option<Tail>,
     newer_bytes: usize,
     /// The newest entries of the conversation, as far back as they had to be read now.
     tail: Tail,
-    /// Whether the reader has still to be told of the tail.
+    /// Whether the history cache has still to read the tail.
     has_older: bool,
     /// How many entries are read next.
     page: usize,
     values: Values,
-    past: Past,
+    made: MadePrompts,
     /// Whether something was read from the store since the state was taken.
     was_read: bool,
 }
@@ -55,45 +55,50 @@ struct Making {
 impl Session {
     /// Makes a prompt, and says what is to be remembered of it.
     pub(super) async fn make(&self, wanted: &Arc<Wanted>) -> Result<(Prompt, Arc<Pieces>, Remembered), Error> {
-        let mut making = self.begin(wanted).await?;
+        let mut ingredients = self.begin(wanted).await?;
         loop {
             let built;
-            (built, making) = making.go_on(wanted).await?;
+            (built, ingredients) = ingredients.go_on(wanted).await?;
             match built {
                 Ok((prompt, pieces)) => {
-                    if making.was_read {
+                    if ingredients.was_read {
                         self.live.confirm(&wanted.state).await?;
                     }
                     let pieces = Arc::new(pieces);
-                    let remembered = making.finish(wanted, &pieces)?;
+                    let remembered = ingredients.finish(wanted, &pieces)?;
                     return Ok((prompt, pieces, remembered));
                 }
                 Err(Lacking::Refused(error)) => return Err(error.into()),
                 Err(Lacking::Values(hashes)) => {
-                    making.values.extend(self.values(hashes).await?);
-                    making.was_read = true;
+                    ingredients.values.extend(self.values(hashes).await?);
+                    ingredients.was_read = true;
                 }
-                Err(Lacking::Older) => self.read_older(wanted, &mut making).await?,
+                Err(Lacking::Older) => self.read_older(wanted, &mut ingredients).await?,
             }
         }
     }
 
     /// Begins with what is remembered and what was said since, or with the newest page.
-    async fn begin(&self, wanted: &Wanted) -> Result<Making, Error> {
-        let mut making = Making { page: wanted.page()?, ..Making::default() };
-        if let Some(remembered) = self.live.prompts.recall(&wanted.asked.lane()) {
-            (making.values, making.past) = (remembered.values.clone(), remembered.past.clone());
-            if self.read_newer(wanted, &remembered, &mut making).await? {
-                making.history = Some(remembered.history.clone());
-                return Ok(making);
+    async fn begin(&self, wanted: &Wanted) -> Result<Ingredients, Error> {
+        let mut ingredients = Ingredients { page: wanted.page()?, ..Ingredients::default() };
+        if let Some(remembered) = self.live.prompts.recall(&wanted.spec.memory_key()) {
+            (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
+            if self.read_newer(wanted, &remembered, &mut ingredients).await? {
+                ingredients.history = Some(remembered.history.clone());
+                return Ok(ingredients);
             }
         }
-        self.read_older(wanted, &mut making).await?;
-        Ok(making)
+        self.read_older(wanted, &mut ingredients).await?;
+        Ok(ingredients)
     }
 
     /// Reads what was said since something was remembered, and says whether that is of use.
-    async fn read_newer(&self, wanted: &Wanted, known: &Remembered, making: &mut Making) -> Result<bool, Error> {
+    async fn read_newer(
+        &self,
+        wanted: &Wanted,
+        known: &Remembered,
+        ingredients: &mut Ingredients,
+    ) -> Result<bool, Error> {
         let head = wanted.state.head.seq;
         if known.through > head || !known.history.is_of(&wanted.view()?, &wanted.request(), wanted.count) {
             return Ok(false);
@@ -102,29 +107,29 @@ impl Session {
         if let Some(entries) = self.live.newer(known.through, head) {
             let said = || entries.iter().filter(|entry| source.has(&entry.header));
             newer.extend(said().map(|entry| &**entry))?;
-            making.newer_bytes = said().map(|entry| entry.data.len()).sum();
+            ingredients.newer_bytes = said().map(|entry| entry.data.len()).sum();
         } else {
             let entries = self.read(&source, known.through.next()..head.next(), Order::Forward, LARGEST_PAGE).await?;
-            making.was_read = true;
+            ingredients.was_read = true;
             if entries.len() == LARGEST_PAGE {
                 // So much is new that little of what is remembered would be shown.
                 return Ok(false);
             }
             newer.extend(&entries)?;
-            making.newer_bytes = entries.iter().map(|entry| entry.data.len()).sum();
+            ingredients.newer_bytes = entries.iter().map(|entry| entry.data.len()).sum();
         }
-        making.newer = Some(newer);
+        ingredients.newer = Some(newer);
         Ok(true)
     }
 
     /// Reads an older page, or the newest one where none was read yet.
-    async fn read_older(&self, wanted: &Wanted, making: &mut Making) -> Result<(), Error> {
-        let before = making.tail.before(wanted.state.head.seq);
-        let older = self.read(&wanted.source()?, Seq(1)..before, Order::Backward, making.page).await?;
-        making.tail.complete = older.len() < making.page;
-        making.tail.extend_back(&older)?;
-        making.page = LARGEST_PAGE.min(making.page * 4);
-        (making.has_older, making.was_read) = (true, true);
+    async fn read_older(&self, wanted: &Wanted, ingredients: &mut Ingredients) -> Result<(), Error> {
+        let before = ingredients.tail.before(wanted.state.head.seq);
+        let older = self.read(&wanted.source()?, Seq(1)..before, Order::Backward, ingredients.page).await?;
+        ingredients.tail.complete = older.len() < ingredients.page;
+        ingredients.tail.extend_back(&older)?;
+        ingredients.page = LARGEST_PAGE.min(ingredients.page * 4);
+        (ingredients.has_older, ingredients.was_read) = (true, true);
         Ok(())
     }
 
@@ -136,7 +141,7 @@ impl Session {
 
 impl Wanted {
     fn source(&self) -> Result<Source, Refusal> {
-        Ok(Source::of(&self.view()?, &self.asked.thread))
+        Ok(Source::of(&self.view()?, &self.spec.thread))
     }
 
     /// How many entries will do for the budget, going by what messages have on average, and a quarter more.
@@ -147,12 +152,12 @@ impl Wanted {
         let (messages, tokens) =
             sizes.fold((0, 0), |(messages, tokens), size| (messages + size.messages, tokens + size.tokens.0));
         let average = (tokens / messages.max(1)).max(1);
-        let page = usize::try_from(self.asked.budget.0 / average / 4 * 5).unwrap_or(LARGEST_PAGE);
+        let page = usize::try_from(self.spec.budget.0 / average / 4 * 5).unwrap_or(LARGEST_PAGE);
         Ok(page.clamp(SMALLEST_PAGE, LARGEST_PAGE))
     }
 }
 
-impl Making {
+impl Ingredients {
     /// Tries to build it: off the runtime where that takes its time.
     async fn go_on(mut self, wanted: &Arc<Wanted>) -> Result<(Result<(Prompt, Pieces), Lacking>, Self), Error> {
         if !self.takes_long(wanted) {
@@ -165,7 +170,7 @@ impl Making {
 
     fn takes_long(&self, wanted: &Wanted) -> bool {
         let of_sets = wanted.state.sets.iter().map(|held| held.set.tokens).sum::<Tokens>();
-        let is_long = wanted.asked.budget > LONG_TOKENS || of_sets > LONG_TOKENS;
+        let is_long = wanted.spec.budget > LONG_TOKENS || of_sets > LONG_TOKENS;
         let is_shortened = self.history.as_ref().is_some_and(|history| history.longest_bytes() > LONG_BYTES);
         self.has_older || self.newer_bytes > LONG_BYTES || is_long || is_shortened
     }
@@ -194,8 +199,8 @@ impl Making {
         let sets: BTreeSet<_> = wanted.state.sets.iter().filter_map(|held| held.set.content.stored()).collect();
         self.values.retain(|hash, _| sets.contains(hash));
         if !wanted.has_own_profile {
-            self.past.note(through, wanted.asked.clone(), pieces.clone());
+            self.made.note(through, wanted.spec.clone(), pieces.clone());
         }
-        Ok(Remembered { history, through, values: self.values, past: self.past })
+        Ok(Remembered { history, through, values: self.values, made: self.made })
     }
 }

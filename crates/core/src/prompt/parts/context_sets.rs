@@ -2,29 +2,57 @@
 
 use std::sync::Arc;
 
-use super::{
-    escape::escape,
-    shorten::{shorten, water_level},
-    team::set_tag,
-};
+use super::{Changes, Content, Part, Rendered, Source};
 use crate::{
     agent::Team,
     context_set::{Held, SetView},
     count::{TokenCounter, Tokens},
     entry::Hash,
-    id::Seq,
+    prompt::{
+        Lacking,
+        assemble::Assembly,
+        escape::{attribute, escape},
+        share::{Share, Shares},
+        shorten::{shorten, water_level},
+    },
     text::Values,
     view::View,
 };
+
+pub(in crate::prompt) struct ContextSets;
+
+impl Part for ContextSets {
+    fn name(&self) -> &'static str {
+        "context_sets"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &["SHARED_CONTEXT_SETS", "CONTEXT_SET"]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<Shares> {
+        Some(Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(75)), priority: Some(2) })
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let sets = Sets::gather(from.view, from.values, from.writer.count).map_err(Lacking::Values)?;
+        Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
+    }
+}
 
 const OPEN: &str = "<SHARED_CONTEXT_SETS>\n";
 const CLOSE: &str = "</SHARED_CONTEXT_SETS>\n";
 
 /// The sets that the reader sees, those that were changed longest ago first: what changes often then spoils least of
 /// what a provider has cached.
-pub(super) struct Sets<'a> {
+struct Sets<'a> {
     sets: Vec<Shown<'a>>,
     count: &'a dyn TokenCounter,
+    granted: Tokens,
 }
 
 /// One set: its tag, and what stands in it where it is shown.
@@ -35,16 +63,9 @@ struct Shown<'a> {
     whole: Tokens,
 }
 
-/// The part as it came out.
-pub(super) struct Rendered {
-    pub(super) pieces: Vec<(String, Tokens)>,
-    pub(super) shortened: Vec<String>,
-    pub(super) shows: Vec<Seq>,
-}
-
 impl<'a> Sets<'a> {
     /// Gathers the sets, or says which long texts have to be read first.
-    pub(super) fn gather(view: &View<'a>, values: &Values, count: &'a dyn TokenCounter) -> Result<Self, Vec<Hash>> {
+    fn gather(view: &View<'a>, values: &Values, count: &'a dyn TokenCounter) -> Result<Self, Vec<Hash>> {
         let mut lacking = Vec::new();
         let mut sets = Vec::new();
         for set in view.sets() {
@@ -71,21 +92,21 @@ impl<'a> Sets<'a> {
         for shown in &mut sets {
             shown.whole = count.count(&shown.render(shown.content.as_deref()));
         }
-        Ok(Self { sets, count })
+        Ok(Self { sets, count, granted: Tokens(0) })
     }
 
     /// What the part needs to show everything.
-    pub(super) fn whole(&self) -> Tokens {
+    fn whole(&self) -> Tokens {
         self.frame() + self.sets.iter().map(|shown| shown.whole).sum()
     }
 
     /// What the part needs to name every set at the least.
-    pub(super) fn least(&self) -> Tokens {
+    fn names(&self) -> Tokens {
         self.frame() + self.sets.iter().map(|shown| self.named(shown).1.min(shown.whole)).sum()
     }
 
     fn frame(&self) -> Tokens {
-        if self.sets.is_empty() { Tokens(0) } else { self.count.count(OPEN) + self.count.count(CLOSE) }
+        self.count.count(OPEN) + self.count.count(CLOSE)
     }
 
     /// A set whose content is left out, and says so.
@@ -94,31 +115,6 @@ impl<'a> Sets<'a> {
         let text = shown.render(shown.content.as_ref().map(|_| note.as_str()));
         let tokens = self.count.count(&text);
         (text, tokens)
-    }
-
-    /// Renders the part in at most `allowed`, which is not less than [`least`](Self::least). Where it is not enough, the
-    /// largest sets are shortened to the same size.
-    pub(super) fn render(&self, allowed: Tokens) -> Rendered {
-        let mut rendered = Rendered { pieces: Vec::new(), shortened: Vec::new(), shows: Vec::new() };
-        if self.sets.is_empty() {
-            return rendered;
-        }
-        rendered.pieces.push((OPEN.to_owned(), self.count.count(OPEN)));
-        let level = self.level(allowed.minus(self.frame()));
-        for shown in &self.sets {
-            let piece = if shown.whole <= level || shown.whole <= self.named(shown).1 {
-                (shown.render(shown.content.as_deref()), shown.whole)
-            } else {
-                rendered.shortened.push(shown.held.set.name.to_string());
-                self.shorten(shown, level)
-            };
-            rendered.pieces.push(piece);
-            if shown.content.is_some() {
-                rendered.shows.push(shown.held.seq);
-            }
-        }
-        rendered.pieces.push((CLOSE.to_owned(), self.count.count(CLOSE)));
-        rendered
     }
 
     /// The size down to which sets are shortened, so that all of them fit in `allowed`.
@@ -140,6 +136,39 @@ impl<'a> Sets<'a> {
                 (piece, tokens)
             },
         )
+    }
+}
+
+impl Content for Sets<'_> {
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
+        let whole = self.whole();
+        Ok(self.names().max(whole.min(min)).min(whole))
+    }
+
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
+        self.granted = self.whole().min(limit);
+        Ok(self.granted)
+    }
+
+    /// Where the room is not enough, the largest sets are shortened to the same size.
+    fn render(&self, prompt: &mut Assembly) -> Rendered {
+        let mut rendered = Rendered { tokens: self.frame(), ..Rendered::default() };
+        prompt.text(OPEN, self.count.count(OPEN));
+        let level = self.level(self.granted.minus(self.frame()));
+        for shown in &self.sets {
+            let (text, tokens) = if shown.whole <= level || shown.whole <= self.named(shown).1 {
+                (shown.render(shown.content.as_deref()), shown.whole)
+            } else {
+                rendered.omitted.push(shown.held.set.name.to_string());
+                self.shorten(shown, level)
+            };
+            prompt.text(&text, tokens);
+            rendered.tokens += tokens;
+            rendered.shows.extend(shown.content.is_some().then_some(shown.held.seq));
+        }
+        prompt.text(CLOSE, self.count.count(CLOSE));
+        rendered.shortened = !rendered.omitted.is_empty();
+        rendered
     }
 }
 
@@ -168,4 +197,10 @@ fn attributes(held: &Held, team: &Team, in_charge: bool, shown: bool) -> Vec<(&'
         attributes.push(("content", format!("{why}, {} tokens", held.set.tokens)));
     }
     attributes
+}
+
+/// The beginning of the tag that holds a context set.
+fn set_tag(name: &str, attributes: &[(&str, String)]) -> String {
+    let attributes: String = attributes.iter().map(|(key, value)| format!(" {key}=\"{}\"", attribute(value))).collect();
+    format!("<CONTEXT_SET name=\"{}\"{attributes}>", attribute(name))
 }

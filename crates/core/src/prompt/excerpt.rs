@@ -1,5 +1,5 @@
-//! The part that holds what was said before: the newest whole as far as there is room, and what is long shortened, so that
-//! one long message does not take the room of all others.
+//! What of a history is shown: the newest whole as far as there is room, and what is long shortened, so that one long
+//! message does not take the room of all others.
 
 use super::{
     Lacking,
@@ -46,7 +46,7 @@ pub(super) struct Excerpt {
     /// How many tokens each of the others may have.
     level: Tokens,
     /// What was said before this entry is left out.
-    pub(super) left_out: Option<Seq>,
+    left_out: Option<Seq>,
     pub(super) tokens: Tokens,
 }
 

@@ -1,8 +1,12 @@
 //! The part that says where the team is among its steps. It changes with each tool that is used, so it stands behind the
 //! history.
 
-use super::escape::{attribute, escape};
+use super::{Changes, Content, Part, Section, Source};
 use crate::{
+    prompt::{
+        Lacking,
+        escape::{attribute, escape},
+    },
     step::{Progress, Steps},
     view::View,
 };
@@ -10,9 +14,29 @@ use crate::{
 /// How many of the tools that were used are named: enough to see what was done last.
 const NAMED: usize = 8;
 
+pub(in crate::prompt) struct ActiveStep;
+
+impl Part for ActiveStep {
+    fn name(&self) -> &'static str {
+        "steps"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &["ACTIVE_STEP"]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Always
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        Ok(active(from.view).map(|step| Box::new(Section(from.writer.section(&step))) as Box<dyn Content>))
+    }
+}
+
 /// Where the team is among its steps: the active one, the tools that were used, and the one that is due. Nothing where
 /// the session has no steps.
-pub(super) fn active(view: &View<'_>) -> Option<String> {
+fn active(view: &View<'_>) -> Option<String> {
     let steps = &view.state.session.settings.steps;
     if steps.is_empty() {
         return None;

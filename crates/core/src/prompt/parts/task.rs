@@ -2,44 +2,80 @@
 
 use std::sync::Arc;
 
-use super::{
-    Format,
-    history_cache::{Piece, left_out_between},
-    shorten::{shorten_group, water_level},
-    utterance::{From, Kind, Utterance},
-    written::Writer,
+use super::{Changes, Content, Part, Rendered, Source};
+use crate::{
+    count::Tokens,
+    prompt::{
+        Format, Lacking,
+        assemble::Assembly,
+        history_cache::{Piece, left_out_between},
+        share::{Share, Shares},
+        shorten::{shorten_group, water_level},
+        utterance::{From, Kind, Utterance},
+        written::{Frame, Writer},
+    },
 };
-use crate::count::Tokens;
+
+pub(in crate::prompt) struct CurrentTask;
+
+const FRAME: Frame = ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n");
+
+impl Part for CurrentTask {
+    fn name(&self) -> &'static str {
+        "task"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &["CURRENT_TASK"]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Grows
+    }
+
+    fn shares(&self) -> Option<Shares> {
+        Some(Shares { min: Some(Share::Percent(25)), max: Some(Share::Percent(100)), priority: Some(3) })
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let unanswered = std::mem::take(&mut from.unanswered);
+        let task = Task::new(unanswered, from.request.task, from.writer);
+        Ok((!task.pieces.is_empty()).then(|| Box::new(task) as Box<dyn Content>))
+    }
+}
 
 /// How many texts of a task are shortened side by side, at the most.
 const LONG_TEXTS: u64 = 4;
 
 /// What is to be done: what was given, or what the reader has not answered.
-pub(super) struct Task<'a> {
+struct Task<'a> {
     pieces: Vec<Piece>,
     writer: Writer<'a>,
+    frame: Tokens,
+    /// Whether it stands in no thread.
+    is_given: bool,
     /// Whether something of it was shortened or left out.
-    pub(super) shortened: bool,
+    shortened: bool,
 }
 
 impl<'a> Task<'a> {
-    /// The task of a request: the one that is given, else what was told last, which is written.
-    pub(super) fn new(waiting: Vec<Piece>, given: Option<&str>, writer: Writer<'a>) -> Self {
+    /// The task of a request: the one that is given, else what was not answered, which is written.
+    fn new(unanswered: Vec<Piece>, given: Option<&str>, writer: Writer<'a>) -> Self {
         let pieces = match given {
             Some(text) => vec![Piece::of(vec![spoken(text, writer.format)], &writer)],
-            None => waiting,
+            None => unanswered,
         };
-        Self { pieces, writer, shortened: false }
+        Self { pieces, writer, frame: writer.frame(FRAME), is_given: given.is_some(), shortened: false }
     }
 
     /// The size of it.
-    pub(super) fn size(&self) -> Tokens {
+    fn size(&self) -> Tokens {
         sizes(&self.pieces).into_iter().sum()
     }
 
     /// Makes it fit in `allowed`, as far as that can be done: its longest texts are shortened, and where they are many,
     /// what was said between the question and the newest is left out.
-    pub(super) fn fit(&mut self, allowed: Tokens) {
+    fn fit(&mut self, allowed: Tokens) {
         if self.size() <= allowed {
             return;
         }
@@ -73,9 +109,10 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What is shown of it.
-    pub(super) fn shown(&self) -> &[Piece] {
-        &self.pieces
+    /// Its size with the tags around it.
+    fn whole(&self) -> Tokens {
+        let size = self.size();
+        if size > Tokens(0) { size + self.frame } else { size }
     }
 
     /// The first piece and the newest ones; what is between them is left out and says so.
@@ -87,6 +124,27 @@ impl<'a> Task<'a> {
             Piece::of(vec![note], &self.writer)
         });
         all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
+    }
+}
+
+impl Content for Task<'_> {
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.whole().min(min))
+    }
+
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
+        let taken = self.whole().min(limit);
+        self.fit(taken.minus(self.frame));
+        Ok(taken)
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> Rendered {
+        let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written().cloned()).collect();
+        let tokens = prompt.section(FRAME, self.frame, &shown);
+        let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
+        // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
+        let passes = self.is_given || self.shortened;
+        Rendered { tokens, omitted: Vec::new(), shortened: self.shortened, shows, passes }
     }
 }
 

@@ -1,13 +1,38 @@
 //! The part that names the context files which are meant for the reader. What they say is read where they are.
 
-use super::escape::escape;
-use crate::{agent::Agent, file::Held, view::View};
+use super::{Changes, Content, Part, Source, Whole};
+use crate::{
+    agent::Agent,
+    file::Held,
+    prompt::{Lacking, escape::escape},
+    view::View,
+};
 
 /// How many files are named: the newest.
 const NAMED: usize = 20;
 
+pub(in crate::prompt) struct Files;
+
+impl Part for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &["CONTEXT_FILES"]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        Ok(files(from.view, from.agent).and_then(|text| Whole::content(text, &from.writer)))
+    }
+}
+
 /// The files that are meant for the reader; nothing where there are none.
-pub(super) fn files(view: &View<'_>, agent: &Agent) -> Option<String> {
+fn files(view: &View<'_>, agent: &Agent) -> Option<String> {
     let mut files: Vec<&Held> = view.state.files.iter().filter(|held| held.file.is_for(&agent.name)).collect();
     files.sort_by_key(|held| held.seq);
     let more = files.len().saturating_sub(NAMED);

@@ -1,0 +1,160 @@
+//! The parts that prompts are made of. A part is a file in this folder, and a line in the list of each layout that has it.
+
+mod context_sets;
+mod duties;
+mod files;
+mod history;
+mod instructions;
+mod members;
+mod request;
+mod steps;
+mod task;
+
+use super::{
+    Lacking, Request,
+    assemble::Assembly,
+    excerpt::History,
+    history_cache::Piece,
+    share::Shares,
+    written::{Writer, Written},
+};
+use crate::{agent::Agent, count::Tokens, id::Seq, text::Values, view::View};
+
+pub(super) use self::{
+    context_sets::ContextSets,
+    duties::Duties,
+    files::Files,
+    history::ConversationHistory,
+    instructions::Instructions,
+    members::Members,
+    request::{Envelope, Tools},
+    steps::ActiveStep,
+    task::CurrentTask,
+};
+
+/// A part of prompts: what its name is, how much room it wants, and what it says.
+///
+/// History is the one special part: it is prepared before the parts say what they want, since the task is its end.
+pub(super) trait Part: Sync {
+    /// Its name in reports and profiles.
+    fn name(&self) -> &'static str;
+
+    /// The tags that it writes. Wherever they stand in what people and agents say, they are escaped.
+    fn tags(&self) -> &'static [&'static str];
+
+    /// How often it changes. A layout begins with what changes least, for a provider's cache keeps the beginning.
+    fn changes(&self) -> Changes;
+
+    /// How it shares the budget where a profile does not say so; none where it is always there in full.
+    fn shares(&self) -> Option<Shares> {
+        None
+    }
+
+    /// What it has to say in a prompt; nothing where it is not in it.
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking>;
+}
+
+/// How often a part changes from one turn of an agent to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Changes {
+    /// Hardly ever.
+    Seldom,
+    /// Now and then, as the work goes on.
+    Sometimes,
+    /// It goes on where it ended.
+    Grows,
+    /// With each turn.
+    Always,
+}
+
+/// What a part says in a prompt.
+pub(super) trait Content {
+    /// What it cannot do without, where `min` is set aside for it.
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking>;
+
+    /// Decides how it is shown in at most `limit` tokens, which is not below the least. What of it is taken.
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking>;
+
+    /// Puts it into a prompt, as it was settled.
+    fn render(&self, prompt: &mut Assembly) -> Rendered;
+}
+
+/// What became of a part.
+#[derive(Default)]
+pub(super) struct Rendered {
+    pub(super) tokens: Tokens,
+    /// What of it was left out, by name.
+    pub(super) omitted: Vec<String>,
+    /// Whether something of it was shortened or left out.
+    pub(super) shortened: bool,
+    /// The entries that it shows.
+    pub(super) shows: Vec<Seq>,
+    /// Whether the next prompt will say something else in its place.
+    pub(super) passes: bool,
+}
+
+/// What parts are made from.
+pub(super) struct Source<'a> {
+    pub(super) view: &'a View<'a>,
+    pub(super) agent: &'a Agent,
+    pub(super) request: &'a Request<'a>,
+    pub(super) writer: Writer<'a>,
+    /// What was read for the prompt.
+    pub(super) values: &'a Values,
+    /// What was said before the task.
+    pub(super) history: Option<History<'a>>,
+    /// What was said that the reader has not answered.
+    pub(super) unanswered: Vec<Piece>,
+}
+
+/// A text that is there in full.
+struct Whole {
+    text: String,
+    tokens: Tokens,
+}
+
+/// What has a place of its own among what was said, and is there in full.
+struct Section(Written);
+
+impl Whole {
+    /// `text` begins with a tag and ends with a line end, so that its tokens add up with those of its neighbours.
+    fn content<'a>(text: String, writer: &Writer<'_>) -> Option<Box<dyn Content + 'a>> {
+        let tokens = writer.count.count(&text);
+        Some(Box::new(Self { text, tokens }))
+    }
+}
+
+impl Content for Whole {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> Rendered {
+        prompt.text(&self.text, self.tokens);
+        Rendered { tokens: self.tokens, ..Rendered::default() }
+    }
+}
+
+impl Content for Section {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.0.tokens)
+    }
+
+    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.0.tokens)
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> Rendered {
+        prompt.add(&self.0);
+        Rendered { tokens: self.0.tokens, ..Rendered::default() }
+    }
+}
+
+/// A text in a tag.
+fn tagged(tag: &str, text: &str) -> String {
+    format!("<{tag}>\n{}\n</{tag}>\n", text.trim_end())
+}

@@ -1,0 +1,32 @@
+//! The part that says who the reader is and what its user wrote for it.
+
+use super::{Changes, Content, Part, Source, Whole, tagged};
+use crate::prompt::{Lacking, escape::escape};
+
+pub(in crate::prompt) struct Instructions;
+
+const TAG: &str = "AGENT_INSTRUCTIONS";
+
+impl Part for Instructions {
+    fn name(&self) -> &'static str {
+        "instructions"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[TAG]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let agent = from.agent;
+        let who = match &agent.title {
+            Some(title) => format!("You are {}, {}.", agent.name, escape(title)),
+            None => format!("You are {}.", agent.name),
+        };
+        let own = agent.instructions.as_deref().map(|text| format!("\n{}", escape(text))).unwrap_or_default();
+        Ok(Whole::content(tagged(TAG, &(who + &own)), &from.writer))
+    }
+}

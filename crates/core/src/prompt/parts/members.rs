@@ -1,0 +1,40 @@
+//! The part that names the members of the team.
+
+use super::{Changes, Content, Part, Source, Whole, tagged};
+use crate::{
+    agent::{Agent, Role},
+    prompt::{Lacking, escape::escape},
+};
+
+pub(in crate::prompt) struct Members;
+
+const TAG: &str = "TEAM_MEMBERS";
+
+impl Part for Members {
+    fn name(&self) -> &'static str {
+        "team"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[TAG]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let lines: Vec<_> = from.view.state.team.agents().map(|agent| line(agent, from.agent)).collect();
+        Ok(Whole::content(tagged(TAG, &lines.join("\n")), &from.writer))
+    }
+}
+
+fn line(agent: &Agent, reader: &Agent) -> String {
+    let role = match agent.role {
+        Role::Manager => "manager",
+        Role::Worker => "worker",
+    };
+    let title = agent.title.as_ref().map(|title| format!(": {}", escape(title))).unwrap_or_default();
+    let you = if agent.name == reader.name { " (you)" } else { "" };
+    format!("- {} ({role}){you}{title}", agent.name)
+}

@@ -1,0 +1,77 @@
+//! The parts of a request that are no text of the prompt, and cost tokens all the same.
+
+use super::{Changes, Content, Part, Rendered, Source};
+use crate::{
+    count::Tokens,
+    prompt::{Lacking, assemble::Assembly},
+};
+
+/// What the messages around the content cost.
+pub(in crate::prompt) struct Envelope;
+
+/// The tools that are offered with a prompt. A model reads them before all else.
+pub(in crate::prompt) struct Tools;
+
+impl Part for Envelope {
+    fn name(&self) -> &'static str {
+        "format"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        Ok(Beside::content(String::new(), from.writer.envelope()))
+    }
+}
+
+impl Part for Tools {
+    fn name(&self) -> &'static str {
+        "tools"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let tools = serde_json::to_string(from.writer.offered).unwrap_or_default();
+        Ok(Beside::content(tools, from.writer.tools()))
+    }
+}
+
+/// What stands beside the text of a prompt.
+struct Beside {
+    what: String,
+    tokens: Tokens,
+}
+
+impl Beside {
+    fn content<'a>(what: String, tokens: Tokens) -> Option<Box<dyn Content + 'a>> {
+        (tokens > Tokens(0)).then(|| Box::new(Self { what, tokens }) as Box<dyn Content>)
+    }
+}
+
+impl Content for Beside {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> Rendered {
+        prompt.beside(&self.what, self.tokens);
+        Rendered { tokens: self.tokens, ..Rendered::default() }
+    }
+}
