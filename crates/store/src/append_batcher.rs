@@ -3,6 +3,7 @@
 
 use std::{io, sync::Arc};
 
+use callboard_tasks::Supervisor;
 use tokio::{
     sync::{Mutex, mpsc, oneshot},
     task::JoinSet,
@@ -63,11 +64,12 @@ pub(crate) trait SendBatch: Clone + Send + Sync + 'static {
 
 impl AppendBatcher {
     /// Starts the tasks that send, which end with `tasks`.
-    pub(crate) fn start(tasks: &mut JoinSet<()>, sender: impl SendBatch) -> Self {
+    pub(crate) fn start(tasks: &mut JoinSet<()>, supervisor: &Supervisor, sender: impl SendBatch) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..IN_FLIGHT {
-            tasks.spawn(run(sender.clone(), waiting.clone()));
+            let (sender, waiting) = (sender.clone(), waiting.clone());
+            tasks.spawn(supervisor.keep("append batcher", move || run(sender.clone(), waiting.clone())));
         }
         Self(queue)
     }

@@ -89,16 +89,16 @@ impl PostgresStore {
     /// A schema with tables of another program is refused and stays as it is, and so is one that was written by a newer
     /// version ([`Error::WrittenByNewer`]).
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
-        let Settings { durability, clock } = settings;
+        let Settings { durability, clock, supervisor } = settings;
         let database = Database::new(Address::parse(url)?)?;
         let (durability, remarks) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(begin(&database).await?);
         let dead = Arc::new(Notify::new());
-        let mut tasks = Tasks::start(&database, &changes, &dead);
+        let mut tasks = Tasks::start(&supervisor, &database, &changes, &dead);
         let writer = Sender { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
-        let batcher = AppendBatcher::start(&mut tasks.0, writer);
+        let batcher = AppendBatcher::start(&mut tasks.0, &supervisor, writer);
         let time = ServerTime::default();
         Ok(Self {
             database,

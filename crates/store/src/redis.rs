@@ -83,9 +83,9 @@ impl RedisStore {
         let (durability, remarks) = server::check(&link, &address, settings.durability).await?;
         server::check_format(&link, &address).await?;
         let last_activity_at_open = sessions::last_activity(&link).await.map_err(unusable)?;
-        let changes = Changes::follow(&link, address.poll).await.map_err(unusable)?;
+        let changes = Changes::follow(&link, address.poll, &settings.supervisor).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
-        let batcher = AppendBatcher::start(&mut tasks, append::Sender(link.clone()));
+        let batcher = AppendBatcher::start(&mut tasks, &settings.supervisor, append::Sender(link.clone()));
         let shown = address.shown();
         Ok(Self { link, changes, durability, remarks, last_activity_at_open, shown, batcher, _tasks: tasks })
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use callboard_tasks::Supervisor;
+
 use crate::{Clock, Durability, Error, MemoryStore, PostgresStore, RedisStore, SqliteStore, Store, SystemClock, redis};
 
 /// What a store is told when it is opened.
@@ -12,11 +14,13 @@ pub struct Settings {
     pub durability: Durability,
     /// The clock that decides about expiry.
     pub clock: Arc<dyn Clock>,
+    /// Watches over the tasks and threads of the store.
+    pub supervisor: Supervisor,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { durability: Durability::Normal, clock: Arc::new(SystemClock) }
+        Self { durability: Durability::Normal, clock: Arc::new(SystemClock), supervisor: Supervisor::default() }
     }
 }
 

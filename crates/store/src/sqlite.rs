@@ -73,12 +73,12 @@ impl SqliteStore {
     /// written by a newer version ([`Error::WrittenByNewer`]).
     pub fn open(path: impl AsRef<Path>, settings: Settings) -> Result<Self, Error> {
         let path: Arc<Path> = PathBuf::from(path.as_ref()).into();
-        let Settings { durability, clock } = settings;
+        let Settings { durability, clock, supervisor } = settings;
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
         let failed = |fault: SqliteError| fault.during("opening the store", &path);
         let last_activity_at_open = sessions::last_activity(&connection).map_err(failed)?;
-        let writer = Writer::start(connection, durability, &path, clock.clone())?;
+        let writer = Writer::start(connection, durability, &path, clock.clone(), supervisor)?;
         let rows = RowCache::open(&path).map_err(failed)?;
         Ok(Self { readers: Readers::new(path), rows, writer, durability, clock, last_activity_at_open })
     }

@@ -15,6 +15,7 @@ use callboard_engine::{
     Board, LEASE,
     core::session::Ttl,
     store::{Lease, Store},
+    tasks::Supervisor,
 };
 use callboard_server::{Limits, ProjectFolder, Server, Settings, Tls};
 use serde_json::json;
@@ -44,7 +45,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
     let ttl = config::ttl()?;
     let listener = TcpListener::bind(&args.listen).await.map_err(|error| no_address(&args.listen, &error))?;
-    let store = callboard_store::open(&url, config::store_settings(global)).await?;
+    let store_settings = config::store_settings(global);
+    let supervisor = store_settings.supervisor.clone();
+    let store = callboard_store::open(&url, store_settings).await?;
     let folder = folder(&args, &url);
     let token_secret = folder.as_deref().map(token_key::read_or_make).transpose()?;
     let node = Node::of(folder.as_deref())?;
@@ -63,7 +66,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         models: Arc::new(config::endpoints()),
         runs: config::runs(node.name.clone()),
     };
-    let board = board(store.clone(), &args, ttl, &node);
+    let board = Board::new(store.clone(), board_settings(&args, ttl, &node, supervisor));
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
     store.remarks().iter().for_each(|remark| output.note(format!("mind: {remark}")));
@@ -76,11 +79,10 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn board(store: Arc<dyn Store>, args: &Serve, ttl: Ttl, node: &Node) -> Board {
+fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -> callboard_engine::Settings {
     let lease = Lease { holder: node.name.clone(), lasts: LEASE };
-    let settings =
-        callboard_engine::Settings { ttl, lease, sweep: args.sweep_seconds.0, ..callboard_engine::Settings::default() };
-    Board::new(store, settings)
+    let sweep = args.sweep_seconds.0;
+    callboard_engine::Settings { ttl, lease, sweep, supervisor, ..callboard_engine::Settings::default() }
 }
 
 /// The folder for what is not in the store: the one that is named, else that of the SQLite file. What is kept in memory

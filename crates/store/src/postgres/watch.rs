@@ -2,6 +2,7 @@
 
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
+use callboard_tasks::Supervisor;
 use tokio::{
     sync::Notify,
     task::JoinSet,
@@ -37,11 +38,19 @@ pub(super) struct Tasks(pub(super) JoinSet<()>);
 
 impl Tasks {
     /// Starts them. `dead` says that sessions were deleted here.
-    pub(super) fn start(database: &Database, changes: &Arc<Changes>, dead: &Arc<Notify>) -> Self {
+    pub(super) fn start(
+        supervisor: &Supervisor,
+        database: &Database,
+        changes: &Arc<Changes>,
+        dead: &Arc<Notify>,
+    ) -> Self {
         let mut tasks = JoinSet::new();
-        tasks.spawn(listen(database.address().clone(), changes.clone()));
-        tasks.spawn(tell(database.clone(), changes.clone()));
-        tasks.spawn(reclaim(database.clone(), dead.clone()));
+        let (address, heard) = (database.address().clone(), changes.clone());
+        tasks.spawn(supervisor.keep("Postgres listener", move || listen(address.clone(), heard.clone())));
+        let (others, told) = (database.clone(), changes.clone());
+        tasks.spawn(supervisor.keep("Postgres notifier", move || tell(others.clone(), told.clone())));
+        let (rows, dead) = (database.clone(), dead.clone());
+        tasks.spawn(supervisor.keep("Postgres deletion", move || reclaim(rows.clone(), dead.clone())));
         Self(tasks)
     }
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use callboard_core::id::SessionId;
+use callboard_tasks::Supervisor;
 use tokio::{
     sync::{Notify, broadcast},
     task::JoinHandle,
@@ -48,7 +49,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Reads from now on what others change.
-    pub(super) async fn follow(link: &Arc<Link>, poll: Duration) -> Result<Self, RedisFailure> {
+    pub(super) async fn follow(link: &Arc<Link>, poll: Duration, supervisor: &Supervisor) -> Result<Self, RedisFailure> {
         let sender = broadcast::Sender::new(WATCH_CAPACITY);
         let (doubt, watched) = (Arc::default(), Arc::new(Notify::new()));
         let seen = Seen::newest(link).await?;
@@ -62,7 +63,12 @@ impl Changes {
             all: false,
             in_vain: 0,
         };
-        Ok(Self { sender, doubt, watched, reader: tokio::spawn(reader.run()) })
+        let reader = Arc::new(tokio::sync::Mutex::new(reader));
+        let reading = supervisor.keep("Redis changes", move || {
+            let reader = reader.clone();
+            async move { reader.lock().await.run().await }
+        });
+        Ok(Self { sender, doubt, watched, reader: tokio::spawn(reading) })
     }
 
     /// Names a session that was changed here.
@@ -149,7 +155,7 @@ struct Reader {
 }
 
 impl Reader {
-    async fn run(mut self) {
+    async fn run(&mut self) {
         let mut connection = None;
         loop {
             if !self.link.is_native() && self.sender.receiver_count() == 0 {

@@ -4,6 +4,7 @@ use callboard_core::{
     audience::Audience,
     entry::{Actor, Draft, Header},
 };
+use callboard_tasks::Supervisor;
 use rusqlite::Connection;
 
 use super::*;
@@ -15,7 +16,7 @@ fn cramped(path: &Path, pages: i64) -> SqliteStore {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = file::open(&path, Durability::Normal).unwrap();
     db.pragma_update(None, "max_page_count", pages).unwrap();
-    let writer = Writer::start(db, Durability::Normal, &path, clock.clone()).unwrap();
+    let writer = Writer::start(db, Durability::Normal, &path, clock.clone(), Supervisor::default()).unwrap();
     let rows = RowCache::open(&path).unwrap();
     let (durability, last_activity_at_open) = (Durability::Normal, None);
     SqliteStore { readers: Readers::new(path), rows, writer, durability, clock, last_activity_at_open }

@@ -22,6 +22,7 @@ use std::{
 };
 
 use callboard_core::id::SessionId;
+use callboard_tasks::Supervisor;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
@@ -55,6 +56,7 @@ impl Writer {
         durability: Durability,
         path: &Arc<Path>,
         clock: Arc<dyn Clock>,
+        supervisor: Supervisor,
     ) -> Result<Self, Error> {
         let (queue, messages) = mpsc::channel();
         let changed = broadcast::Sender::new(WATCH_CAPACITY);
@@ -63,11 +65,11 @@ impl Writer {
         let connection = WriteConnection::new(db, changed.clone(), clock, path.clone()).map_err(started)?;
         let lock = Arc::new(WriteLock::new(connection));
         let log = file::connect_log(path, durability).map_err(started)?;
-        let checkpointer = Checkpointer::start(log, long, Arc::downgrade(&lock), path.clone())?;
+        let checkpointer = Checkpointer::start(log, long, Arc::downgrade(&lock), path.clone(), supervisor.clone())?;
         let thread = WriteThread::new(messages, lock.clone());
         let thread = std::thread::Builder::new()
             .name("callboard-store".into())
-            .spawn(move || thread.run())
+            .spawn(move || supervisor.thread("SQLite writer", || thread.run()))
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;

@@ -33,7 +33,7 @@ impl Postgres {
 
     /// What handles on it are told.
     pub(crate) fn settings(&self) -> Settings {
-        Settings { durability: Durability::Normal, clock: Arc::new(self.clock.clone()) }
+        Settings { durability: Durability::Normal, clock: Arc::new(self.clock.clone()), ..Settings::default() }
     }
 }
 

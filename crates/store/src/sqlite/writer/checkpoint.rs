@@ -13,6 +13,7 @@ use std::{
     thread::JoinHandle,
 };
 
+use callboard_tasks::Supervisor;
 use rusqlite::{Connection, Result as SqlResult};
 
 use super::lock::WriteLock;
@@ -32,6 +33,7 @@ impl Checkpointer {
         long: Receiver<()>,
         lock: Weak<WriteLock>,
         path: Arc<Path>,
+        supervisor: Supervisor,
     ) -> Result<Self, Error> {
         let run = move || {
             while long.recv().is_ok() {
@@ -40,7 +42,7 @@ impl Checkpointer {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("callboard-log".into()).spawn(run);
+        let thread = std::thread::Builder::new().name("callboard-log".into()).spawn(move || supervisor.thread("SQLite checkpointer", run));
         Ok(Self(Some(thread.map_err(|error| Error::failed("starting the thread for the log", error))?)))
     }
 }
