@@ -1,4 +1,5 @@
-//! What is asked of the dependencies: licences, sources, and that arrows between our own crates point down only.
+//! What is asked of the dependencies: licences, sources, and that arrows between our own crates point down only. Between
+//! the files of a crate there are no circles.
 //!
 //! Known vulnerabilities are not looked up: that needs a database from elsewhere.
 
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use crate::command;
+use crate::{cache, circles, command};
 
 /// Licences that a dependency may have.
 const LICENCES: &[&str] = &[
@@ -46,7 +47,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Checks all of it and names every fault.
 pub(crate) fn audit() -> anyhow::Result<()> {
-    eprintln!("licences, sources, arrows between crates (known vulnerabilities are not looked up)");
+    eprintln!("licences, sources, arrows between crates, circles of files (known vulnerabilities are not looked up)");
     let metadata =
         command::output(command::cargo().args(["metadata", "--format-version=1", "--all-features", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
@@ -54,6 +55,10 @@ pub(crate) fn audit() -> anyhow::Result<()> {
     let faults: BTreeSet<_> = packages.iter().flat_map(faults).collect();
     if !faults.is_empty() {
         bail!("dependencies:\n  {}", faults.into_iter().collect::<Vec<_>>().join("\n  "));
+    }
+    let circles = circles::circles(&cache::repository())?;
+    if !circles.is_empty() {
+        bail!("{}\nmove what both sides need into a file below them", circles.join("\n"));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 mod audit;
 mod cache;
 mod check;
+mod circles;
 mod command;
 mod compiler;
 mod demo;

@@ -1,0 +1,242 @@
+//! Files that import each other in a circle: none of them can be understood without the others.
+//!
+//! An arrow goes from a file to each file of the same crate that it names by `crate::…`, `super::…`, `self::…` or, in a
+//! `use`, by a module of its own. There is one exception. A file may name what the modules around it hold, its ancestors
+//! up to the root of the crate: parts belong to their whole, and `use super::X` is how Rust is written.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+
+/// A module, by the names from the root of its crate to it.
+type Module = Vec<String>;
+
+/// What each file of a crate imports.
+type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+
+/// The circles among the files of each crate below `root`, each in one line.
+pub(crate) fn circles(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let crates = fs::read_dir(root.join("crates"))?.collect::<Result<Vec<_>, _>>()?;
+    for folder in crates.iter().map(fs::DirEntry::path).chain([root.join("xtask")]) {
+        let mut files = BTreeMap::new();
+        read(&folder.join("src"), root, &mut Vec::new(), &mut files)?;
+        found.extend(circles_of(&arrows(&files)));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Reads the files of a folder, each with the module that it is.
+fn read(
+    folder: &Path,
+    root: &Path,
+    module: &mut Module,
+    files: &mut BTreeMap<Module, (PathBuf, String)>,
+) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        let is_root = module.is_empty() && matches!(name, "lib" | "main");
+        if !is_root {
+            module.push(name.to_owned());
+        }
+        if path.is_dir() {
+            read(&path, root, module, files)?;
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
+            let shown = path.strip_prefix(root).unwrap_or(&path).to_owned();
+            files.insert(module.clone(), (shown, fs::read_to_string(&path)?));
+        }
+        if !is_root {
+            module.pop();
+        }
+    }
+    Ok(())
+}
+
+fn arrows(files: &BTreeMap<Module, (PathBuf, String)>) -> Arrows {
+    let arrows_of = |module: &Module, text: &str| {
+        let own = |name: &str| files.contains_key(&[module.as_slice(), &[name.to_owned()]].concat());
+        let named = named(text, module, own);
+        let file_of = |path: Module| {
+            (0..=path.len())
+                .rev()
+                .find_map(|length| path.get(..length).filter(|it| files.contains_key(*it)).map(<[_]>::to_vec))
+        };
+        let others = named.into_iter().filter_map(file_of).filter(|other| !module.starts_with(other));
+        others.filter_map(|other| Some(files.get(&other)?.0.clone())).collect()
+    };
+    files.iter().map(|(module, (path, text))| (path.clone(), arrows_of(module, text))).collect()
+}
+
+/// The paths that a file names, from the root of the crate. `is_own` knows the modules right below it.
+fn named(text: &str, module: &Module, is_own: impl Fn(&str) -> bool) -> Vec<Module> {
+    let mut paths = Vec::new();
+    let mut rest = &*code(text);
+    let mut before = ' ';
+    while let Some(next) = rest.chars().next() {
+        let is_start = !before.is_alphanumeric() && !matches!(before, '_' | ':' | '$');
+        let word_end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if !is_start || word_end == 0 {
+            before = next;
+            rest = rest.get(next.len_utf8()..).unwrap_or_default();
+            continue;
+        }
+        let (word, after) = rest.split_at(word_end);
+        match word {
+            "crate" if after.starts_with("::") => tree(after, &mut Vec::new(), &mut paths),
+            "self" if after.starts_with("::") => tree(after, &mut module.clone(), &mut paths),
+            "super" if after.starts_with("::") => tree(after, &mut parent(module), &mut paths),
+            "use" => {
+                let path = after.trim_start();
+                let end = path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
+                if path.get(..end).is_some_and(&is_own) {
+                    tree(&format!("::{path}"), &mut module.clone(), &mut paths);
+                }
+            }
+            _ => {}
+        }
+        before = 'a';
+        rest = after;
+    }
+    paths
+}
+
+/// Reads `::a::{b, c::d}` on from `path`.
+fn tree(text: &str, path: &mut Module, paths: &mut Vec<Module>) {
+    let Some(rest) = text.strip_prefix("::").map(str::trim_start) else { return paths.push(path.clone()) };
+    if let Some(group) = rest.strip_prefix('{') {
+        for branch in branches(group) {
+            tree(&format!("::{branch}"), &mut path.clone(), paths);
+        }
+        return;
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let (name, rest) = rest.split_at(end);
+    match name {
+        "" => return paths.push(path.clone()),
+        "super" => drop(path.pop()),
+        "self" => {}
+        name => path.push(name.to_owned()),
+    }
+    tree(rest, path, paths);
+}
+
+/// The parts of a group up to its closing brace, without those of groups within it taken apart.
+fn branches(group: &str) -> Vec<&str> {
+    let (mut depth, mut from, mut branches) = (0_usize, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                branches.extend(group.get(from..at).map(str::trim).filter(|branch| !branch.is_empty()));
+                from = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    branches
+}
+
+fn parent(module: &Module) -> Module {
+    module.split_last().map(|(_, parent)| parent.to_vec()).unwrap_or_default()
+}
+
+/// A file without its comments and without the tests that end it.
+fn code(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// For each file that reaches itself, the shortest way, once for each circle of files.
+fn circles_of(arrows: &Arrows) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for start in arrows.keys().filter(|file| reaches(arrows, file, file).is_some()) {
+        if seen.contains(start) {
+            continue;
+        }
+        let is_with =
+            |file: &&PathBuf| reaches(arrows, start, file).is_some() && reaches(arrows, file, start).is_some();
+        let all: Vec<_> = arrows.keys().filter(is_with).collect();
+        seen.extend(all.iter().copied());
+        let way = reaches(arrows, start, start).unwrap_or_default();
+        let way: Vec<_> = way.iter().map(|file| file.display().to_string()).collect();
+        let more = if all.len() + 1 > way.len() { format!(" ({} files in all)", all.len()) } else { String::new() };
+        found.push(format!("files import each other in a circle: {}{more}", way.join(" -> ")));
+    }
+    found
+}
+
+/// The shortest way along arrows, of one arrow at least.
+fn reaches<'a>(arrows: &'a Arrows, from: &'a PathBuf, to: &PathBuf) -> Option<Vec<&'a PathBuf>> {
+    let mut ways = VecDeque::from([vec![from]]);
+    let mut seen = BTreeSet::new();
+    while let Some(way) = ways.pop_front() {
+        for next in way.last().and_then(|last| arrows.get(*last)).into_iter().flatten() {
+            let on = [way.as_slice(), &[next]].concat();
+            if next == to {
+                return Some(on);
+            }
+            if seen.insert(next) {
+                ways.push_back(on);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let file = |(name, text): &(&str, &str)| {
+            let module = name.split('/').filter(|name| *name != "lib").map(str::to_owned).collect();
+            (module, (PathBuf::from(name), (*text).to_owned()))
+        };
+        circles_of(&arrows(&files.iter().map(file).collect()))
+    }
+
+    #[test]
+    fn files_that_import_each_other_are_named_in_order() {
+        let circle = [
+            ("lib", "mod a;\nmod b;\nmod c;"),
+            ("a", "use std::io;\nuse crate::{b::{self, B}, other};"),
+            ("b", "fn f() { crate::c::g(1) }"),
+            ("c", "use super::a::A;\n\n#[cfg(test)]\nmod tests {\n    use crate::lonely::X;\n}\n"),
+            ("lonely", "use crate::a::A;"),
+        ];
+        assert_eq!(found(&circle), ["files import each other in a circle: a -> b -> c -> a"]);
+    }
+
+    #[test]
+    fn a_part_may_use_its_whole() {
+        assert_eq!(
+            found(&[("lib", "pub use a::A;"), ("a", "use self::b::B;"), ("a/b", "use super::A;\nuse crate::X;")]),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn a_circle_through_a_part_is_one() {
+        let files = [("a", "mod b;\npub use b::B;"), ("a/b", "use crate::c::C;"), ("c", "// crate::x\nuse crate::a;")];
+        assert_eq!(found(&files), ["files import each other in a circle: a -> a/b -> c -> a"]);
+    }
+
+    #[test]
+    fn what_only_reads_like_an_import_is_none() {
+        assert_eq!(
+            found(&[("a", "pub(crate) use crate::b::B;\n"), ("b", "/// See crate::a.\npub(crate) fn a() {}")]),
+            [""; 0]
+        );
+    }
+}
