@@ -2,8 +2,7 @@
 
 pub(crate) mod decide;
 pub mod facts;
-
-pub use decide::MAX_MESSAGES;
+pub mod said;
 
 use std::sync::Arc;
 
@@ -19,6 +18,9 @@ use crate::{
     text::{Text, Values},
     time::Timestamp,
 };
+
+/// How many messages one call adds at most.
+pub const MAX_MESSAGES: usize = 25_000;
 
 /// A message, as its entry holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +93,21 @@ pub struct MessageView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub expected_output: Option<Arc<str>>,
+}
+
+/// An answer was held against what was expected of it. The answer itself stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessageChecked {
+    /// The thread of the answer.
+    pub thread_id: ThreadId,
+    /// The answer.
+    pub message_id: MessageId,
+    /// The message that said what was expected.
+    pub criteria_of: MessageId,
+    /// Whether it is what was expected; `None` where that could not be found out.
+    pub valid: Option<bool>,
+    /// Why.
+    pub reason: Arc<str>,
 }
 
 /// The role of a message's author.

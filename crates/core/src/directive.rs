@@ -11,7 +11,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{audience::Audience, context_set::SetOutcome, error::Fault, form::Field, id::AgentName, text::shortened};
+use crate::{
+    audience::Audience,
+    context_set::SetOutcome,
+    error::Fault,
+    form::Field,
+    id::{AgentName, RunId, SetName},
+    text::{Text, shortened},
+};
 
 /// A directive, parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +37,35 @@ pub struct Directive {
     pub sets: Vec<Result<SetUpdate, SetOutcome>>,
     /// What the answer to the message is held against.
     pub expected_output: Option<Arc<str>>,
+}
+
+/// A directive was taken in. Its message is here only where it did not become a message of a thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    /// The run that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// How each update of a set came out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<SetOutcome>,
+    /// The recipient of its message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_to: Option<Recipient>,
+    /// What it said, outside of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Text>,
+    /// Whether it said that the work is done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workflow_complete: bool,
+    /// The form that it put before the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<SetName>,
+    /// What of it was not valid, and was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+    /// What of it could not be understood.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unparsed: Vec<String>,
 }
 
 /// The recipient of a message: a worker, or `user`.

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::{
     agent::Team,
     audience::{Audience, VisibilitySpan},
+    conversation::said::Said,
     entry::{Draft, Entry, Header, upcast},
     error::Error,
     state::State,
-    tail::Said,
     time::Timestamp,
     view::View,
 };

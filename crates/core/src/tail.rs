@@ -4,10 +4,8 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
-    conversation::Message,
-    conversation::facts::{MessageChecked, thread_subject},
-    directive::facts::Received,
-    directive::{self},
+    conversation::{facts::thread_subject, said::Said},
+    directive,
     entry::{Entry, Header},
     error::Error,
     event::{self, EventType},
@@ -77,17 +75,6 @@ pub struct Item {
     pub header: Arc<Header>,
     /// What it says.
     pub said: Said,
-}
-
-/// What an entry of a conversation says.
-#[derive(Clone, Debug)]
-pub enum Said {
-    /// A message.
-    Message(Arc<Message>),
-    /// A verdict on an answer.
-    Checked(Arc<MessageChecked>),
-    /// What came of a directive.
-    Directive(Arc<Received>),
 }
 
 impl Tail {

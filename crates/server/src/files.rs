@@ -1,7 +1,7 @@
 //! Context files of a project: what is seen of its folder comes into the journals of sessions, and folders go with their
 //! sessions. The folder is the truth: whoever writes it needs no server.
 
-mod watch;
+pub(crate) mod watch;
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use callboard_engine::{Board, Session};
 use callboard_files::{Error as FilesError, Found, Project, Query};
 use tokio::time::Instant;
 
-pub(crate) use self::watch::watch;
 use crate::{Error, problem::Problem, settings::ProjectFolder, turns::Turns};
 
 /// The folder of a project.

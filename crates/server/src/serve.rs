@@ -83,7 +83,7 @@ impl Server {
         self.tasks.spawn(self.app.supervisor().keep("project folder", move || {
             let app = app.clone();
             async move {
-                app.closing.run_until_cancelled(files::watch(app.clone())).await;
+                app.closing.run_until_cancelled(files::watch::watch(app.clone())).await;
             }
         }));
         tokio::select! {

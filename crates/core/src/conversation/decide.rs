@@ -8,7 +8,9 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
-    conversation::{AddMessages, Content, Message, MessageReceipt, NewContent, NewMessage, PutThread, Role},
+    conversation::{
+        AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutThread, Role,
+    },
     entry::Entry,
     error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
@@ -17,9 +19,6 @@ use crate::{
     text::{MAX_BYTES, Text},
     view::View,
 };
-
-/// How many messages one call adds at most.
-pub const MAX_MESSAGES: usize = 25_000;
 
 /// Says who sees a thread; makes it where there is none.
 impl Command for PutThread {

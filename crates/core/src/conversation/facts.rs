@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::Team,
     audience::Audience,
-    conversation::{Criteria, Message, Size, Thread},
+    conversation::{Criteria, Message, MessageChecked, Size, Thread, said::Said},
     entry::Header,
     error::Error,
     fact::{Description, Earlier, Fact, Seen, json, passing, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
-    tail::Said,
     time::Timestamp,
     view::View,
 };
@@ -61,21 +60,6 @@ pub struct MessageAdded(pub Message);
 pub struct ThreadUpdated {
     pub(crate) name: ThreadId,
     pub(crate) visible_to: Audience,
-}
-
-/// An answer was held against what was expected of it. The answer itself stays as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MessageChecked {
-    /// The thread of the answer.
-    pub thread_id: ThreadId,
-    /// The answer.
-    pub message_id: MessageId,
-    /// The message that said what was expected.
-    pub criteria_of: MessageId,
-    /// Whether it is what was expected; `None` where that could not be found out.
-    pub valid: Option<bool>,
-    /// Why.
-    pub reason: Arc<str>,
 }
 
 impl Fact for MessageAdded {

@@ -8,7 +8,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::Updated,
     context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
-    directive::facts::Received,
+    directive::Received,
     directive::{Direct, Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
     error::{ConflictKind, Error},
     form::Form,

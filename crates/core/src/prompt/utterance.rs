@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::{
+    conversation::said::Said,
     conversation::{Message, Role, ToolCall},
     count::Tokens,
-    directive::facts::Received,
+    directive::Received,
     entry::Hash,
     id::{AgentName, Seq, ThreadId},
-    tail::{Item, Said},
+    tail::Item,
     text::Values,
 };
 

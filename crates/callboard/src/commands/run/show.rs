@@ -5,7 +5,7 @@ use callboard_engine::core::{
     agent::Role as AgentRole,
     context_set::ContextSet,
     conversation::{Content, Message, Role, facts::MessageChecked},
-    directive::facts::Received,
+    directive::Received,
     entry::Actor,
     id::{AgentName, ThreadId},
     run::{

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use super::Duty;
 use crate::{
-    conversation::facts::MessageChecked,
+    conversation::MessageChecked,
     conversation::{self, Criteria, NewMessage, Role},
     decision::{DecisionBuilder, Undecided},
-    directive::facts::Received,
+    directive::Received,
     directive::{self, Directive, FormRequest, Reading, Recipient},
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
