@@ -9,6 +9,7 @@ pub(crate) mod decide;
 pub mod due;
 pub mod facts;
 pub mod next;
+pub(crate) mod outcome;
 mod sight;
 pub mod team;
 

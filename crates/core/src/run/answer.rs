@@ -1,17 +1,14 @@
 //! What follows from a model's answer, whatever kind of run it is: all of it lands in one append.
 
 use crate::{
-    conversation::{self, NewMessage, Role, ToolCall},
     decision::{DecisionBuilder, Undecided},
     entry::Actor,
     error::{ConflictKind, Error},
-    id::{AgentName, RunId, ThreadId},
-    json, rights,
-    run::decide::driven,
+    id::{AgentName, RunId},
+    rights,
     run::facts::{Ended, Paused, TurnAnswered, TurnFailed},
     run::sight::no_answer,
-    run::{Due, Halt, Status, TurnFailure, TurnReply, Wait},
-    step,
+    run::{Due, Halt, Run, Status, TurnFailure, TurnReply, team},
     text::Text,
 };
 
@@ -43,8 +40,10 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
         return Ok(());
     }
     let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
-    let duty = due.duty().ok_or_else(|| not_pending(&reply.run, reply.turn))?;
-    let outcome = duty.answer(decision, reply)?;
+    let outcome = match &due {
+        Due::Team(duty) => team::answer::answer(duty, decision, reply)?,
+        Due::Wait(_) => return Err(not_pending(&reply.run, reply.turn).into()),
+    };
     let said = match outcome.is_message {
         true => None,
         false => Some(Text::keep(&reply.text, "the answer", &mut decision.values)?),
@@ -88,53 +87,28 @@ fn not_pending(run: &RunId, turn: u64) -> Error {
     }
 }
 
-/// What an answer leads to.
-pub(crate) struct Outcome {
-    pub(super) due: Due,
-    /// Whether what was said became a message, so that it need not be kept twice.
-    pub(super) is_message: bool,
-    /// Whether nothing came of it.
-    pub(super) idle: bool,
-    /// Whether the work is done.
-    pub(super) completed: bool,
+/// The run, if it has not ended and nobody else has taken it over since `epoch`.
+pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Error> {
+    let run = unended(decision, run)?;
+    if run.epoch == epoch {
+        return Ok(run);
+    }
+    Err(Error::Conflict {
+        kind: ConflictKind::RunTakenOver,
+        what: format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node")),
+        hint: "leave it to that one",
+    })
 }
 
-impl Outcome {
-    pub(super) fn due(due: impl Into<Due>) -> Self {
-        Self { due: due.into(), is_message: false, idle: false, completed: false }
+/// The run, if it has not ended.
+pub(super) fn unended<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId) -> Result<&'a Run, Error> {
+    let run = decision.state.runs.get(run)?;
+    if !run.has_ended() {
+        return Ok(run);
     }
-}
-
-/// Notes the calls of tools that the steps allow, each as a use of its tool; the others get their refusal as result. Says
-/// for which results the run has to wait, if for any.
-pub(super) fn call_tools(
-    decision: &mut DecisionBuilder<'_>,
-    thread: &ThreadId,
-    agent: &AgentName,
-    calls: Vec<ToolCall>,
-) -> Result<Option<Wait>, Undecided> {
-    if decision.state.session.settings.steps.is_empty() {
-        return Ok(Some(Wait::Tools { agent: agent.clone(), calls }));
-    }
-    let (mut allowed, mut refused) = (Vec::new(), Vec::new());
-    for call in calls {
-        match step::decide::call(decision, &call.name.as_str().into()) {
-            Ok(()) => allowed.push(call),
-            Err(reason) => refused.push(NewMessage {
-                tool_call_id: Some(call.id),
-                ..NewMessage::text(Role::Tool, format!("[not done: {reason}]"))
-            }),
-        }
-    }
-    conversation::decide::say(decision, thread, &refused)?;
-    Ok((!allowed.is_empty()).then(|| Wait::Tools { agent: agent.clone(), calls: allowed }))
-}
-
-/// The call, with arguments that can be read back: those that are nested too deep are kept as the text that they are.
-pub(super) fn readable(call: &ToolCall) -> ToolCall {
-    let arguments = match &call.arguments {
-        deep if !json::is_shallow(deep) => deep.to_string().into(),
-        arguments => arguments.clone(),
-    };
-    ToolCall { arguments, ..call.clone() }
+    Err(Error::Conflict {
+        kind: ConflictKind::RunEnded,
+        what: format!("the run {} has ended", run.id),
+        hint: "start another one",
+    })
 }

@@ -13,7 +13,8 @@ use crate::{
     run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
     run::{
         CancelRun, ClaimRun, Due, Epoch, Halt, NewRun, PauseRun, ResumeRun, Run, Status, ToolResults, TurnFailure,
-        TurnReply, TurnRequest, Wait, answer,
+        TurnReply, TurnRequest, Wait,
+        answer::{self, driven, unended},
     },
 };
 
@@ -131,7 +132,7 @@ impl Command for ToolResults {
 
 fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
     rights::in_charge(decision, "start a run")?;
-    new.kind.rules().check_start(&decision.state)?;
+    new.kind.rules().check_start(&decision.state.team)?;
     if new.input.trim().is_empty() {
         return Err(Error::invalid("/input", "say what the team is to do").into());
     }
@@ -216,30 +217,4 @@ fn tool_results(
     };
     let messages: Vec<_> = results.iter().map(message).collect();
     conversation::decide::say(decision, &ThreadId::of_agent(&agent), &messages)
-}
-
-/// The run, if it has not ended.
-fn unended<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId) -> Result<&'a Run, Error> {
-    let run = decision.state.runs.get(run)?;
-    if !run.has_ended() {
-        return Ok(run);
-    }
-    Err(Error::Conflict {
-        kind: ConflictKind::RunEnded,
-        what: format!("the run {} has ended", run.id),
-        hint: "start another one",
-    })
-}
-
-/// The run, if it has not ended and nobody else has taken it over since `epoch`.
-pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Error> {
-    let run = unended(decision, run)?;
-    if run.epoch == epoch {
-        return Ok(run);
-    }
-    Err(Error::Conflict {
-        kind: ConflictKind::RunTakenOver,
-        what: format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node")),
-        hint: "leave it to that one",
-    })
 }

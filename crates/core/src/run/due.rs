@@ -8,13 +8,10 @@ use serde_json::Value;
 
 use crate::{
     agent::Team,
-    command::Undecided,
     conversation::ToolCall,
-    decision::DecisionBuilder,
     error::Error,
     id::{AgentName, SetName, ThreadId},
-    run::{Kind, TurnReply, answer::Outcome, team},
-    state::State,
+    run::{Kind, team},
 };
 
 /// What is due in a run.
@@ -100,15 +97,12 @@ pub(crate) trait IsDuty {
 
     /// The same without what its author said, of which it shows the faults to the author alone.
     fn outcome(&self, is_author: bool) -> Due;
-
-    /// Takes in the answer, and says what it leads to.
-    fn answer(&self, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided>;
 }
 
 /// What a kind of run makes of what happens.
 pub(crate) trait Rules {
     /// Refuses to start a run where it could not be done.
-    fn check_start(&self, state: &State) -> Result<(), Error>;
+    fn check_start(&self, team: &Team) -> Result<(), Error>;
 
     /// What is due at first, and where nobody knows better: when the user has spoken, or an agent that was waited for has
     /// left.

@@ -1,6 +1,6 @@
 //! The work of a team: a manager directs workers, says what forms ask for, and holds answers against what it expected.
 
-mod answer;
+pub(super) mod answer;
 mod task;
 
 use std::sync::Arc;
@@ -9,17 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    command::Undecided,
-    decision::DecisionBuilder,
+    agent::Team,
     directive::schema,
     error::{ConflictKind, Error, Fault},
     id::{AgentName, MessageId, SetName, ThreadId},
     run::{
-        Due, Output, Turn, TurnReply, Who,
-        answer::Outcome,
+        Due, Output, Turn, Who,
         due::{self, IsDuty, hidden},
     },
-    state::State,
 };
 
 /// What is due in the work of a team.
@@ -130,27 +127,14 @@ impl IsDuty for Duty {
             duty => duty.clone(),
         })
     }
-
-    fn answer(&self, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided> {
-        match self {
-            Self::Directive | Self::Answered { .. } => answer::direct(decision, reply, false),
-            Self::Repair { .. } => answer::direct(decision, reply, true),
-            Self::Form { request } => answer::fill_form(decision, reply, request),
-            Self::Work { agent } => answer::work(decision, reply, agent),
-            Self::Check { thread, criteria_of, message_id, .. } => {
-                answer::check(decision, reply, thread, criteria_of, message_id);
-                Ok(Outcome::due(Self::Directive))
-            }
-        }
-    }
 }
 
 /// The rules of a team's run.
 pub(super) struct Rules;
 
 impl due::Rules for Rules {
-    fn check_start(&self, state: &State) -> Result<(), Error> {
-        if state.team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
+    fn check_start(&self, team: &Team) -> Result<(), Error> {
+        if team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
     }
 
     fn first(&self) -> Due {

@@ -14,17 +14,27 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::answer::{Outcome, call_tools, readable},
+    run::outcome::{Outcome, call_tools, readable},
     run::{Due, TurnReply, Wait},
     text::shortened,
 };
 
+/// Takes in the answer to what was due, and says what it leads to.
+pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided> {
+    match duty {
+        Duty::Directive | Duty::Answered { .. } => direct(decision, reply, false),
+        Duty::Repair { .. } => direct(decision, reply, true),
+        Duty::Form { request } => fill_form(decision, reply, request),
+        Duty::Work { agent } => work(decision, reply, agent),
+        Duty::Check { thread, criteria_of, message_id, .. } => {
+            check(decision, reply, thread, criteria_of, message_id);
+            Ok(Outcome::due(Duty::Directive))
+        }
+    }
+}
+
 /// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
-pub(super) fn direct(
-    decision: &mut DecisionBuilder<'_>,
-    reply: &TurnReply,
-    is_repair: bool,
-) -> Result<Outcome, Undecided> {
+fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool) -> Result<Outcome, Undecided> {
     let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &decision.state.team);
     faults.extend(directive::read::contradictions(&directive));
     if reply.cut_off {
@@ -116,11 +126,7 @@ fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) ->
 }
 
 /// Puts the form before the user that the manager described, or one text field where it cannot be made out.
-pub(super) fn fill_form(
-    decision: &mut DecisionBuilder<'_>,
-    reply: &TurnReply,
-    request: &Arc<str>,
-) -> Result<Outcome, Undecided> {
+fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
     let plain = Directive {
         is_info_request: true,
@@ -136,11 +142,7 @@ pub(super) fn fill_form(
 
 /// Takes in what a worker said: its answer goes to its thread, and then to the manager, by way of a check where the
 /// message that it answers says what is expected. Tools that it calls come first.
-pub(super) fn work(
-    decision: &mut DecisionBuilder<'_>,
-    reply: &TurnReply,
-    agent: &AgentName,
-) -> Result<Outcome, Undecided> {
+fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
     let text: Arc<str> = match reply.cut_off {
         true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
@@ -166,7 +168,7 @@ pub(super) fn work(
 }
 
 /// Takes in the verdict on an answer. It stands beside the answer, which stays as it is.
-pub(super) fn check(
+fn check(
     decision: &mut DecisionBuilder<'_>,
     reply: &TurnReply,
     thread: &ThreadId,
