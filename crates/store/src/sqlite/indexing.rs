@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{column, sessions::StoredSession};
+use super::{column, sessions::{StoredSession, indexed_through}};
 
 /// How many changes wait at most until they are indexed, if there is no quiet moment before. With more, fewer pages are
 /// written for each, and reads have more to look through.
@@ -21,14 +21,9 @@ pub(super) struct UnindexedEntry {
     pub(super) time: Option<i64>,
 }
 
-/// The change up to which all entries are indexed.
-pub(super) fn through(db: &Connection) -> Result<i64> {
-    db.prepare_cached("SELECT through FROM filed WHERE one = 1")?.query_row([], |row| row.get(0))
-}
-
 /// Indexes all entries and says up to which.
 pub(super) fn file(db: &Connection) -> Result<i64> {
-    let through = through(db)?;
+    let through = indexed_through(db)?;
     let mut newest = db.prepare_cached("SELECT max(id) FROM entry")?;
     let newest = newest.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or_default();
     if newest <= through {
@@ -65,7 +60,7 @@ pub(super) fn unindexed(db: &Connection, session: &StoredSession) -> Result<Vec<
         let (entry, seq, kind, subject, time) = row.try_into()?;
         Ok(UnindexedEntry { row: entry, seq, kind, subject, time })
     };
-    unindexed.query_map((through(db)?, session.id), decode)?.collect()
+    unindexed.query_map((indexed_through(db)?, session.id), decode)?.collect()
 }
 
 /// The row of the entry with this number.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Result, Row as SqlRow};
 
-use super::{column, error::SqliteError, indexing, transaction::Transaction};
+use super::{column, error::SqliteError, transaction::Transaction};
 use crate::{JournalKind, Row};
 
 /// A session and what is known of it.
@@ -17,6 +17,11 @@ pub(super) struct StoredSession {
     pub(super) row: Row,
     /// When a sweep looks at it next.
     due: Option<i64>,
+}
+
+/// The change up to which all entries are indexed.
+pub(super) fn indexed_through(db: &Connection) -> Result<i64> {
+    db.prepare_cached("SELECT through FROM filed WHERE one = 1")?.query_row([], |row| row.get(0))
 }
 
 impl StoredSession {
@@ -117,7 +122,7 @@ pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Ve
     let now = now.as_millis();
     let newest_last = |(name, row): (SessionId, Row)| ((row.last_activity, name), row);
     let mut unindexed = db.prepare_cached(UNINDEXED)?;
-    let unindexed = unindexed.query_map((indexing::through(db)?, now), named)?;
+    let unindexed = unindexed.query_map((indexed_through(db)?, now), named)?;
     let mut found = unindexed.map(|found| found.map(newest_last)).collect::<Result<BTreeMap<_, _>>>()?;
     let mut indexed = db.prepare_cached(BY_USE)?;
     let indexed = indexed.query_map([now], |row| Ok((named(row)?, column::time(row, 5)?)))?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, error::SqliteError, file, indexing, words::Numbers},
+    super::{changes, delete, error::SqliteError, file, indexing, sessions, words::Numbers},
     Transaction,
     group::{self, CommitError, QueuedWrite},
 };
@@ -52,7 +52,7 @@ impl WriteConnection {
         path: Arc<Path>,
     ) -> Result<Self, SqliteError> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
-        let (indexed_through, numbers) = (indexing::through(&db)?, Numbers::default());
+        let (indexed_through, numbers) = (sessions::indexed_through(&db)?, Numbers::default());
         let (dead, is_maintained, alone, tried) = (true, true, true, indexed_through);
         Ok(Self {
             db,
