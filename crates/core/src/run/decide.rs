@@ -12,7 +12,7 @@ use crate::{
     rights,
     run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
     run::{
-        CancelRun, ClaimRun, Due, Epoch, Halt, NewRun, PauseRun, ResumeRun, Run, Status, ToolResults, TurnFailure,
+        CancelRun, ClaimRun, Due, Epoch, Halt, NewRun, PauseRun, ResumeRun, Status, ToolResults, TurnFailure,
         TurnReply, TurnRequest, Wait,
         answer::{self, driven, unended},
     },

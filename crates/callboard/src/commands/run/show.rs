@@ -4,7 +4,7 @@ use callboard_api as api;
 use callboard_engine::core::{
     agent::Role as AgentRole,
     context_set::ContextSet,
-    conversation::{Content, Message, Role, facts::MessageChecked},
+    conversation::{Content, Message, MessageChecked, Role},
     directive::Received,
     entry::Actor,
     id::{AgentName, ThreadId},
