@@ -49,7 +49,11 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Reads from now on what others change.
-    pub(super) async fn follow(link: &Arc<Link>, poll: Duration, supervisor: &Supervisor) -> Result<Self, RedisFailure> {
+    pub(super) async fn follow(
+        link: &Arc<Link>,
+        poll: Duration,
+        supervisor: &Supervisor,
+    ) -> Result<Self, RedisFailure> {
         let sender = broadcast::Sender::new(WATCH_CAPACITY);
         let (doubt, watched) = (Arc::default(), Arc::new(Notify::new()));
         let seen = Seen::newest(link).await?;

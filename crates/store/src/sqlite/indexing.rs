@@ -5,7 +5,10 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{column, sessions::{StoredSession, indexed_through}};
+use super::{
+    column,
+    sessions::{StoredSession, indexed_through},
+};
 
 /// How many changes wait at most until they are indexed, if there is no quiet moment before. With more, fewer pages are
 /// written for each, and reads have more to look through.

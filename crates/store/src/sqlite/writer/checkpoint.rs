@@ -42,7 +42,9 @@ impl Checkpointer {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("callboard-log".into()).spawn(move || supervisor.thread("SQLite checkpointer", run));
+        let thread = std::thread::Builder::new()
+            .name("callboard-log".into())
+            .spawn(move || supervisor.thread("SQLite checkpointer", run));
         Ok(Self(Some(thread.map_err(|error| Error::failed("starting the thread for the log", error))?)))
     }
 }
