@@ -155,10 +155,14 @@ fn parent(module: &Module) -> Module {
     module.split_last().map(|(_, parent)| parent.to_vec()).unwrap_or_default()
 }
 
-/// A file without its comments and without the tests that end it.
+/// A file without its comments, its attributes and the tests that end it.
 fn code(text: &str) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let code = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//") && !line.trim_start().starts_with("#["))
+        .collect::<Vec<_>>()
+        .join("\n");
     // What is handed on is not imported.
     ["pub use ", "pub(crate) use ", "pub(super) use "].iter().fold(code, |code, hands_on| {
         code.replace(&format!("{hands_on}self::"), "handed_on ").replace(hands_on, "handed_on ")
