@@ -59,7 +59,7 @@ impl Run {
     pub fn seen(view: &View<'_>, run: &run::Run) -> Self {
         let (form, agent, tool_calls) = match view.due(run) {
             Some(Due::Wait(Wait::User { form })) => (form, None, Vec::new()),
-            Some(Due::Wait(Wait::Tools { agent, calls })) => (None, Some(agent), calls),
+            Some(Due::Wait(Wait::Tools { agent, calls, .. })) => (None, Some(agent), calls),
             _ => (None, None, Vec::new()),
         };
         Self {

@@ -54,6 +54,7 @@ pub enum Role {
 }
 
 /// A function that an agent's model may call; the caller of the run executes it.
+// Unless it is one of Callboard's own, `callboard:NAME`: see `tool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -173,6 +174,9 @@ impl Agent {
             if !is_tool_name(&tool.name) {
                 fault(&format!("/tools/{at}/name"), TOOL_NAME.to_owned());
             }
+            if let Some((field, problem)) = tool.fault() {
+                fault(&format!("/tools/{at}{field}"), problem);
+            }
             if !json::are_shallow(tool.parameters.values()) {
                 fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
             }
@@ -184,8 +188,8 @@ impl Agent {
 
     /// The tools that repeat an earlier tool's name, with their places.
     fn doubled_tools(&self) -> impl Iterator<Item = (usize, &str)> {
-        let tools = self.tools.iter().map(|tool| tool.name.as_str()).enumerate();
-        tools.filter(|(at, name)| self.tools.iter().take(*at).any(|other| other.name == *name))
+        let tools = self.tools.iter().map(Tool::bare_name).enumerate();
+        tools.filter(|(at, name)| self.tools.iter().take(*at).any(|other| other.bare_name() == *name))
     }
 }
 

@@ -82,6 +82,16 @@ impl<'a> DecisionBuilder<'a> {
         self.entries.push(entry);
     }
 
+    /// Does what may be refused as a part of something that goes on: where it is, nothing that it recorded counts.
+    pub(crate) fn attempt<T>(&mut self, what: impl FnOnce(&mut Self) -> Result<T, Undecided>) -> Result<T, Undecided> {
+        let (state, by, recorded) = (self.state.clone(), self.by.clone(), self.entries.len());
+        what(self).inspect_err(|_| {
+            (self.state, self.by) = (state, by);
+            self.entries.truncate(recorded);
+            self.keys.retain(|_, place| *place < recorded);
+        })
+    }
+
     /// The number of the next entry.
     pub(crate) fn next_seq(&self) -> Seq {
         self.state.head.seq.next()

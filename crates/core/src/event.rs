@@ -117,6 +117,8 @@ facts! {
     run::facts::TurnRequested,
     run::facts::TurnAnswered,
     run::facts::TurnFailed,
+    run::facts::ToolStarted,
+    run::facts::ToolFinished,
     step::facts::ToolUsed,
     step::facts::SequenceAdvanced,
     step::facts::StepEntered,

@@ -93,6 +93,7 @@ pub mod file;
 pub mod form;
 pub mod run;
 pub mod step;
+pub mod tool;
 
 // Who sees what of it, and what an agent is shown.
 pub mod view;

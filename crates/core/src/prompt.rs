@@ -263,7 +263,7 @@ pub fn prompt_of(
     count: &dyn TokenCounter,
 ) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, request.thread)?;
-    let tools: Vec<_> = offer::open(view.state, &agent.tools).cloned().collect();
+    let tools = offer::open(view.state, &agent.tools);
     let writer = Writer { agent, offered: &tools, format: request.format, count };
     let task = history.task(request)?;
     history.write_task(&writer, task);

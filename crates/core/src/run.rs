@@ -10,8 +10,10 @@ pub mod due;
 pub mod facts;
 pub mod next;
 pub(crate) mod outcome;
+mod results;
 mod sight;
 pub mod team;
+pub(crate) mod tools;
 
 pub use self::{
     due::{Due, Output, Turn, Wait, Who},
@@ -64,6 +66,8 @@ pub struct Run {
     pub requested: BTreeMap<AgentName, Seq>,
     /// The turn that was requested and is not answered yet.
     pub pending: Option<Pending>,
+    /// The call of one of Callboard's own tools that was begun last.
+    pub tool_started: Option<String>,
     /// How often in a row nothing came of asking.
     pub idle: u32,
     /// Who drives it.
@@ -181,8 +185,8 @@ impl Run {
         match (&self.halt, &self.due) {
             (Some(halt), _) => halt.status,
             (None, Due::Wait(Wait::User { .. })) => Status::AwaitingUser,
-            (None, Due::Wait(Wait::Tools { .. })) => Status::AwaitingTool,
-            (None, Due::Team(_)) => Status::Running,
+            (None, Due::Wait(Wait::Tools { own, .. })) if own.is_empty() => Status::AwaitingTool,
+            (None, Due::Wait(Wait::Tools { .. }) | Due::Team(_)) => Status::Running,
         }
     }
 
@@ -239,12 +243,13 @@ impl Runs {
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
         self.change_due(|run, rules| match run.due.wait()? {
             Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
-            Wait::Tools { agent, calls } => {
+            Wait::Tools { agent, calls, own } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
-                let calls: Vec<_> = calls.iter().filter(open).cloned().collect();
-                let next = || match calls.is_empty() {
+                let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
+                let (calls, own) = (open(calls), open(own));
+                let next = || match calls.is_empty() && own.is_empty() {
                     true => rules.after_tools(agent),
-                    false => Wait::Tools { agent: agent.clone(), calls }.into(),
+                    false => Wait::Tools { agent: agent.clone(), calls, own }.into(),
                 };
                 (message.thread_id == ThreadId::of_agent(agent)).then(next)
             }
@@ -394,6 +399,30 @@ pub struct TurnReply {
     pub usage: Usage,
     /// Whether it was cut off at the length it may have.
     pub cut_off: bool,
+}
+
+/// That one of Callboard's own tools is about to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartTool {
+    /// The run.
+    pub run: RunId,
+    /// The epoch under which the run was taken over.
+    pub epoch: u64,
+    /// The call.
+    pub tool_call_id: String,
+}
+
+/// What came of one of Callboard's own tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishTool {
+    /// The run.
+    pub run: RunId,
+    /// The epoch under which the run was taken over.
+    pub epoch: u64,
+    /// The call.
+    pub tool_call_id: String,
+    /// What the model is told.
+    pub result: Arc<str>,
 }
 
 /// That a model gave no answer.

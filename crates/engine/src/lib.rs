@@ -38,6 +38,7 @@ mod session;
 mod settings;
 mod sizes;
 mod texts;
+mod tools;
 mod transfer;
 mod upkeep;
 

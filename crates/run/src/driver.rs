@@ -53,6 +53,7 @@ impl Driver {
             }
             let stands = match run::next::next(&state, at) {
                 Ok(Next::Ask(ask)) => self.turn(&state, at, *ask).await,
+                Ok(Next::Call(call)) => self.call_tool(at, call).await,
                 Ok(Next::Pause(reason)) => self.pause(run, reason).await,
                 Ok(Next::AwaitUser | Next::AwaitTool | Next::Done) => return Ok(at.status()),
                 // Whose turn it is has left the team, for instance.

@@ -5,6 +5,7 @@
 
 mod driver;
 mod error;
+mod tool;
 mod turn;
 
 pub use driver::{Driver, Settings};

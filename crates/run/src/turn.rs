@@ -127,7 +127,7 @@ impl Driver {
 
     /// Brings what came of a turn and says how the run stands then. An answer is worth several tries where the store has a
     /// bad moment.
-    async fn bring(&self, command: impl Command<Answer = Status> + Clone) -> Result<Status, Error> {
+    pub(crate) async fn bring(&self, command: impl Command<Answer = Status> + Clone) -> Result<Status, Error> {
         use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
         let mut wait = Duration::from_millis(50);
         loop {
@@ -139,7 +139,9 @@ impl Driver {
                 Refused(refusal) => match conflict(refusal) {
                     Some(ConflictKind::RunTakenOver) => return Err(Error::TakenOver),
                     // It is in the journal already, or is not wanted any more: the next look says which.
-                    Some(ConflictKind::RunEnded | ConflictKind::TurnNotPending) => return Ok(Status::Running),
+                    Some(ConflictKind::RunEnded | ConflictKind::TurnNotPending | ConflictKind::NoToolAwaited) => {
+                        return Ok(Status::Running);
+                    }
                     _ => return Err(error.into()),
                 },
                 Busy { .. } | Store { .. } | Unsettled { .. } if wait < Duration::from_secs(5) => {

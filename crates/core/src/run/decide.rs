@@ -6,14 +6,13 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::ThreadUpdated,
-    conversation::{self, MessageReceipt, NewMessage, Role},
-    error::{ConflictKind, Error, Fault},
+    conversation::{self, NewMessage, Role},
+    error::{ConflictKind, Error},
     id::{RunId, ThreadId},
     rights,
     run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
     run::{
-        CancelRun, ClaimRun, Due, Epoch, Halt, NewRun, PauseRun, ResumeRun, Status, ToolResults, TurnFailure,
-        TurnReply, TurnRequest, Wait,
+        CancelRun, ClaimRun, Epoch, Halt, NewRun, PauseRun, ResumeRun, Status, TurnFailure, TurnReply, TurnRequest,
         answer::{self, driven, unended},
     },
 };
@@ -121,15 +120,6 @@ impl Command for CancelRun {
     }
 }
 
-/// Brings the results of tool calls that a run waits for.
-impl Command for ToolResults {
-    type Answer = Vec<MessageReceipt>;
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
-        tool_results(decision, &self.run, &self.results)
-    }
-}
-
 fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
     rights::in_charge(decision, "start a run")?;
     new.kind.rules().check_start(&decision.state.team)?;
@@ -185,36 +175,4 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
     decision.record(TurnRequested { run: run.id, turn, agent, due, model, prompt });
     Ok(())
-}
-
-fn tool_results(
-    decision: &mut DecisionBuilder<'_>,
-    run: &RunId,
-    results: &[(String, String)],
-) -> Result<Vec<MessageReceipt>, Undecided> {
-    rights::in_charge(decision, "bring the results of tools")?;
-    let due = unended(decision, run)?.due.clone();
-    let Due::Wait(Wait::Tools { agent, calls }) = due else {
-        return Err(Error::Conflict {
-            kind: ConflictKind::NoToolAwaited,
-            what: format!("the run {run} waits for no tool"),
-            hint: "look at the run's status",
-        }
-        .into());
-    };
-    let unknown = results.iter().enumerate().filter(|(_, (id, _))| calls.iter().all(|call| call.id != *id));
-    let faults = unknown.map(|(at, (id, _))| Fault {
-        pointer: format!("/results/{at}/tool_call_id"),
-        problem: format!("no call {id:?} waits for a result"),
-    });
-    let faults: Vec<_> = faults.collect();
-    if !faults.is_empty() {
-        return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
-    }
-    let message = |(id, text): &(String, String)| NewMessage {
-        tool_call_id: Some(id.clone()),
-        ..NewMessage::text(Role::Tool, text.as_str())
-    };
-    let messages: Vec<_> = results.iter().map(message).collect();
-    conversation::decide::say(decision, &ThreadId::of_agent(&agent), &messages)
 }

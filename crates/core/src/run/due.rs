@@ -38,8 +38,11 @@ pub enum Wait {
     Tools {
         /// The agent that called them.
         agent: AgentName,
-        /// The calls without a result.
+        /// The calls without a result that the caller of the run is to bring.
         calls: Vec<ToolCall>,
+        /// The calls of Callboard's own tools without a result, in the order in which they are done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own: Vec<ToolCall>,
     },
 }
 

@@ -120,6 +120,7 @@ const DUE: &[TextField] = &[
     text("due.request"),
     text("due.criteria"),
     json("due.calls.*.arguments"),
+    json("due.own.*.arguments"),
 ];
 
 /// The same, and what was said.
@@ -131,7 +132,34 @@ const ANSWERED: &[TextField] = &[
     text("due.request"),
     text("due.criteria"),
     json("due.calls.*.arguments"),
+    json("due.own.*.arguments"),
 ];
+
+/// One of Callboard's own tools is about to be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolStarted {
+    /// The run.
+    pub run: RunId,
+    /// The agent that called it.
+    pub agent: AgentName,
+    /// The tool.
+    pub tool: String,
+    /// The call.
+    pub tool_call_id: String,
+}
+
+/// One of Callboard's own tools was done, or could not be. Its result is the message that follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolFinished {
+    /// The run.
+    pub run: RunId,
+    /// The agent that called it.
+    pub agent: AgentName,
+    /// The tool.
+    pub tool: String,
+    /// The call.
+    pub tool_call_id: String,
+}
 
 /// Gives the facts of runs what they have in common: they are about the run, and for the user and the manager. Where
 /// the session shares runs, the course of one is for all; the words of its turns never are.
@@ -236,6 +264,20 @@ impl SeenBy for TurnFailed {
     }
 }
 
+impl SeenBy for ToolStarted {
+    fn seen(self, view: &View<'_>) -> Self {
+        let tool_call_id = if view.agent().is_none() { self.tool_call_id } else { String::new() };
+        Self { tool_call_id, ..self }
+    }
+}
+
+impl SeenBy for ToolFinished {
+    fn seen(self, view: &View<'_>) -> Self {
+        let tool_call_id = if view.agent().is_none() { self.tool_call_id } else { String::new() };
+        Self { tool_call_id, ..self }
+    }
+}
+
 /// What is due, without the words of threads: who sees a thread finds them in its messages.
 fn seen_due(due: Due, view: &View<'_>, by: &AgentName) -> Due {
     match view.agent() {
@@ -258,6 +300,7 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
         turns: 0,
         requested: BTreeMap::new(),
         pending: None,
+        tool_started: None,
         idle: 0,
         node: None,
         epoch: 0,
@@ -308,7 +351,7 @@ run_fact!(TurnAnswered, "turn.answered", InCharge, ANSWERED, |answered, state, h
     let origin = Origin::of_due(&answered.due, answered.agent, header, state);
     state.runs.change(&answered.run, |run| {
         run.count(answered.usage, header.at);
-        run.due = answered.due;
+        (run.due, run.tool_started) = (answered.due, None);
         run.due_origin = Some(origin);
         run.idle = match (answered.idle, &run.due) {
             (true, _) => run.idle.saturating_add(1),
@@ -321,4 +364,12 @@ run_fact!(TurnAnswered, "turn.answered", InCharge, ANSWERED, |answered, state, h
 
 run_fact!(TurnFailed, "turn.failed", Shared, &[text("error")], |failed, state, header| {
     state.runs.change(&failed.run, |run| run.count(Usage::default(), header.at));
+});
+
+run_fact!(ToolStarted, "tool.started", InCharge, &[], |started, state, _| {
+    state.runs.change(&started.run, |run| run.tool_started = Some(started.tool_call_id));
+});
+
+run_fact!(ToolFinished, "tool.finished", InCharge, &[], |finished, state, _| {
+    state.runs.change(&finished.run, |run| run.tool_started = None);
 });

@@ -1,11 +1,14 @@
 //! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
 
 use crate::{
+    agent::Tool,
+    conversation::ToolCall,
     error::Error,
     id::AgentName,
     run::{Due, Run, Turn, Wait},
     state::State,
     step::offer::offer,
+    tool::OwnTool,
 };
 
 /// What comes next in a run.
@@ -13,6 +16,8 @@ use crate::{
 pub enum Next {
     /// An agent's model is to be asked.
     Ask(Box<Ask>),
+    /// One of Callboard's own tools is to be done.
+    Call(Call),
     /// The results of tools are to be brought.
     AwaitTool,
     /// The user is to answer.
@@ -36,6 +41,24 @@ pub struct Ask {
     pub requested: Option<super::Pending>,
 }
 
+/// A call of one of Callboard's own tools that is to be done.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The agent that calls.
+    pub agent: AgentName,
+    /// What it calls.
+    pub call: ToolCall,
+    /// Whether somebody began with it before, and it is not known how far that went.
+    pub was_started: bool,
+}
+
+impl Call {
+    /// Whether `tool` may be done for it: one that somebody began before only where doing it twice does no harm.
+    pub fn may_be_done(&self, tool: &OwnTool) -> bool {
+        !self.was_started || tool.idempotent
+    }
+}
+
 /// How often in a row nothing may come of asking.
 const MAX_IDLE: u32 = 3;
 
@@ -44,9 +67,16 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     if run.halt.is_some() {
         return Ok(Next::Done);
     }
-    let Some(turn) = run.due.turn() else {
-        return Ok(if matches!(run.due.wait(), Some(Wait::User { .. })) { Next::AwaitUser } else { Next::AwaitTool });
+    let turn = match &run.due {
+        Due::Wait(Wait::User { .. }) => return Ok(Next::AwaitUser),
+        Due::Wait(Wait::Tools { agent, own, .. }) => {
+            let Some(call) = own.first().cloned() else { return Ok(Next::AwaitTool) };
+            let was_started = run.tool_started.as_ref() == Some(&call.id);
+            return Ok(Next::Call(Call { agent: agent.clone(), call, was_started }));
+        }
+        due => due.turn(),
     };
+    let Some(turn) = turn else { return Ok(Next::Done) };
     let agent = match turn.agent(&state.team) {
         Ok(agent) => agent,
         Err(error) => return Ok(Next::Pause(format!("{error}, and resume the run"))),
@@ -69,7 +99,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
 
 /// Refuses to ask an agent that does not have the tool which is due: whatever it called would be refused.
 fn tools(state: &State, agent: &AgentName) -> Result<(), Error> {
-    offer(state, state.team.agent(agent)?.tools.iter().map(|tool| tool.name.as_str())).map(|_| ())
+    offer(state, state.team.agent(agent)?.tools.iter().map(Tool::bare_name)).map(|_| ())
 }
 
 /// Why the run is to be paused, if it is.

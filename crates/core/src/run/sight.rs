@@ -85,7 +85,9 @@ impl Due {
             return self.clone();
         }
         match self {
-            Self::Wait(Wait::Tools { agent, .. }) => Wait::Tools { agent: agent.clone(), calls: Vec::new() }.into(),
+            Self::Wait(Wait::Tools { agent, .. }) => {
+                Wait::Tools { agent: agent.clone(), calls: Vec::new(), own: Vec::new() }.into()
+            }
             due => due.duty().map_or_else(|| due.clone(), IsDuty::without_words),
         }
     }

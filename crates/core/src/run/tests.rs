@@ -1,9 +1,10 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Due, Limits, Run, TurnFailure, Wait, next::Next, team::Duty};
+use super::{Due, FinishTool, Limits, Run, StartTool, Status, TurnFailure, Wait, next::Next, team::Duty};
 use crate::{
     audience::Audience,
+    context_set::PutSet,
     conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall},
     error::Error,
     form::SubmitForm,
@@ -34,6 +35,9 @@ fn stands(board: &Board) -> String {
     match board.next() {
         Next::Ask(ask) => format!("{} in {}: {}", ask.agent, ask.turn.thread, due(&ask.due)),
         Next::AwaitTool | Next::AwaitUser => due(&board.run().due),
+        Next::Call(call) => {
+            format!("{} calls {}{}", call.agent, call.call.name, if call.was_started { " again" } else { "" })
+        }
         Next::Pause(reason) => format!("pause: {reason}"),
         Next::Done => {
             let halt = board.run().halt.clone().unwrap();
@@ -556,4 +560,110 @@ fn the_answer_of_a_manager_that_has_left_is_not_waited_for() {
     board.team_becomes("boss writer lead");
     assert_snapshot!(error(board.system(reply)), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
     assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
+}
+
+/// A run in which the writer has Callboard's own tools and one of the caller's, and is asked to work.
+fn with_tools(settings: Value) -> Board {
+    let tools = ["callboard:write_context_set", "callboard:read_messages", "callboard:read_context_set", "look"];
+    let tools = tools.map(|name| json!({"name": name}));
+    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker", "tools": tools}]);
+    let agents = serde_json::from_value(agents).unwrap();
+    let mut board = Board::with(agents, serde_json::from_value(settings).unwrap());
+    board.start("Write a poem.").unwrap();
+    replies(&mut board, &[to("writer", "Write.")]);
+    board
+}
+
+fn calls(board: &mut Board, calls: &[(&str, Value)]) -> u64 {
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| ToolCall {
+        id: format!("c{at}"),
+        name: (*name).to_owned(),
+        arguments: arguments.clone(),
+    };
+    let calls: Vec<_> = calls.iter().enumerate().map(call).collect();
+    board.request().unwrap();
+    let since = board.state.head.seq.0 + 1;
+    board.reply_with(|reply| reply.tool_calls = calls).unwrap();
+    since
+}
+
+fn results(board: &Board, since: u64) -> String {
+    let entries = board.entries.iter().filter(|entry| entry.header.seq >= Seq(since));
+    let said = entries.filter_map(|entry| {
+        let data: Value = serde_json::from_str(&entry.data).unwrap();
+        (data["role"] == "TOOL")
+            .then(|| format!("{} by {}: {}", data["tool_call_id"], entry.header.by, data["content"]))
+    });
+    said.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_tool_that_is_a_command_is_done_in_the_append_of_the_answer_that_calls_it() {
+    let mut board = with_tools(json!({"grant": ["context_sets"], "default_visibility": "all"}));
+    board
+        .user(PutSet { name: "Notes".parse().unwrap(), content: "x".into(), visible_to: None, enabled: None })
+        .unwrap();
+    let write = |name: &str| ("write_context_set", json!({"name": name, "content": "Roses"}));
+    let since = calls(&mut board, &[write("Notes"), write("New"), ("write_context_set", json!({"name": "Notes"}))]);
+    assert_snapshot!(results(&board, since), @r#"
+    "c0" by agent:writer: "The context set Notes is changed."
+    "c1" by agent:writer: "[not done: there is no context set \"New\"]"
+    "c2" by agent:writer: "[not done: /arguments: missing field `content`]"
+    "#);
+    assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
+    assert_eq!(board.run().idle, 0);
+    let mut board = with_tools(json!({}));
+    let since = calls(&mut board, &[write("Notes"), ("look", json!({}))]);
+    assert_snapshot!(results(&board, since), @r#""c0" by agent:writer: "[not done: agent:writer may not write context sets: ask the manager or the user]""#);
+    assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{}}]"#);
+}
+
+#[test]
+fn a_tool_that_reads_is_begun_done_and_finished_by_the_driver() {
+    let mut board = with_tools(json!({}));
+    let id = |board: &Board| (board.run().id.clone(), board.run().epoch);
+    let start = |board: &mut Board, call: &str| {
+        let (run, epoch) = id(board);
+        board.system(StartTool { run, epoch, tool_call_id: call.to_owned() })
+    };
+    let finish = |board: &mut Board, call: &str| {
+        let (run, epoch) = id(board);
+        board.system(FinishTool { run, epoch, tool_call_id: call.to_owned(), result: "so it is".into() })
+    };
+    let since = calls(&mut board, &[("read_messages", json!({})), ("look", json!({}))]);
+    assert_snapshot!(stands(&board), @"writer calls read_messages");
+    assert_eq!(board.run().status(), Status::Running);
+    assert!(board.user(StartTool { run: id(&board).0, epoch: 0, tool_call_id: "c0".to_owned() }).is_err());
+    assert_snapshot!(error(start(&mut board, "c1")), @"no_tool_awaited: the run r5 waits for no tool: look at the run's status");
+    start(&mut board, "c0").unwrap();
+    assert_snapshot!(stands(&board), @"writer calls read_messages again");
+    board.user(PauseRun { run: id(&board).0, reason: "lunch".to_owned() }).unwrap();
+    assert_eq!(start(&mut board, "c0").unwrap(), Status::Paused);
+    assert_eq!(finish(&mut board, "c0").unwrap(), Status::Paused);
+    board.user(ResumeRun(id(&board).0)).unwrap();
+    assert_snapshot!(error(finish(&mut board, "c0")), @"no_tool_awaited: the run r5 waits for no tool: look at the run's status");
+    assert_eq!(board.run().status(), Status::AwaitingTool);
+    board.user(ToolResults { run: id(&board).0, results: vec![("c1".to_owned(), "a tree".to_owned())] }).unwrap();
+    assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
+    assert_snapshot!(results(&board, since), @r#"
+    "c0" by system: "so it is"
+    "c1" by user: "a tree"
+    "#);
+    let kinds = |viewer: &str| board.seen(viewer).into_iter().filter(|entry| entry.kind.starts_with("tool.")).count();
+    assert_eq!((kinds("user"), kinds("lead"), kinds("writer")), (2, 2, 0));
+}
+
+#[test]
+fn steps_hold_for_callboards_own_tools_by_the_names_that_models_call() {
+    let steps = json!({"steps": [{"name": "first", "is_default": true, "sequence": ["read_messages"]}],
+        "grant": ["context_sets"]});
+    let mut board = with_tools(steps);
+    let prompt = board.prompt_as("writer", "agent:writer", 10_000, crate::prompt::Format::OpenAi).unwrap();
+    assert_eq!(prompt.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["read_messages"]);
+    assert!(prompt.tools[0].parameters["properties"]["limit"].is_object());
+    let since = calls(&mut board, &[("write_context_set", json!({"name": "Notes", "content": "x"}))]);
+    assert_snapshot!(results(&board, since), @r#""c0" by agent:writer: "[not done: the tool read_messages is due in the step first]""#);
+    assert_eq!(board.run().idle, 1);
+    calls(&mut board, &[("read_messages", json!({}))]);
+    assert_snapshot!(stands(&board), @"writer calls read_messages");
 }

@@ -52,10 +52,11 @@ pub fn offer<'a>(state: &State, tools: impl IntoIterator<Item = &'a str>) -> Res
     }
 }
 
-/// Those of `tools` that may be used now; none where the tool that is due is not among them.
-pub(crate) fn open<'a>(state: &State, tools: &'a [Tool]) -> impl Iterator<Item = &'a Tool> {
+/// Those of `tools` that may be used now, as models are told of them; none where the tool that is due is not among them.
+pub(crate) fn open(state: &State, tools: &[Tool]) -> Vec<Tool> {
     let steps = &state.session.settings.steps;
-    tools.iter().filter(move |tool| refusal(steps, &state.steps, &tool.name).is_none())
+    let is_open = |tool: &&Tool| refusal(steps, &state.steps, tool.bare_name()).is_none();
+    tools.iter().filter(is_open).map(Tool::described).collect()
 }
 
 /// Why `tool` may not be used now, if so.

@@ -11,4 +11,5 @@ mod interruptions;
 mod providers;
 mod recovery;
 mod steps;
+mod tools;
 mod trouble;

@@ -14,7 +14,8 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::outcome::{Outcome, call_tools, readable},
+    run::outcome::{Outcome, readable},
+    run::tools::{self, Called},
     run::{Due, TurnReply, Wait},
     text::shortened,
 };
@@ -153,10 +154,9 @@ fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName
     let receipts = conversation::decide::say(decision, &thread, &[said])?;
     let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
-        return Ok(match call_tools(decision, &thread, agent, calls)? {
-            Some(wait) => spoken(wait.into()),
-            None => Outcome { idle: true, ..spoken(Duty::Work { agent: agent.clone() }.into()) },
-        });
+        let Called { wait, all_refused } = tools::call(decision, &thread, agent, calls)?;
+        let due = wait.map_or_else(|| Duty::Work { agent: agent.clone() }.into(), Due::from);
+        return Ok(Outcome { idle: all_refused, ..spoken(due) });
     }
     let criteria = decision.state.threads.criteria(&thread);
     let (Some(criteria), Some(receipt)) = (criteria, receipts.into_iter().next()) else {

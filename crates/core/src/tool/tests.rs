@@ -1,0 +1,60 @@
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::{Execution, OWN_TOOLS, OwnTool, own_tool};
+use crate::{agent::Team, conversation::ToolCall, error::Error, run::next::Call};
+
+fn check(tools: Value) -> String {
+    let agents = json!([{"name": "writer", "role": "worker", "tools": tools}]);
+    Team::check(&serde_json::from_value::<Vec<_>>(agents).unwrap())
+        .map_or_else(|error| error.to_string(), |()| "ok".to_owned())
+}
+
+#[test]
+fn a_team_names_only_tools_that_there_are() {
+    assert_eq!(check(json!([{"name": "callboard:read_messages"}, {"name": "look"}])), "ok");
+    assert_snapshot!(check(json!([{"name": "callboard:dance"}])), @r#"/agents/0/tools/0/name: Callboard has no tool "dance" of its own; those it has are: callboard:read_context_set, callboard:write_context_set, callboard:read_messages"#);
+    assert_snapshot!(check(json!([{"name": "callboard:read_messages", "description": "Dances."}])), @"/agents/0/tools/0/description: leave out what Callboard knows of its own tool: name it only");
+    assert_snapshot!(check(json!([{"name": "callboard:read_messages"}, {"name": "read_messages"}])), @"/agents/0/tools/1/name: the agent has another tool read_messages");
+}
+
+#[test]
+fn models_are_told_of_each_tool_with_a_schema_of_its_arguments() {
+    let told = OWN_TOOLS.iter().map(|tool| {
+        let told = tool.described();
+        assert!(jsonschema::validator_for(&json!(told.parameters)).is_ok());
+        format!("{} {} {}", told.name, told.idempotent, json!(told.parameters["properties"]))
+    });
+    assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r#"
+    read_context_set true {"name":{"type":"string","description":"The name of the set."}}
+    write_context_set true {"name":{"type":"string","description":"The name of the set."},"content":{"type":"string","description":"All that it is to say."}}
+    read_messages true {"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; 20 where it is left out."},"thread":{"type":"string","description":"The thread; your own where it is left out."}}
+    "#);
+}
+
+#[test]
+fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
+    let read = |arguments: Value| match own_tool("read_messages").unwrap().execution {
+        Execution::Read(read) => {
+            read(&arguments).map_or_else(|error: Error| error.to_string(), |read| format!("{read:?}"))
+        }
+        Execution::Command(_) => unreachable!(),
+    };
+    assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages(Some("main"), 5)"#);
+    assert_snapshot!(read(json!("{\"limit\": 5000}")), @"Messages(None, 100)");
+    assert_snapshot!(read(json!(null)), @"Messages(None, 20)");
+    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected `limit` or `thread`");
+}
+
+#[test]
+fn what_was_begun_is_done_again_only_where_that_does_no_harm() {
+    let read = own_tool("read_messages").unwrap();
+    let once = OwnTool { idempotent: false, arguments: read.arguments, ..*read };
+    let call = |was_started| Call {
+        agent: "writer".parse().unwrap(),
+        call: ToolCall { id: "c1".to_owned(), name: "once".to_owned(), arguments: json!({}) },
+        was_started,
+    };
+    assert!(call(false).may_be_done(&once) && call(true).may_be_done(read));
+    assert!(!call(true).may_be_done(&once));
+}

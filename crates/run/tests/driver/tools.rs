@@ -1,0 +1,126 @@
+//! Runs whose agents have tools of Callboard's own.
+
+use callboard_engine::{
+    Session,
+    core::{
+        entry::Actor,
+        id::RunId,
+        run::{ClaimRun, Epoch, StartTool, Status},
+    },
+};
+use callboard_model::scripted::Reply;
+use serde_json::{Value, json};
+
+use crate::fixture::{
+    Models, asked, done, journal, memory, of_type, patch, prompt, session_on, start, texts, to, user,
+};
+
+/// The writer may read messages and sets, and write sets.
+async fn with_own_tools(session: &Session) -> RunId {
+    let tools = ["read_messages", "read_context_set", "write_context_set"];
+    let tools = tools.map(|name| json!({"name": format!("callboard:{name}")}));
+    let team = patch(json!({
+        "agents": [{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker", "tools": tools}],
+        "grant": ["context_sets"],
+        "default_visibility": "all",
+    }));
+    user(session, team).await;
+    start(session).await
+}
+
+/// The writer reads what it was asked, notes it, reads the note, and answers.
+fn whole_run(_: &Value, nth: usize) -> Reply {
+    match nth {
+        0 => Reply::json(&json!({
+            "messageTo": "writer", "message": "Note the season.",
+            "contextSetUpdate": {"contextSets": [{"name": "Notes", "context": "none"}]},
+        })),
+        1 => Reply::tool_calls([("read_messages", json!({"limit": 5}))]),
+        2 => Reply::tool_calls([("write_context_set", json!({"name": "Notes", "content": "winter"}))]),
+        3 => Reply::tool_calls([("read_context_set", json!({"name": "Notes"}))]),
+        4 => Reply::text("All is done"),
+        _ => done("Here it is."),
+    }
+}
+
+#[tokio::test]
+async fn an_agent_reads_and_writes_through_tools_that_nobody_else_brings() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let run = with_own_tools(&session).await;
+    let models = Models::new(whole_run);
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let said = texts(&session, "agent:writer").await;
+    assert!(
+        said.iter().any(|text| text.contains("Note the season.") && text.contains("\"from\":\"lead\"")),
+        "{said:?}"
+    );
+    assert!(said.contains(&"winter".to_owned()), "{said:?}");
+    let entries = journal(&store).await;
+    let tools =
+        |kind: &str| -> Vec<_> { of_type(&entries, kind).into_iter().map(|mut entry| entry["tool"].take()).collect() };
+    assert_eq!(tools("tool.started"), ["read_messages", "read_context_set"]);
+    assert_eq!(tools("tool.finished"), ["read_messages", "read_context_set"]);
+    let offered = &models.endpoint.requests()[1]["tools"];
+    let names: Vec<_> = offered.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
+    assert_eq!(names, ["read_messages", "read_context_set", "write_context_set"]);
+}
+
+#[tokio::test]
+async fn what_an_agent_may_not_see_or_do_is_the_result_of_its_call() {
+    let session = session_on(&memory()).await;
+    let run = with_own_tools(&session).await;
+    user(&session, patch(json!({"grant": []}))).await;
+    let models = Models::new(|request, _| match asked(request) {
+        "directive" if prompt(request).contains("All is done") => done("Here it is."),
+        "directive" => to("writer", "Look around."),
+        _ if prompt(request).contains("not done") => Reply::text("All is done"),
+        _ => Reply::tool_calls([
+            ("read_messages", json!({"thread": "secrets"})),
+            ("read_context_set", json!({"name": "Secrets"})),
+            ("write_context_set", json!({"name": "Notes", "content": "x"})),
+        ]),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let said = texts(&session, "agent:writer").await;
+    for refusal in ["there is no thread", "there is no context set", "writer may not write context sets"] {
+        let told = said.iter().any(|text| text.starts_with("[not done: ") && text.contains(refusal));
+        assert!(told, "{refusal}: {said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_was_cut_off_is_done_again_where_that_does_no_harm() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let run = with_own_tools(&session).await;
+    let models = Models::new(whole_run);
+    // The driver dies when it has begun the first call: its last sign of life is in the journal.
+    let driver = models.driver(&session, "first");
+    let begun = async {
+        loop {
+            let seen = of_type(&journal(&store).await, "turn.answered").len();
+            if seen == 2 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! { biased; () = begun => {}, status = driver.drive(&run) => panic!("{status:?}") }
+    let claim = ClaimRun { run: run.clone(), node: "second".into() };
+    let Epoch(epoch) = session.execute(Actor::System, claim).await.unwrap().answer;
+    let before = of_type(&journal(&store).await, "tool.started").len();
+    if before == 0 {
+        let start = StartTool { run: run.clone(), epoch, tool_call_id: first_call(&store).await };
+        session.execute(Actor::System, start).await.unwrap();
+    }
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let entries = journal(&store).await;
+    assert_eq!(of_type(&entries, "tool.started").len(), 2, "it is not begun anew");
+    assert_eq!(of_type(&entries, "tool.finished").len(), 2);
+}
+
+async fn first_call(store: &std::sync::Arc<dyn callboard_engine::store::Store>) -> String {
+    let answered = of_type(&journal(store).await, "turn.answered");
+    answered[1]["due"]["own"][0]["id"].as_str().unwrap().to_owned()
+}
