@@ -1,4 +1,5 @@
-//! What the commands do, a module a noun. Each makes calls, at a server or on the store at hand.
+//! The commands, a module a noun: what can be written, and what it does. Each makes calls, at a server or on the store at
+//! hand.
 
 mod completion;
 mod directive;
@@ -29,15 +30,91 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_server::{Drive, Limits, Local, Settings};
+use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use http::Method;
 
 use crate::{
-    cli::{Command, Global, Which},
+    cli::{Global, Which},
     client::{Client, OnSession, Remote},
     config::{self, Place},
     failure::Failure,
     output::Output,
 };
+
+const EXAMPLES: &str = "\
+Examples:
+  callboard run TEAM.toml \"Review the article\"     a team works on a task
+  callboard session journal                         what happened, entry by entry
+  callboard prompt --agent critic --at 12           what an agent was shown";
+
+/// The context engine for teams of AI agents: one durable journal a session, and from it each agent's prompt.
+#[derive(Debug, Parser)]
+#[command(name = "callboard", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Let a team work on a task, and watch it
+    Run(run::Run),
+    /// Sessions: new, list, show, update, delete, fork, journal
+    #[command(subcommand)]
+    Session(session::Session),
+    /// Context sets: named texts that the team shares
+    #[command(subcommand)]
+    Set(set::Set),
+    /// Apply a manager's directive and print what came of it
+    Directive(directive::Directive),
+    /// Forms: what the user is asked
+    #[command(subcommand)]
+    Form(form::Form),
+    /// Add a message to a thread
+    Say(say::Say),
+    /// Threads: conversations, each with those who see it
+    #[command(subcommand)]
+    Thread(thread::Thread),
+    /// Read the messages of a thread
+    Messages(messages::Messages),
+    /// Build the prompt of an agent, now or as of an entry
+    Prompt(prompt::Prompt),
+    /// Say where a text came from, who was shown it, and what became of it
+    Why(why::Why),
+    /// Runs: list, show, pause, resume, cancel, tool-result
+    #[command(subcommand)]
+    Runs(runs::Runs),
+    /// Steps: where the team is in its work, and which tools it may use: show, use, advance, set, reset, usage, allowed
+    #[command(subcommand)]
+    Steps(steps::Steps),
+    /// Context files: folders in which agents leave each other what they must know; they need no server and no store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
+    Files(files::Files),
+    /// Write a whole session as lines of JSON
+    Export(transfer::Export),
+    /// Take in a session that was exported
+    Import(transfer::Import),
+    /// Tokens: who may do and see what one agent, or one role, may
+    #[command(subcommand)]
+    Token(token::Token),
+    /// Stores: check all that one holds, or copy it into another one
+    #[command(subcommand)]
+    Store(store::Store),
+    /// Serve sessions over HTTP
+    Serve(serve::Serve),
+    /// Check the store and the model, and say what is wrong
+    Doctor(doctor::Doctor),
+    /// Print what a shell needs to complete commands
+    #[command(
+        after_help = "Example:\n  callboard completion bash > ~/.local/share/bash-completion/completions/callboard"
+    )]
+    Completion {
+        /// The shell
+        shell: Shell,
+    },
+}
 
 /// What a command works with.
 struct Context {

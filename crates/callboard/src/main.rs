@@ -16,7 +16,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
 
 use crate::{
-    cli::{Cli, Command, Global},
+    cli::Global,
+    commands::{Cli, Command},
     failure::Failure,
     output::Output,
 };

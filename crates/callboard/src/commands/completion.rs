@@ -3,7 +3,8 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::{cli::Cli, output::Output};
+use super::Cli;
+use crate::output::Output;
 
 pub(super) fn print(shell: Shell, output: Output) {
     let mut script = Vec::new();

@@ -1,19 +1,38 @@
 //! `callboard directive`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use callboard_engine::core::directive::Directed;
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Context, set};
 use crate::{
-    cli,
+    cli::{Eyes, Which},
     failure::Failure,
     output::{Output, Style},
     terminal,
 };
 
-pub(super) async fn directive(context: &Context, args: cli::Directive) -> Result<(), Failure> {
+/// Apply a manager's directive and print what came of it
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard directive directive.json\n  echo 'Context update: Tone\nfriendly' | callboard directive -\n  callboard directive --schema"
+)]
+pub(crate) struct Directive {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) eyes: Eyes,
+    /// A file with the directive as JSON or as text, or - for the standard input
+    #[arg(value_name = "FILE", required_unless_present = "schema")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print the JSON Schema that a directive of this team has
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) schema: bool,
+}
+
+pub(super) async fn directive(context: &Context, args: Directive) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let Some(path) = args.file else {
         let schema = session.get(&["directives", "schema"]).eyes(&args.eyes).answer::<Value>().await?;

@@ -7,17 +7,27 @@ use std::{process::ExitCode, sync::Arc};
 use callboard_engine::{Progress, Survey};
 use callboard_model::{ModelName, Provider};
 use callboard_store::Store;
+use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
 use super::durability;
 use crate::{
-    cli::{self, Global},
+    cli::Global,
     client::{Client, Remote},
     config::{self, Place},
     failure::{Failure, causes},
     output::{Output, Style},
 };
+
+/// Check the store and the model, and say what is wrong
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  callboard doctor\n  callboard doctor --no-model --store sqlite:team.db")]
+pub(crate) struct Doctor {
+    /// Leave the model out
+    #[arg(long)]
+    pub(crate) no_model: bool,
+}
 
 /// What came of one check.
 #[derive(Serialize)]
@@ -39,7 +49,7 @@ impl Finding {
     }
 }
 
-pub(super) async fn doctor(global: &Global, args: &cli::Doctor, output: Output) -> Result<ExitCode, Failure> {
+pub(super) async fn doctor(global: &Global, args: &Doctor, output: Output) -> Result<ExitCode, Failure> {
     let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
     match config::place(global)? {
         Place::Server(url) => {

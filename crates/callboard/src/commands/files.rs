@@ -1,6 +1,7 @@
 //! `callboard files`: on the folder of a project alone, without a server or a store.
 
 mod add;
+mod args;
 
 use std::{
     process::ExitCode,
@@ -16,8 +17,9 @@ use callboard_files::{
 };
 use serde_json::json;
 
+pub(super) use self::args::Files;
+use self::args::{FilesCommand, FilesQuery, MatchChoice};
 use crate::{
-    cli::{Files, FilesCommand, FilesQuery, MatchChoice},
     failure::Failure,
     output::{Output, Style},
     terminal,

@@ -1,15 +1,42 @@
 //! `callboard form`.
 
 use callboard_api as api;
-use callboard_engine::core::form::{Field, ValueType};
+use callboard_engine::core::{
+    form::{Field, ValueType},
+    id::SetName,
+};
+use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::{cli, failure::Failure, output::Output};
+use crate::{cli::Which, failure::Failure, output::Output, parse};
 
-pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(), Failure> {
+#[derive(Debug, Subcommand)]
+pub(crate) enum Form {
+    /// List the forms
+    #[command(after_help = "Example:\n  callboard form list")]
+    List {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Answer a form
+    #[command(
+        after_help = "Examples:\n  callboard form answer Audience who=beginners words=300\n  callboard form answer Topics 'topics=[\"a\", \"b\"]'"
+    )]
+    Answer {
+        #[command(flatten)]
+        which: Which,
+        /// Its name
+        name: SetName,
+        /// The answers
+        #[arg(value_name = "KEY=VALUE", value_parser = parse::pair)]
+        answers: Vec<(String, String)>,
+    },
+}
+
+pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Failure> {
     match command {
-        cli::Form::List { which } => {
+        Form::List { which } => {
             let sets = context
                 .session(&which)
                 .await?
@@ -24,7 +51,7 @@ pub(super) async fn execute(context: &Context, command: cli::Form) -> Result<(),
                 forms.iter().for_each(|(set, form)| show(set, form, output));
             });
         }
-        cli::Form::Answer { which, name, answers } => {
+        Form::Answer { which, name, answers } => {
             let session = context.session(&which).await?;
             let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?.it;
             let fields = set.form.map(|form| form.fields).unwrap_or_default();

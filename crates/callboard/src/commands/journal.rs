@@ -1,15 +1,38 @@
 //! `callboard session journal`.
 
 use callboard_api as api;
-use callboard_engine::core::entry::Actor;
+use callboard_engine::core::{entry::Actor, id::Seq};
+use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::Journal,
+    cli::{Eyes, Which},
     client::{Follow, Item, OnSession},
     failure::Failure,
     output::{Output, Style},
+    parse,
 };
+
+/// Read the journal
+#[derive(Args, Debug)]
+pub(crate) struct Journal {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) eyes: Eyes,
+    /// Only entries after this one
+    #[arg(long, value_name = "SEQ", default_value = "0", value_parser = parse::seq)]
+    pub(crate) after: Seq,
+    /// At most so many entries
+    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    pub(crate) limit: Option<usize>,
+    /// Only entries of these types
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    pub(crate) types: Vec<String>,
+    /// Go on as entries come, until Ctrl-C
+    #[arg(long)]
+    pub(crate) follow: bool,
+}
 
 /// Prints the entries that are asked for, and goes on as they come where that is wanted.
 pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Failure> {

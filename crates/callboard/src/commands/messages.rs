@@ -1,17 +1,46 @@
 //! `callboard messages`.
 
 use callboard_api as api;
-use callboard_engine::core::conversation::Role;
+use callboard_engine::core::{conversation::Role, id::ThreadId, time::Timestamp};
+use clap::Args;
 use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli,
+    cli::{Eyes, Which},
     failure::Failure,
     output::{Output, Style, indented},
+    parse,
 };
 
-pub(super) async fn messages(context: &Context, args: cli::Messages) -> Result<(), Failure> {
+/// Read the messages of a thread
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard messages --limit 10\n  callboard messages --thread agent:critic --as critic --roles assistant"
+)]
+pub(crate) struct Messages {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) eyes: Eyes,
+    /// The thread
+    #[arg(long, value_name = "THREAD", default_value = "main")]
+    pub(crate) thread: ThreadId,
+    /// The most recent ones, at most so many
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Only earlier ones
+    #[arg(long, value_name = "TIME")]
+    pub(crate) before: Option<Timestamp>,
+    /// Only later ones
+    #[arg(long, value_name = "TIME")]
+    pub(crate) after: Option<Timestamp>,
+    /// Only those in these roles
+    #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = parse::message_role)]
+    pub(crate) roles: Vec<Role>,
+}
+
+pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
     let call = session.get(&["threads", args.thread.as_str(), "messages"]).eyes(&args.eyes);

@@ -3,25 +3,62 @@
 use callboard_api as api;
 use callboard_engine::core::{
     count::{Counting, Tokens},
+    id::{AgentName, Seq, ThreadId},
     prompt::PartReport,
 };
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::Context;
-use crate::{
-    cli::{self, PromptFormat},
-    failure::Failure,
-    output::Output,
-};
+use crate::{cli::Which, failure::Failure, output::Output, parse};
 
-pub(super) async fn prompt(context: &Context, args: cli::Prompt) -> Result<(), Failure> {
+/// Build the prompt of an agent, now or as of an entry
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard prompt --agent critic\n  callboard prompt --agent critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n\nThe prompt goes to the standard output, the table of its parts to the standard error."
+)]
+pub(crate) struct Prompt {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Whose; the manager's or the only agent's, where it is left out
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<AgentName>,
+    /// In which thread; main, or the agent's own
+    #[arg(long, value_name = "THREAD")]
+    pub(crate) thread: Option<ThreadId>,
+    /// As of this entry
+    #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
+    pub(crate) at: Option<Seq>,
+    /// How many tokens it may have
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+    /// The model that reads it, whose vocabulary counts
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// As one text, or as what a provider's API takes
+    #[arg(long, default_value = "text")]
+    pub(crate) format: PromptFormat,
+}
+
+/// The form of a prompt.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PromptFormat {
+    /// One text
+    Text,
+    /// The messages of an OpenAI chat completion
+    Openai,
+    /// The messages of Anthropic's Messages API, with its system
+    Anthropic,
+}
+
+pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let format = match args.format {
         PromptFormat::Text => api::Format::Text,
         PromptFormat::Openai => api::Format::OpenAi,
         PromptFormat::Anthropic => api::Format::Anthropic,
     };
-    let cli::Prompt { agent, thread, model, budget, at, .. } = args;
+    let Prompt { agent, thread, model, budget, at, .. } = args;
     let budget = budget.map(Tokens);
     let wanted = api::PromptBody { agent, thread, model, budget, at, format, ..api::PromptBody::default() };
     let prompt = session.post(&["prompt"], &wanted).answer::<api::Prompt>().await?;

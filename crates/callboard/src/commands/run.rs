@@ -13,10 +13,11 @@ use callboard_api as api;
 use callboard_engine::core::{
     agent::{Agent, Role},
     conversation::{NewMessage, Role as MessageRole},
-    id::{RunId, Seq},
+    id::{RunId, Seq, SessionId},
     run::{Kind, Limits, Status},
 };
 use callboard_model::{Endpoints, ModelName};
+use clap::Args;
 use serde_json::json;
 
 use self::{
@@ -34,6 +35,72 @@ use crate::{
     team_file, terminal,
 };
 
+const RUN_EXAMPLES: &str = r#"Examples:
+  callboard run TEAM.toml "Review the article"
+  callboard run TEAM.toml - < task.txt
+  callboard run --session 20250118-143022-a4f2        go on with the run that has not ended
+  callboard run --session 20250118-143022-a4f2 "And now in German"
+
+A team file:
+  title = "Review"
+  input = "Improve the article."
+  [prompt]                     # budget, answer_tokens, parts
+  budget = 12000
+  [limits]                     # turns, tokens, seconds
+  turns = 20
+  [[agent]]                    # name, role, title, instructions, model, tools
+  name = "lead"
+  role = "manager"
+  [[agent]]
+  name = "critic"
+  role = "worker"
+  instructions = "Name the three worst faults."
+  [[set]]                      # name, content or file, visible_to
+  name = "Article"
+  file = "article.md"
+  visible_to = ["lead", "critic"]
+  [[step]]                     # also description, conditions, available_tools
+  name = "research"
+  is_default = true
+  sequence = ["look_up"]
+
+Also: default_visibility, share, grant, ttl_seconds. An agent without a model speaks through CALLBOARD_MODEL.
+
+Ctrl-C holds the run; `callboard run --session ID` goes on with it."#;
+
+/// Let a team work on a task, and watch it
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "callboard run [OPTIONS] TEAM.toml [INPUT]\n       callboard run [OPTIONS] --session ID [INPUT]",
+    after_help = RUN_EXAMPLES
+)]
+pub(crate) struct Run {
+    /// The team's file, and what the team is to do: a text, or - for the standard input
+    #[arg(num_args = 0..=2, value_names = ["TEAM.toml", "INPUT"])]
+    pub(crate) words: Vec<String>,
+    /// Go on with this session, and with its run that has not ended
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
+    /// The id of the new session
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) id: Option<SessionId>,
+    /// Hold the run after so many turns
+    #[arg(long, value_name = "N")]
+    pub(crate) limit_turns: Option<u64>,
+    /// Hold the run after so many tokens, prompts and answers together
+    #[arg(long, value_name = "N")]
+    pub(crate) limit_tokens: Option<u64>,
+    /// Hold the run after so many seconds of waiting for models
+    #[arg(long, value_name = "N")]
+    pub(crate) limit_seconds: Option<u64>,
+    /// Answer forms and questions by itself, as it does without a terminal
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Answer nothing: end where the team asks the user
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) no_answers: bool,
+}
+
 /// A run that is being watched.
 struct Work<'a> {
     context: &'a Context,
@@ -43,7 +110,7 @@ struct Work<'a> {
     after: Seq,
 }
 
-pub(super) async fn run(context: &Context, args: cli::Run) -> Result<ExitCode, Failure> {
+pub(super) async fn run(context: &Context, args: Run) -> Result<ExitCode, Failure> {
     let work = match (&args.session, args.words.as_slice()) {
         (None, [team]) => Work::new(context, &args, team, None).await?,
         (None, [team, input]) => Work::new(context, &args, team, Some(input)).await?,
@@ -73,7 +140,7 @@ fn is_file(word: &str) -> bool {
 
 impl<'a> Work<'a> {
     /// Makes a session of a team's file and starts a run in it.
-    async fn new(context: &'a Context, args: &cli::Run, team: &str, input: Option<&String>) -> Result<Self, Failure> {
+    async fn new(context: &'a Context, args: &Run, team: &str, input: Option<&String>) -> Result<Self, Failure> {
         let file = team_file::read(Path::new(team))?;
         let input = input.map(|word| terminal::text(word)).transpose()?.or_else(|| file.input.clone());
         let input = input.ok_or_else(|| {
@@ -96,7 +163,7 @@ impl<'a> Work<'a> {
         context: &'a Context,
         session: OnSession<'a>,
         known: &api::Session,
-        args: &cli::Run,
+        args: &Run,
         input: String,
     ) -> Result<Self, Failure> {
         let limits = limits(args, &known.settings.clone().unwrap_or_default().limits);
@@ -106,7 +173,7 @@ impl<'a> Work<'a> {
     }
 
     /// Goes on with the run of a session that has not ended, or starts another one.
-    async fn go_on(context: &'a Context, args: &cli::Run, input: Option<&String>) -> Result<Self, Failure> {
+    async fn go_on(context: &'a Context, args: &Run, input: Option<&String>) -> Result<Self, Failure> {
         let session = context.session(&cli::Which { session: args.session.clone() }).await?;
         let input = input.map(|word| terminal::text(word)).transpose()?;
         let known = session.get(&[]).answer::<api::Session>().await?.it;
@@ -141,7 +208,7 @@ impl<'a> Work<'a> {
     }
 
     /// Shows what happens in the run and answers what the user is asked, until there is no more to do here.
-    async fn watch(self, args: &cli::Run, signals: &Signals) -> Result<ExitCode, Failure> {
+    async fn watch(self, args: &Run, signals: &Signals) -> Result<ExitCode, Failure> {
         let output = self.context.output;
         let known = self.session.get(&[]).answer::<api::Session>().await?.it;
         if !output.json {
@@ -205,7 +272,7 @@ fn has_ended(status: Status) -> bool {
 }
 
 /// The session's limits, but for those that the command line names; nothing where it names none.
-fn limits(args: &cli::Run, session: &Limits) -> Option<Limits> {
+fn limits(args: &Run, session: &Limits) -> Option<Limits> {
     args.limit_turns.or(args.limit_tokens).or(args.limit_seconds)?;
     Some(Limits {
         turns: args.limit_turns.or(session.turns),

@@ -5,16 +5,45 @@ use callboard_engine::core::{
     conversation::{NewMessage, Role},
     id::{MessageId, ThreadId},
 };
+use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{self, Eyes},
+    cli::{Eyes, Which},
     client::{Answer, OnSession},
     failure::Failure,
+    parse,
     terminal::{self, Lines},
 };
 
-pub(super) async fn say(context: &Context, args: cli::Say) -> Result<(), Failure> {
+/// Add a message to a thread
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard say \"Make it shorter\"\n  callboard say --thread agent:critic --as critic \"It is too long\"\n  callboard say --lines --id log < lines.txt      each line is a message: log-1, log-2, …"
+)]
+pub(crate) struct Say {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) eyes: Eyes,
+    /// What is said, or - for the standard input
+    #[arg(required_unless_present = "lines")]
+    pub(crate) text: Option<String>,
+    /// In which thread
+    #[arg(long, value_name = "THREAD", default_value = "main")]
+    pub(crate) thread: ThreadId,
+    /// In which role: user, assistant, system or tool; user, or assistant with --as, where it is left out
+    #[arg(long, value_parser = parse::message_role)]
+    pub(crate) role: Option<Role>,
+    /// The message's id: said twice, it is there once
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<MessageId>,
+    /// Add each line of the standard input, and print the number of its entry once it is durable
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) lines: bool,
+}
+
+pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let role = args.role.unwrap_or(if args.eyes.agent.is_none() { Role::User } else { Role::Ai });
     let speaker = Speaker { session, eyes: args.eyes, thread: args.thread, role };

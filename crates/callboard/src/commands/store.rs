@@ -4,28 +4,82 @@ use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use callboard_engine::{Progress, Survey};
 use callboard_store::{Durability, Settings};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{self, Global},
+    cli::Global,
     config,
     failure::{Failure, causes},
     output::{Output, Style},
 };
 
-type Store = Arc<dyn callboard_store::Store>;
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  callboard store check
+  callboard store check postgres://me@db.example/board --json
+
+It reads every entry: whether it follows on the one before by number, tag and data, whether its
+long texts and the keys it claims are there, and whether the session expires when its journal
+lets it. Exit status 1 where anything is wrong.";
+
+const COPY_EXAMPLES: &str = "\
+Examples:
+  callboard store copy sqlite:callboard.db postgres://me@db.example/board
+  callboard store copy redis://old.example 'redis-rest+https://new.example?token_file=t.txt'
+
+All that FROM holds comes along: journals byte for byte, long texts, tokens, keys of requests, and
+when sessions expire. What TO has already is continued where it begins in the same way: the same
+command goes on where it was interrupted, by whatever means, and brings later what is new in FROM.
+A session that differs is named and stays as it is; the others are copied. In the end TO is checked.
+Exit status 1 where anything is not in TO.
+
+FROM may be in use meanwhile. To move, end its servers before the last run, and start those of TO
+behind it: they take up the runs that go on. The key that signs tokens is not in the store but in
+the folder of `callboard serve --data`.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Store {
+    /// Check all that a store holds
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(StoreCheck),
+    /// Copy all that a store holds into another one, of any kind
+    #[command(after_help = COPY_EXAMPLES)]
+    Copy(StoreCopy),
+}
+
+/// Check all that a store holds
+#[derive(Args, Debug)]
+pub(crate) struct StoreCheck {
+    /// The store; by default that of --store
+    #[arg(value_name = "URL")]
+    pub(crate) url: Option<String>,
+}
+
+/// Copy all that a store holds into another one, of any kind
+#[derive(Args, Debug)]
+pub(crate) struct StoreCopy {
+    /// The store that has the sessions
+    #[arg(value_name = "FROM")]
+    pub(crate) from: String,
+    /// The store that gets them
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+}
+
+type OpenStore = Arc<dyn callboard_store::Store>;
 
 /// How often a terminal is told how far it has come.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
-pub(super) async fn execute(global: &Global, command: cli::Store, output: Output) -> Result<ExitCode, Failure> {
+pub(super) async fn execute(global: &Global, command: Store, output: Output) -> Result<ExitCode, Failure> {
     match command {
-        cli::Store::Check(args) => check(global, args, output).await,
-        cli::Store::Copy(args) => copy(global, &args, output).await,
+        Store::Check(args) => check(global, args, output).await,
+        Store::Copy(args) => copy(global, &args, output).await,
     }
 }
 
-async fn check(global: &Global, args: cli::StoreCheck, output: Output) -> Result<ExitCode, Failure> {
+async fn check(global: &Global, args: StoreCheck, output: Output) -> Result<ExitCode, Failure> {
     let url = args.url.map_or_else(|| config::store_url(global), Ok)?;
     let store = there(&url).await?;
     let progress = Progress::default();
@@ -35,7 +89,7 @@ async fn check(global: &Global, args: cli::StoreCheck, output: Output) -> Result
     })
 }
 
-async fn copy(global: &Global, args: &cli::StoreCopy, output: Output) -> Result<ExitCode, Failure> {
+async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitCode, Failure> {
     if args.from == args.to {
         return Err(Failure::usage("usage", "FROM and TO are the same store: name two"));
     }
@@ -63,7 +117,7 @@ async fn copy(global: &Global, args: &cli::StoreCopy, output: Output) -> Result<
 }
 
 /// Opens a store that is only read, and not made where it is missing.
-async fn there(url: &str) -> Result<Store, Failure> {
+async fn there(url: &str) -> Result<OpenStore, Failure> {
     if url == "memory:" {
         return Err(Failure::usage("usage", "memory: is empty when a command begins: name a store that lasts"));
     }
@@ -138,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    async fn memory() -> Store {
+    async fn memory() -> OpenStore {
         callboard_store::open("memory:", Settings::default()).await.unwrap()
     }
 

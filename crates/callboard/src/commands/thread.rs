@@ -1,10 +1,41 @@
 //! `callboard thread`.
 
 use callboard_api as api;
+use callboard_engine::core::{audience::Audience, id::ThreadId};
+use clap::Subcommand;
 use http::Method;
 
 use super::Context;
-use crate::{cli::Thread, failure::Failure};
+use crate::{
+    cli::{Eyes, Which},
+    failure::Failure,
+    parse,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Thread {
+    /// List the threads
+    #[command(after_help = "Example:\n  callboard thread list --as critic")]
+    List {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        eyes: Eyes,
+    },
+    /// Say who sees a thread
+    #[command(after_help = "Example:\n  callboard thread put review --visible-to lead,critic")]
+    Put {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        eyes: Eyes,
+        /// Its name
+        name: ThreadId,
+        /// Who sees it: all, none, or names with commas between them
+        #[arg(long, value_name = "WHO", value_parser = parse::audience)]
+        visible_to: Audience,
+    },
+}
 
 pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Failure> {
     match command {

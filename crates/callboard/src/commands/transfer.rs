@@ -1,22 +1,54 @@
 //! `callboard export` and `callboard import`.
 
-use std::{io, io::Write, path::Path};
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 use bytes::BytesMut;
 use callboard_api as api;
+use callboard_engine::core::id::SessionId;
 use callboard_server::Pieces;
+use clap::Args;
 use futures::{StreamExt as _, stream};
 use http::Method;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
-use crate::{cli, client::broken, failure::Failure, output::Output};
+use crate::{cli::Which, client::broken, failure::Failure, output::Output};
+
+/// Write a whole session as lines of JSON
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard export tides.jsonl --session tides\n  callboard export | gzip > session.jsonl.gz"
+)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The file, or - for the standard output
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+}
+
+/// Take in a session that was exported
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard import tides.jsonl\n  gunzip < session.jsonl.gz | callboard import - --id copy"
+)]
+pub(crate) struct Import {
+    /// The file, or - for the standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Its id here; the one it had, where it is left out
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<SessionId>,
+}
 
 /// How much is read at once.
 const PIECE_BYTES: usize = 64 << 10;
 
-pub(super) async fn export(context: &Context, args: cli::Export) -> Result<(), Failure> {
+pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let pieces = session.get(&["export"]).pieces().await?;
     if is_standard(&args.file) {
@@ -31,7 +63,7 @@ pub(super) async fn export(context: &Context, args: cli::Export) -> Result<(), F
     Ok(())
 }
 
-pub(super) async fn import(context: &Context, args: cli::Import) -> Result<(), Failure> {
+pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failure> {
     let lines = if is_standard(&args.file) {
         pieces_of(tokio::io::stdin())
     } else {

@@ -1,15 +1,31 @@
 //! `callboard why`.
 
 use callboard_api as api;
+use clap::Args;
 
 use super::Context;
 use crate::{
-    cli,
+    cli::{Eyes, Which},
     failure::Failure,
     output::{Output, Style, indented},
 };
 
-pub(super) async fn why(context: &Context, args: cli::Why) -> Result<(), Failure> {
+/// Say where a text came from, who was shown it, and what became of it
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard why \"for sailors\"\n  callboard why --as critic \"the second claim\" --json"
+)]
+pub(crate) struct Why {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) eyes: Eyes,
+    /// The text, as it stands somewhere
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+}
+
+pub(super) async fn why(context: &Context, args: Why) -> Result<(), Failure> {
     let session = context.session(&args.which).await?;
     let answer = session.get(&["why"]).query("text", args.text).eyes(&args.eyes).answer::<api::Findings>().await?;
     context.output.answer(&answer.json, |output| {

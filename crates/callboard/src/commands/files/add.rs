@@ -7,8 +7,9 @@ use callboard_files::{
 };
 use serde_json::json;
 
+use super::args::FilesAdd;
 use super::{id, name, now, random, words};
-use crate::{cli::FilesAdd, failure::Failure, output::Output, terminal};
+use crate::{failure::Failure, output::Output, terminal};
 
 pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(), Failure> {
     let recipient: Recipient = name(&args.recipient)?;
