@@ -34,7 +34,8 @@ pub(super) fn fill(request: &Request<'_>, from: &mut Source<'_>) -> Result<Fille
     let mut claims = Vec::new();
     for part in request.layout.parts().iter().copied() {
         let Some(mut content) = part.gather(from)? else { continue };
-        let allowed = part.shares().map(|shares| request.profile.allowed(PartName::of(part), shares, request.budget));
+        let allowed =
+            part.shares().map(|shares| request.profile.allowed(PartName::of(part.name()), shares, request.budget));
         let least = content.least(allowed.map_or(Tokens(0), |allowed| allowed.min))?;
         claims.push(Claim { part, content, allowed, least });
     }

@@ -61,3 +61,16 @@ impl Layout {
 pub(super) fn parts() -> impl Iterator<Item = &'static dyn Part> {
     Layout::ALL.into_iter().flat_map(Layout::parts).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+    use crate::prompt::profile::PartName;
+
+    #[test]
+    fn profiles_name_the_parts_that_share_the_budget() {
+        let mut sharing: Vec<_> = parts().filter(|part| part.shares().is_some()).map(|part| part.name()).collect();
+        sharing.sort_unstable();
+        assert_eq!(sharing, PartName::ALL.map(PartName::as_str));
+    }
+}

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::share::Allowed;
 pub use super::share::{Share, Shares};
-use super::{layout, parts::Part, share::Allowed};
 use crate::{count::Tokens, error::Error};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
@@ -32,19 +32,18 @@ pub struct Profile {
 pub struct PartName(&'static str);
 
 impl PartName {
+    /// The names that there are. Settings cannot look at the parts themselves, which are made from all of a session; a
+    /// test holds both against each other.
+    pub(super) const ALL: [Self; 3] = [Self("context_sets"), Self("history"), Self("task")];
+
     /// The name itself.
     pub fn as_str(self) -> &'static str {
         self.0
     }
 
-    /// That of a part.
-    pub(super) fn of(part: &'static dyn Part) -> Self {
-        Self(part.name())
-    }
-
-    /// Those that there are.
-    fn all() -> impl Iterator<Item = Self> {
-        layout::parts().filter(|part| part.shares().is_some()).map(Self::of)
+    /// The name of a part.
+    pub(super) fn of(part: &'static str) -> Self {
+        Self(part)
     }
 }
 
@@ -63,8 +62,8 @@ impl Serialize for PartName {
 impl<'de> Deserialize<'de> for PartName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::all().find(|part| part.0 == name).ok_or_else(|| {
-            let names: Vec<_> = Self::all().map(|part| format!("`{}`", part.0)).collect();
+        Self::ALL.into_iter().find(|part| part.0 == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|part| format!("`{}`", part.0)).collect();
             de::Error::custom(format!("unknown variant `{name}`, expected one of {}", names.join(", ")))
         })
     }
