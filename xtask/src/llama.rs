@@ -12,10 +12,15 @@ use crate::{cache, command, lines};
 /// The version of the source package, as in `xtask/models/llama-cpp-python.txt`.
 const VERSION: &str = "0.3.36";
 
-/// A server alone: no network but plain sockets, nothing downloaded while it is built.
+/// Raised whenever [`OPTIONS`] change, so that a server that was built with others is not used.
+const BUILD: u32 = 2;
+
+/// A server alone: no network but plain sockets, nothing downloaded while it is built. It is not built for the very
+/// processor that builds it: some virtual machines name instructions (AMX) that they then refuse to run.
 const OPTIONS: &[&str] = &[
     "-DCMAKE_BUILD_TYPE=Release",
     "-DBUILD_SHARED_LIBS=OFF",
+    "-DGGML_NATIVE=OFF",
     "-DLLAMA_BUILD_TESTS=OFF",
     "-DLLAMA_BUILD_EXAMPLES=OFF",
     "-DLLAMA_USE_PREBUILT_UI=OFF",
@@ -30,7 +35,7 @@ with tarfile.open(sys.argv[1]) as source:
 /// Where `llama-server` is; builds it where it is not. What was interrupted goes on where it was.
 pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     let folder = cache::folder("llama")?;
-    let server = folder.join(format!("llama-server-{VERSION}"));
+    let server = folder.join(format!("llama-server-{VERSION}-{BUILD}"));
     if server.is_file() {
         return Ok(server);
     }
@@ -40,7 +45,7 @@ pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     }
     eprintln!("llama-server {VERSION} is built once, which takes about 10 minutes on two cores");
     let tools = Tools::bring(cache::folder("tools")?)?;
-    let work = folder.join(format!("build-{VERSION}"));
+    let work = folder.join(format!("build-{VERSION}-{BUILD}"));
     let built = build(&tools, &source(&work)?, &work.join("build")).context("cannot build llama-server")?;
     let new = folder.join("llama-server.new");
     fs::copy(&built, &new).with_context(|| format!("cannot write {}", new.display()))?;
