@@ -14,13 +14,15 @@ mod results;
 mod sight;
 pub mod team;
 pub(crate) mod tools;
+pub mod turn;
 
 pub use self::{
-    due::{Due, Output, Turn, Wait, Who},
+    due::{Due, Wait},
     sight::Origin,
+    turn::{Output, Turn, Who},
 };
 
-use self::due::Rules;
+use self::due::AnyRules;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -230,7 +232,7 @@ impl Runs {
     }
 
     /// Changes the unfinished run, where what is due leads to something else.
-    fn change_due(&mut self, next: impl FnOnce(&Run, &dyn Rules) -> Option<Due>) {
+    fn change_due(&mut self, next: impl FnOnce(&Run, &dyn AnyRules) -> Option<Due>) {
         let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run, run.kind.rules())?)));
         if let Some((id, due)) = due {
             self.change(&id, |run| (run.due, run.idle) = (due, 0));

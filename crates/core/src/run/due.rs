@@ -1,17 +1,16 @@
-//! What is due in a run. All that must be known of a turn to ask a model for it is said in one place, [`Turn`]; which
-//! turns there are, each kind of run says in a module of its own.
-
-use std::sync::Arc;
+//! What is due in a run: a turn of one of the kinds of runs, or waiting.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{
     agent::Team,
     conversation::ToolCall,
     error::Error,
-    id::{AgentName, SetName, ThreadId},
-    run::{Kind, team},
+    id::{AgentName, SetName},
+    run::{
+        Kind, team,
+        turn::{IsDuty, Rules, Turn},
+    },
 };
 
 /// What is due in a run.
@@ -46,81 +45,39 @@ pub enum Wait {
     },
 }
 
-/// A turn that is due: all that must be known of it to ask a model.
-#[derive(Clone, Debug)]
-pub struct Turn {
-    /// Whose model is asked.
-    pub who: Who,
-    /// The thread in which the agent speaks.
-    pub thread: ThreadId,
-    /// What the agent is told to do, where it is not simply the last message of its thread.
-    pub task: Option<String>,
-    /// The form of the answer, where it is not free text.
-    pub output: Option<Output>,
-    /// Whether the agent may call its tools.
-    pub uses_tools: bool,
-    /// What the agent is asked for, in words for people: it is asked "to work".
-    pub purpose: &'static str,
-}
-
-/// Whose model is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// Whoever is the manager then.
-    Manager,
-    /// This agent.
-    Agent(AgentName),
-}
-
-/// The form of an answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Output {
-    /// Its name.
-    pub name: &'static str,
-    /// Its JSON Schema, for the team as it is.
-    pub schema: fn(&Team) -> Value,
-}
-
-/// What a kind of run says of each turn that can be due in it.
-pub(crate) trait IsDuty {
-    /// How the model is asked.
-    fn turn(&self) -> Turn;
-
-    /// Whether it is about something that this agent did or is to do.
-    fn waits_for(&self, agent: &AgentName) -> bool;
-
-    /// The thread whose words it holds, if any.
-    fn words_of(&self) -> Option<ThreadId>;
-
-    /// The same without those words.
-    fn without_words(&self) -> Due;
-
-    /// The same as an agent is asked for it that did not say what it holds.
-    fn asked_of_another(&self) -> Due;
-
-    /// The same without what its author said, of which it shows the faults to the author alone.
-    fn outcome(&self, is_author: bool) -> Due;
-}
-
-/// What a kind of run makes of what happens.
-pub(crate) trait Rules {
-    /// Refuses to start a run where it could not be done.
+/// The rules of any kind of run.
+pub(crate) trait AnyRules {
+    /// See [`Rules::check_start`].
     fn check_start(&self, team: &Team) -> Result<(), Error>;
-
-    /// What is due at first, and where nobody knows better: when the user has spoken, or an agent that was waited for has
-    /// left.
+    /// See [`Rules::first`].
     fn first(&self) -> Due;
-
-    /// What is due when the user has answered `form`.
+    /// See [`Rules::after_form`].
     fn after_form(&self, form: &SetName) -> Due;
-
-    /// What is due when all calls of `agent` have their results.
+    /// See [`Rules::after_tools`].
     fn after_tools(&self, agent: &AgentName) -> Due;
 }
 
+impl<R: Rules<Duty: Into<Due>>> AnyRules for R {
+    fn check_start(&self, team: &Team) -> Result<(), Error> {
+        Rules::check_start(self, team)
+    }
+
+    fn first(&self) -> Due {
+        Rules::first(self).into()
+    }
+
+    fn after_form(&self, form: &SetName) -> Due {
+        Rules::after_form(self, form).into()
+    }
+
+    fn after_tools(&self, agent: &AgentName) -> Due {
+        Rules::after_tools(self, agent).into()
+    }
+}
+
 impl Kind {
-    /// What such a run makes of what happens.
-    pub(crate) fn rules(self) -> &'static dyn Rules {
+    /// The rules of such a run.
+    pub(crate) fn rules(self) -> &'static dyn AnyRules {
         match self {
             Self::Team => &team::Rules,
         }
@@ -128,12 +85,22 @@ impl Kind {
 }
 
 impl Due {
-    /// What its kind of run says of it; `None` where it is nobody's turn.
+    /// The turn that is due, as its kind of run has it; `None` if the run waits.
     pub(super) fn duty(&self) -> Option<&dyn IsDuty> {
         match self {
             Self::Team(duty) => Some(duty),
             Self::Wait(_) => None,
         }
+    }
+
+    /// The same with a change of the turn that is due.
+    pub(super) fn with(&self, change: impl FnOnce(&mut dyn IsDuty)) -> Self {
+        let mut due = self.clone();
+        match &mut due {
+            Self::Team(duty) => change(duty),
+            Self::Wait(_) => {}
+        }
+        due
     }
 
     /// How the model is asked whose turn it is; `None` where it is nobody's.
@@ -156,23 +123,14 @@ impl Due {
     }
 }
 
-impl Turn {
-    /// The agent whose model is asked, in the team as it is.
-    pub fn agent(&self, team: &Team) -> Result<AgentName, Error> {
-        match &self.who {
-            Who::Manager => team.manager().map(|agent| agent.name.clone()).ok_or_else(team::no_manager),
-            Who::Agent(name) => team.agent(name).map(|agent| agent.name.clone()),
-        }
-    }
-}
-
 impl From<Wait> for Due {
     fn from(wait: Wait) -> Self {
         Self::Wait(wait)
     }
 }
 
-/// Words that are left out.
-pub(super) fn hidden() -> Arc<str> {
-    "".into()
+impl From<team::Duty> for Due {
+    fn from(duty: team::Duty) -> Self {
+        Self::Team(duty)
+    }
 }

@@ -8,7 +8,7 @@ use crate::{
     conversation::{Criteria, Threads, facts::audience_of},
     entry::Header,
     id::{AgentName, Seq, ThreadId},
-    run::{Due, Run, Wait, due::IsDuty, team::Duty},
+    run::{Due, Run, Wait, team::Duty, turn::IsDuty},
     state::State,
     view::View,
 };
@@ -56,7 +56,7 @@ impl Due {
     /// The same as `agent` is asked for it.
     pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
         match self.duty().filter(|_| origin.is_none_or(|origin| origin.by != *agent)) {
-            Some(duty) => duty.asked_of_another().without_hidden(agent, origin, threads),
+            Some(_) => self.with(|duty| duty.ask_another()).without_hidden(agent, origin, threads),
             None => self.without_hidden(agent, origin, threads),
         }
     }
@@ -66,7 +66,7 @@ impl Due {
     pub(super) fn seen_by(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
         let seen = self.without_hidden(agent, origin, threads);
         let is_author = origin.is_some_and(|origin| origin.by == *agent);
-        seen.duty().map(|duty| duty.outcome(is_author)).unwrap_or(seen)
+        seen.with(|duty| duty.keep_outcome(is_author))
     }
 
     /// The thread whose words it holds, if any.
@@ -88,7 +88,7 @@ impl Due {
             Self::Wait(Wait::Tools { agent, .. }) => {
                 Wait::Tools { agent: agent.clone(), calls: Vec::new(), own: Vec::new() }.into()
             }
-            due => due.duty().map_or_else(|| due.clone(), IsDuty::without_words),
+            due => due.with(|duty| duty.hide_words()),
         }
     }
 }

@@ -11,12 +11,9 @@ use serde_json::{Value, json};
 use crate::{
     agent::Team,
     directive::schema,
-    error::{ConflictKind, Error, Fault},
+    error::{Error, Fault},
     id::{AgentName, MessageId, SetName, ThreadId},
-    run::{
-        Due, Output, Turn, Who,
-        due::{self, IsDuty, hidden},
-    },
+    run::turn::{self, IsDuty, Output, Turn, Who, hidden, no_manager},
 };
 
 /// What is due in the work of a team.
@@ -107,61 +104,46 @@ impl IsDuty for Duty {
         }
     }
 
-    fn without_words(&self) -> Due {
-        let mut duty = self.clone();
-        if let Self::Form { request: words } | Self::Check { criteria: words, .. } = &mut duty {
+    fn hide_words(&mut self) {
+        if let Self::Form { request: words } | Self::Check { criteria: words, .. } = self {
             *words = hidden();
         }
-        Due::Team(duty)
     }
 
-    fn asked_of_another(&self) -> Due {
-        Due::Team(if matches!(self, Self::Repair { .. }) { Self::Directive } else { self.clone() })
+    fn ask_another(&mut self) {
+        if matches!(self, Self::Repair { .. }) {
+            *self = Self::Directive;
+        }
     }
 
-    fn outcome(&self, is_author: bool) -> Due {
-        Due::Team(match self {
-            Self::Repair { faults, .. } => {
-                Self::Repair { said: hidden(), faults: faults.iter().filter(|_| is_author).cloned().collect() }
-            }
-            duty => duty.clone(),
-        })
+    fn keep_outcome(&mut self, is_author: bool) {
+        if let Self::Repair { said, faults } = self {
+            *said = hidden();
+            faults.retain(|_| is_author);
+        }
     }
 }
 
 /// The rules of a team's run.
 pub(super) struct Rules;
 
-impl due::Rules for Rules {
+impl turn::Rules for Rules {
+    type Duty = Duty;
+
     fn check_start(&self, team: &Team) -> Result<(), Error> {
         if team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
     }
 
-    fn first(&self) -> Due {
-        Duty::Directive.into()
+    fn first(&self) -> Duty {
+        Duty::Directive
     }
 
-    fn after_form(&self, form: &SetName) -> Due {
-        Duty::Answered { form: form.clone() }.into()
+    fn after_form(&self, form: &SetName) -> Duty {
+        Duty::Answered { form: form.clone() }
     }
 
-    fn after_tools(&self, agent: &AgentName) -> Due {
-        Duty::Work { agent: agent.clone() }.into()
-    }
-}
-
-/// That a run of a team needs somebody who directs it.
-pub(super) fn no_manager() -> Error {
-    Error::Conflict {
-        kind: ConflictKind::NoManager,
-        what: "the team has no manager".to_owned(),
-        hint: "give one agent the role manager",
-    }
-}
-
-impl From<Duty> for Due {
-    fn from(duty: Duty) -> Self {
-        Self::Team(duty)
+    fn after_tools(&self, agent: &AgentName) -> Duty {
+        Duty::Work { agent: agent.clone() }
     }
 }
 
