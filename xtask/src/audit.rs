@@ -47,7 +47,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Checks all of it and names every fault.
 pub(crate) fn audit() -> anyhow::Result<()> {
-    eprintln!("licences, sources, arrows between crates, circles of files (known vulnerabilities are not looked up)");
+    eprintln!("checking licences, sources, dependencies between crates, and import cycles (not known vulnerabilities)");
     let metadata =
         command::output(command::cargo().args(["metadata", "--format-version=1", "--all-features", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
@@ -58,7 +58,7 @@ pub(crate) fn audit() -> anyhow::Result<()> {
     }
     let circles = circles::circles(&cache::repository())?;
     if !circles.is_empty() {
-        bail!("{}\nmove what both sides need into a file below them", circles.join("\n"));
+        bail!("{}\nmove what the files share into a file below them", circles.join("\n"));
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn faults(package: &Value) -> Vec<String> {
     };
     let mut faults = Vec::new();
     if !(source.starts_with("registry+") && source.ends_with("/crates.io-index")) {
-        faults.push(format!("{name} comes from {source}: only crates.io may be a source"));
+        faults.push(format!("{name} comes from {source}: only crates.io is allowed"));
     }
     let licence = text(package, "license");
     if !allowed(licence) {
@@ -82,7 +82,7 @@ fn faults(package: &Value) -> Vec<String> {
 /// What `name`, a crate of ours, uses and may not; of any kind, also for its tests.
 fn arrows(name: &str, package: &Value) -> Vec<String> {
     let Some((_, below)) = ARROWS.iter().find(|(known, _)| *known == name) else {
-        return vec![format!("{name} has no place among the layers: give it one in xtask/src/audit.rs")];
+        return vec![format!("{name} is in no layer: give it one in xtask/src/audit.rs")];
     };
     let used = package.get("dependencies").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let used = used.iter().filter(|dependency| dependency.get("path").is_some_and(Value::is_string));

@@ -36,7 +36,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                eprintln!("{what}: another process is at it, waiting for it to end");
+                eprintln!("{what}: waiting for another process that works on it");
                 file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
             }
             Err(TryLockError::Error(error)) => {

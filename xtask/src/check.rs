@@ -49,6 +49,6 @@ pub(crate) fn bench(arguments: &[String]) -> anyhow::Result<()> {
     command::run(command::cargo().args(["build", "--release"]).args(packages))?;
     // This program is beside it, in the folder of another profile.
     let this = std::env::current_exe()?;
-    let target = this.ancestors().nth(2).context("this program is in no folder of Cargo's")?;
+    let target = this.ancestors().nth(2).context("this program is not in a target folder of Cargo")?;
     command::run(Command::new(target.join("release/callboard-bench")).args(arguments))
 }

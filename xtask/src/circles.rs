@@ -180,7 +180,7 @@ fn circles_of(arrows: &Arrows) -> Vec<String> {
         let way = reaches(arrows, start, start).unwrap_or_default();
         let way: Vec<_> = way.iter().map(|file| file.display().to_string()).collect();
         let more = if all.len() + 1 > way.len() { format!(" ({} files in all)", all.len()) } else { String::new() };
-        found.push(format!("files import each other in a circle: {}{more}", way.join(" -> ")));
+        found.push(format!("import cycle: {}{more}", way.join(" -> ")));
     }
     found
 }
@@ -224,7 +224,7 @@ mod tests {
             ("c", "use super::a::A;\n\n#[cfg(test)]\nmod tests {\n    use crate::lonely::X;\n}\n"),
             ("lonely", "use crate::a::A;"),
         ];
-        assert_eq!(found(&circle), ["files import each other in a circle: a -> b -> c -> a"]);
+        assert_eq!(found(&circle), ["import cycle: a -> b -> c -> a"]);
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_circle_through_a_part_is_one() {
         let files = [("a", "mod b;\nuse b::B;"), ("a/b", "use crate::c::C;"), ("c", "// crate::x\nuse crate::a;")];
-        assert_eq!(found(&files), ["files import each other in a circle: a -> a/b -> c -> a"]);
+        assert_eq!(found(&files), ["import cycle: a -> a/b -> c -> a"]);
     }
 
     #[test]

@@ -25,10 +25,10 @@ impl Tools {
             return Ok(Self { path, python_path: None });
         }
         let mut progress = Progress::of(missing.join(" and "));
-        progress.wait("coming from the Python package index");
+        progress.wait("downloading from PyPI");
         let mut pip = python()?;
         pip.args(["-m", "pip", "install", "--quiet", "--upgrade", "--only-binary", ":all:", "--target"]);
-        output(pip.arg(&folder).args(&missing)).context("cannot bring what builds C++ programs")?;
+        output(pip.arg(&folder).args(&missing)).context("cannot install cmake and ninja")?;
         progress.done();
         let bin = std::iter::once(folder.join("bin"));
         let path =

@@ -52,7 +52,7 @@ fn endpoint() -> anyhow::Result<Endpoint> {
     let there = |environment: Option<_>| Endpoint { environment: environment.into_iter().collect(), _server: None };
     if set("OPENAI_BASE_URL") {
         if !set("CALLBOARD_MODEL") {
-            bail!("OPENAI_BASE_URL is set: say which model it has with CALLBOARD_MODEL=openai:NAME, or unset it");
+            bail!("OPENAI_BASE_URL is set: name its model with CALLBOARD_MODEL=openai:NAME, or unset it");
         }
         eprintln!("using the endpoint in OPENAI_BASE_URL");
         return Ok(there(None));

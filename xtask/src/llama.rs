@@ -43,7 +43,7 @@ pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     if server.is_file() {
         return Ok(server);
     }
-    eprintln!("llama-server {VERSION} is built once, which takes about 10 minutes on two cores");
+    eprintln!("building llama-server {VERSION}, once; this takes about 10 minutes on two cores");
     let tools = Tools::bring(cache::folder("tools")?)?;
     let work = folder.join(format!("build-{VERSION}-{BUILD}"));
     let built = build(&tools, &source(&work)?, &work.join("build")).context("cannot build llama-server")?;

@@ -29,18 +29,18 @@ Chores of the Callboard repository
 
 Usage: cargo xtask CHORE
 
-  demo [ARGUMENTS]   build callboard and let the example team work; takes arguments for `callboard run`
-  test [ARGUMENTS]   everything the tests need, then all tests; takes arguments for `cargo test`
-  bench [ARGUMENTS]  measures speed and memory; `cargo xtask bench --help` says what
-  schema [ARGUMENTS] calls made up from the OpenAPI document; takes arguments for `schemathesis run`
-  lint               formatting, clippy, documentation, licences, arrows between crates
-  audit              licences, sources and arrows alone
+  demo [ARGUMENTS]   build callboard and run the example team; takes arguments for `callboard run`
+  test [ARGUMENTS]   install what the tests need, then run all tests; takes arguments for `cargo test`
+  bench [ARGUMENTS]  measure speed and memory; see `cargo xtask bench --help`
+  schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
+  lint               check formatting, clippy, documentation, licences and dependencies between crates
+  audit              check licences, sources and dependencies between crates only
   ci                 lint, then test
-  setup [MODEL]      bring a small model and build its server, and install databases for the tests, nothing else
+  setup [MODEL]      download a small model, build its server and install databases for the tests
   model [MODEL]      run a small model's server until Ctrl-C
 
 MODEL is 0.5b (what the tests use) or 1.5b (what the demo uses). Models and their server are kept in the user's cache
-folder, `callboard` in $XDG_CACHE_HOME or ~/.cache; to be rid of them, remove it.";
+folder, `callboard` in $XDG_CACHE_HOME or ~/.cache; delete it to remove them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -70,7 +70,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "model" => server::serve(&model(arguments)?)?,
         server::GUARD => server::guard(arguments)?,
         "help" | "--help" | "-h" => println!("{HELP}"),
-        other => bail!("`{other}` is no chore; `cargo xtask help` lists them"),
+        other => bail!("there is no chore `{other}`; `cargo xtask help` lists them"),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -96,7 +96,7 @@ impl Server {
             }
             if ended || Instant::now() > deadline {
                 let log = fs::read_to_string(&self.log).unwrap_or_default();
-                bail!("the server of {name} does not start; it said:\n{}", command::last_lines(&log, 20));
+                bail!("the server of {name} does not start; its output:\n{}", command::last_lines(&log, 20));
             }
             std::thread::sleep(POLL);
         }
@@ -145,7 +145,7 @@ fn this_program() -> anyhow::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         return Ok("/proc/self/exe".into());
     }
-    std::env::current_exe().context("this program does not know its own file")
+    std::env::current_exe().context("cannot find this program's own file")
 }
 
 fn free_port() -> anyhow::Result<u16> {

@@ -34,7 +34,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Weights> {
             size_bytes: 1_117_320_768,
             sha256: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         }),
-        _ => bail!("`{name}` is no model that is brought here; there are 0.5b and 1.5b"),
+        _ => bail!("there is no model `{name}`; use 0.5b or 1.5b"),
     }
 }
 
@@ -64,7 +64,7 @@ impl Weights {
                 progress.step(doing, done, all);
             }
         })
-        .with_context(|| format!("cannot bring the model {}; what was downloaded is kept", self.model))?;
+        .with_context(|| format!("cannot download the model {}; the part downloaded so far is kept", self.model))?;
         progress.done();
         Ok(path)
     }

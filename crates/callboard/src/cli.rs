@@ -7,18 +7,18 @@ use clap::{Args, ValueEnum};
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Where sessions are kept: sqlite:PATH, postgres://…, redis://… or memory:. By default CALLBOARD_STORE, or a file in the user's data folder
+    /// The store: sqlite:PATH, postgres://…, redis://… or memory: (default: CALLBOARD_STORE, or a file in the user's data folder)
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) store: Option<String>,
-    /// The server that has the sessions, as `callboard serve` prints it. By default CALLBOARD_URL, or none but the store
+    /// The server to call instead of opening a store, as `callboard serve` prints it (default: CALLBOARD_URL)
     #[arg(long, global = true, value_name = "URL", conflicts_with = "store")]
     pub(crate) url: Option<String>,
-    /// A file with the token that the server wants. By default CALLBOARD_TOKEN
+    /// A file with the access token for the server (default: CALLBOARD_TOKEN)
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// What a change has survived once it is answered: the end of the process, or a loss of power too
+    /// What acknowledged writes survive: a crash of the process (normal), or a power failure too (full)
     #[arg(long, global = true, value_name = "normal|full", default_value = "normal", hide_possible_values = true)]
     pub(crate) durability: DurabilityChoice,
     /// Print JSON for programs
@@ -26,27 +26,27 @@ pub(crate) struct Global {
     pub(crate) json: bool,
 }
 
-/// What a change has survived once it is answered.
+/// What acknowledged writes survive.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum DurabilityChoice {
-    /// The end of the process by any means.
+    /// A crash of the process.
     Normal,
-    /// A loss of power too.
+    /// A power failure too.
     Full,
 }
 
-/// Which session is meant.
+/// The session that a command works on.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Which {
-    /// The session; the one used last, where it is left out
+pub(crate) struct SessionArg {
+    /// The session (default: the one used last)
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
 }
 
-/// Through whose eyes.
+/// The agent that a command acts as.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Eyes {
-    /// Look and write through this agent's eyes
+pub(crate) struct ActingAs {
+    /// Act as this agent: see what it sees, with its rights
     #[arg(long = "as", value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
 }

@@ -1,10 +1,10 @@
-//! Calls on a board: at a server, or straight on a store in this process. They are the same calls with the same answers,
-//! so that each command is written once.
+//! Calls of the API: at a server, or on a store in this process. Calls and answers are the same, so that each command is
+//! written once.
 
 mod answer;
 mod follow;
-mod patience;
 mod remote;
+mod retry;
 
 use std::{fmt::Display, io};
 
@@ -20,17 +20,17 @@ use self::answer::Reply;
 pub(crate) use self::answer::broken;
 pub(crate) use self::{
     follow::{Follow, Item},
-    patience::Patience,
     remote::Remote,
+    retry::Retry,
 };
-use crate::{cli::Eyes, failure::Failure};
+use crate::{cli::ActingAs, failure::Failure};
 
-/// Who answers calls.
+/// What answers calls.
 pub(crate) enum Client {
-    /// The store at hand, in this process.
-    Here(Local),
+    /// A store, in this process.
+    Local(Local),
     /// A server.
-    There(Remote),
+    Remote(Remote),
 }
 
 /// Calls on one session.
@@ -39,12 +39,12 @@ pub(crate) struct OnSession<'a> {
     pub(crate) id: SessionId,
 }
 
-/// A call in the making.
+/// A call that is being built.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     client: &'a Client,
     method: Method,
-    /// The path, and what of the query there is so far.
+    /// The path, with the query so far.
     address: String,
     body: Body,
 }
@@ -56,7 +56,7 @@ enum Body {
     Lines(Pieces),
 }
 
-/// What came back: the JSON as it is, and what was read of it.
+/// An answer: its JSON as received, and the parsed value.
 #[derive(Debug)]
 pub(crate) struct Answer<T> {
     pub(crate) json: Box<RawValue>,
@@ -70,17 +70,17 @@ impl Client {
         Call { client: self, method, address, body: Body::Nothing }
     }
 
-    /// Ends what was begun here, in order. What a server does goes on.
+    /// Shuts down the store of this process in order. A server is not affected.
     pub(crate) async fn close(&self) {
-        if let Self::Here(local) = self {
+        if let Self::Local(local) = self {
             local.close().await;
         }
     }
 
     async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
         match self {
-            Self::Here(local) => Ok(Reply::of(local.call(request).await)),
-            Self::There(server) => server.send(request).await,
+            Self::Local(local) => Ok(Reply::of(local.call(request).await)),
+            Self::Remote(server) => server.send(request).await,
         }
     }
 }
@@ -107,7 +107,7 @@ impl OnSession<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// The same, with a parameter in its query.
+    /// Adds a query parameter.
     pub(crate) fn query(mut self, name: &str, value: impl Display) -> Self {
         self.address.push(if self.address.contains('?') { '&' } else { '?' });
         self.address.push_str(name);
@@ -116,7 +116,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// The same, with a parameter where there is something to say.
+    /// Adds a query parameter if there is a value.
     pub(crate) fn maybe(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.query(name, value),
@@ -124,17 +124,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The same, through somebody's eyes.
-    pub(crate) fn eyes(self, eyes: &Eyes) -> Self {
-        self.maybe("as", eyes.agent.as_ref())
+    /// Acts as this agent, if one is named.
+    pub(crate) fn acting_as(self, acting_as: &ActingAs) -> Self {
+        self.maybe("as", acting_as.agent.as_ref())
     }
 
-    /// The same, with something to send.
+    /// Sends this as JSON.
     pub(crate) fn json(self, body: &impl Serialize) -> Self {
         Self { body: Body::Json(serde_json::to_vec(body)), ..self }
     }
 
-    /// The same, with lines of JSON to send.
+    /// Sends these JSON lines.
     pub(crate) fn lines(self, lines: Pieces) -> Self {
         Self { body: Body::Lines(lines), ..self }
     }
@@ -144,30 +144,32 @@ impl<'a> Call<'a> {
         self.begin().await?.read().await
     }
 
-    /// Makes a call that has no answer but that it is done.
+    /// Makes the call and ignores the body of the answer.
     pub(crate) async fn done(self) -> Result<(), Failure> {
         self.begin().await?.all().await.map(|_| ())
     }
 
-    /// Makes the call, and gives what comes back piece by piece.
+    /// Makes the call and returns the answer as a stream.
     pub(crate) async fn pieces(self) -> Result<Pieces, Failure> {
         Ok(self.begin().await?.pieces())
     }
 
-    /// Makes the call. What is refused is an error.
+    /// Makes the call. A refusal is an error.
     async fn begin(self) -> Result<Reply, Failure> {
         let Self { client, method, address, body } = self;
         let (kind, pieces) = match body {
             Body::Nothing => (None, stream::empty().boxed()),
             Body::Json(bytes) => {
-                let bytes = bytes.map_err(|error| Failure::failed("invalid", format!("this has no JSON: {error}")))?;
+                let bytes = bytes.map_err(|error| {
+                    Failure::failed("invalid", format!("cannot write the request as JSON: {error}"))
+                })?;
                 (Some("application/json"), once(bytes.into()))
             }
             Body::Lines(lines) => (Some("application/x-ndjson"), lines),
         };
         let request = Request::builder().method(method).uri(address).body(pieces);
         let mut request =
-            request.map_err(|error| Failure::failed("invalid", format!("this cannot be asked: {error}")))?;
+            request.map_err(|error| Failure::failed("invalid", format!("cannot build the request: {error}")))?;
         request.headers_mut().extend(kind.map(|kind| (header::CONTENT_TYPE, HeaderValue::from_static(kind))));
         client.send(request).await?.accepted().await
     }
@@ -185,7 +187,7 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            // To write into a string does not fail.
+            // Writing into a string does not fail.
             let _ = write!(encoded, "%{byte:02X}");
         }
     }
@@ -195,8 +197,8 @@ fn encoded(text: &str) -> String {
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Here(_) => "Here",
-            Self::There(_) => "There",
+            Self::Local(_) => "Local",
+            Self::Remote(_) => "Remote",
         })
     }
 }

@@ -1,5 +1,5 @@
-//! The commands, a module a noun: what can be written, and what it does. Each makes calls, at a server or on the store at
-//! hand.
+//! The commands, one module per noun: its arguments and what it does. Each calls the API, at a server or on a store opened
+//! in this process.
 
 mod completion;
 mod directive;
@@ -35,20 +35,20 @@ use clap_complete::Shell;
 use http::Method;
 
 use crate::{
-    cli::{Global, Which},
+    cli::{Global, SessionArg},
     client::{Client, OnSession, Remote},
-    config::{self, Place},
+    config::{self, ConnectionTarget},
     failure::Failure,
     output::Output,
 };
 
 const EXAMPLES: &str = "\
 Examples:
-  callboard run TEAM.toml \"Review the article\"     a team works on a task
-  callboard session journal                         what happened, entry by entry
-  callboard prompt --agent critic --at 12           what an agent was shown";
+  callboard run TEAM.toml \"Review the article\"     run a team on a task
+  callboard session journal                         list what happened, entry by entry
+  callboard prompt --agent critic --at 12           show what an agent was shown";
 
-/// The context engine for teams of AI agents: one durable journal a session, and from it each agent's prompt.
+/// The context engine for teams of AI agents: each session has one durable journal, and every prompt is built from it.
 #[derive(Debug, Parser)]
 #[command(name = "callboard", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -60,7 +60,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Let a team work on a task, and watch it
+    /// Run a team on a task and watch it
     Run(run::Run),
     /// Sessions: new, list, show, update, delete, fork, journal
     #[command(subcommand)]
@@ -68,45 +68,45 @@ pub(crate) enum Command {
     /// Context sets: named texts that the team shares
     #[command(subcommand)]
     Set(set::Set),
-    /// Apply a manager's directive and print what came of it
+    /// Apply a manager's directive and print the result
     Directive(directive::Directive),
-    /// Forms: what the user is asked
+    /// Forms: questions for the user
     #[command(subcommand)]
     Form(form::Form),
     /// Add a message to a thread
     Say(say::Say),
-    /// Threads: conversations, each with those who see it
+    /// Threads: conversations and who sees them
     #[command(subcommand)]
     Thread(thread::Thread),
     /// Read the messages of a thread
     Messages(messages::Messages),
-    /// Build the prompt of an agent, now or as of an entry
+    /// Build an agent's prompt, now or as of an earlier entry
     Prompt(prompt::Prompt),
-    /// Say where a text came from, who was shown it, and what became of it
+    /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(runs::Runs),
-    /// Steps: where the team is in its work, and which tools it may use: show, use, advance, set, reset, usage, allowed
+    /// Steps: the team's current step and the tools it may use: show, use, advance, set, reset, usage, allowed
     #[command(subcommand)]
     Steps(steps::Steps),
-    /// Context files: folders in which agents leave each other what they must know; they need no server and no store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
+    /// Context files: folders of notes that agents leave each other, without a server or a store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
     Files(files::Files),
-    /// Write a whole session as lines of JSON
+    /// Export a session as JSON lines
     Export(transfer::Export),
-    /// Take in a session that was exported
+    /// Import an exported session
     Import(transfer::Import),
-    /// Tokens: who may do and see what one agent, or one role, may
+    /// Access tokens: each gives the rights of one agent or one role
     #[command(subcommand)]
     Token(token::Token),
-    /// Stores: check all that one holds, or copy it into another one
+    /// Stores: check a store, or copy it into another one
     #[command(subcommand)]
     Store(store::Store),
     /// Serve sessions over HTTP
     Serve(serve::Serve),
-    /// Check the store and the model, and say what is wrong
+    /// Check the store and the model, and report problems
     Doctor(doctor::Doctor),
-    /// Print what a shell needs to complete commands
+    /// Print a shell completion script
     #[command(
         after_help = "Example:\n  callboard completion bash > ~/.local/share/bash-completion/completions/callboard"
     )]
@@ -120,11 +120,11 @@ pub(crate) enum Command {
 struct Context {
     client: Client,
     output: Output,
-    /// What was said on the command line about where sessions are, to say it again in commands that are suggested.
-    place: Option<String>,
+    /// The --store or --url option of this command line, repeated in suggested commands.
+    connection_option: Option<String>,
 }
 
-/// Does what the command line says.
+/// Executes the command.
 pub(crate) async fn execute(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
     match command {
         Command::Completion { shell } => completion::print(shell, output),
@@ -149,13 +149,13 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
 
 impl Context {
     async fn open(global: &Global, output: Output, drive: Drive) -> Result<Self, Failure> {
-        let client = match config::place(global)? {
-            Place::Server(url) => Client::There(Remote::new(&url, config::token(global)?.as_deref())?),
-            Place::Store(url) => Client::Here(local(board(global, &url, drive).await?, drive)?),
+        let client = match config::connection_target(global)? {
+            ConnectionTarget::Server(url) => Client::Remote(Remote::new(&url, config::token(global)?.as_deref())?),
+            ConnectionTarget::Store(url) => Client::Local(local(board(global, &url, drive).await?, drive)?),
         };
-        let said = |option: &str, url: &Option<String>| url.as_ref().map(|url| format!(" --{option} {url}"));
-        let place = said("store", &global.store).or_else(|| said("url", &global.url));
-        Ok(Self { client, output, place })
+        let given = |option: &str, url: &Option<String>| url.as_ref().map(|url| format!(" --{option} {url}"));
+        let connection_option = given("store", &global.store).or_else(|| given("url", &global.url));
+        Ok(Self { client, output, connection_option })
     }
 
     async fn execute(&self, command: Command) -> Result<(), Failure> {
@@ -183,29 +183,30 @@ impl Context {
         }
     }
 
-    /// The session that is meant: the one used last, where none is named.
-    async fn session(&self, which: &Which) -> Result<OnSession<'_>, Failure> {
+    /// The session that is named, or the one used last.
+    async fn session(&self, session_arg: &SessionArg) -> Result<OnSession<'_>, Failure> {
         let client = &self.client;
-        if let Some(id) = &which.session {
+        if let Some(id) = &session_arg.session {
             return Ok(OnSession { client, id: id.clone() });
         }
         let last = client.call(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", 1);
         let last: api::SessionList = last.answer().await?.it;
         let id = last.sessions.into_iter().next().map(|session| session.id).ok_or_else(|| {
-            Failure::failed("not_found", "there is no session yet")
-                .hint("make one with `callboard session new` or `callboard run TEAM.toml`")
+            Failure::failed("not_found", "there are no sessions")
+                .hint("create one with `callboard session new` or `callboard run TEAM.toml`")
         })?;
         self.output.note(format!("session {id}"));
         Ok(OnSession { client, id })
     }
 
-    /// A command that goes on where this one ended.
+    /// A command line that continues from this one, with the same --store or --url.
     fn suggestion(&self, command: &str) -> String {
-        format!("callboard {command}{}", self.place.as_deref().unwrap_or_default())
+        format!("callboard {command}{}", self.connection_option.as_deref().unwrap_or_default())
     }
 }
 
-/// The board over the store with this URL. Where no run is driven here, one that goes on is left to whoever looks for it.
+/// The board over the store with this URL. A command that drives no runs takes no lease, so that running runs stay with
+/// the process that drives them.
 async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failure> {
     let store = callboard_store::open(url, config::store_settings(global)).await?;
     let mut settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
@@ -215,9 +216,9 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
     Ok(Board::new(store, settings))
 }
 
-/// What answers calls on a board in this process.
+/// The API on a board in this process.
 fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
-    // Where no run is driven, no model is asked.
+    // Without runs, no model is called.
     let models = match drive {
         Drive::Runs => config::endpoints(),
         Drive::Nothing => callboard_model::Settings::default().into(),
@@ -237,11 +238,13 @@ fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
     Ok(Local::new(board, settings, drive)?)
 }
 
-/// What a change has survived once it is answered, for people.
+/// What acknowledged writes survive, for people.
 fn durability(durability: Durability) -> &'static str {
     match durability {
-        Durability::Process => "keeps nothing beyond this process",
-        Durability::Normal => "what is answered survives kill -9, the last moments not a loss of power",
-        Durability::Full => "what is answered survives a loss of power",
+        Durability::Process => "not durable: everything is lost when this process ends",
+        Durability::Normal => {
+            "acknowledged writes survive kill -9, but the last moments may be lost in a power failure"
+        }
+        Durability::Full => "acknowledged writes survive a power failure",
     }
 }

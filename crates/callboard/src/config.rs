@@ -1,4 +1,4 @@
-//! What the environment says. It is read here and nowhere else.
+//! The environment variables. They are read here and nowhere else.
 
 use std::{env, io, path::Path, sync::Arc, time::Duration};
 
@@ -38,37 +38,37 @@ pub(crate) fn endpoints() -> Endpoints {
     .into()
 }
 
-/// How long a session lives without being used, where it does not say so itself.
+/// After how long without use a session expires, unless it has its own setting.
 pub(crate) fn ttl() -> Result<Ttl, Failure> {
     let Some(text) = variable("SESSION_TTL_SECONDS") else { return Ok(Ttl::DEFAULT) };
     crate::parse::ttl(&text).map_err(|wrong| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
 }
 
-/// Where sessions are.
-pub(crate) enum Place {
-    /// In the store with this URL.
+/// What a command connects to.
+pub(crate) enum ConnectionTarget {
+    /// The store with this URL, opened in this process.
     Store(String),
-    /// At the server with this URL.
+    /// The server with this URL.
     Server(String),
 }
 
-/// Where sessions are: what the command line says goes before the environment.
-pub(crate) fn place(global: &Global) -> Result<Place, Failure> {
+/// What to connect to. The command line takes precedence over the environment.
+pub(crate) fn connection_target(global: &Global) -> Result<ConnectionTarget, Failure> {
     if let Some(url) = &global.url {
-        return Ok(Place::Server(url.clone()));
+        return Ok(ConnectionTarget::Server(url.clone()));
     }
     match variable("CALLBOARD_URL").filter(|_| global.store.is_none()) {
-        Some(url) => Ok(Place::Server(url)),
-        None => store_url(global).map(Place::Store),
+        Some(url) => Ok(ConnectionTarget::Server(url)),
+        None => store_url(global).map(ConnectionTarget::Store),
     }
 }
 
-/// The token that a server is shown.
+/// The access token for the server.
 pub(crate) fn token(global: &Global) -> Result<Option<String>, Failure> {
     let Some(path) = &global.token_file else { return Ok(variable("CALLBOARD_TOKEN").map(|it| it.trim().to_owned())) };
     let token = terminal::file(path)?.trim().to_owned();
     if token.is_empty() {
-        return Err(Failure::failed("no_token", format!("there is no token in {}", path.display())));
+        return Err(Failure::failed("no_token", format!("{} contains no token", path.display())));
     }
     Ok(Some(token))
 }
@@ -79,7 +79,7 @@ pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
         return Ok(url);
     }
     let folders = etcetera::choose_base_strategy().map_err(|error| {
-        Failure::failed("no_data_folder", format!("there is no folder for the user's data: {error}"))
+        Failure::failed("no_data_folder", format!("cannot find the user's data folder: {error}"))
             .hint("name a store with --store sqlite:PATH")
     })?;
     Ok(format!("sqlite:{}", folders.data_dir().join("callboard").join("callboard.db").display()))
@@ -91,7 +91,7 @@ pub(crate) fn sqlite_path(store_url: &str) -> Option<&Path> {
     Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
 }
 
-/// What the store is told.
+/// The settings of the store.
 pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
     let durability = match global.durability {
         DurabilityChoice::Normal => Durability::Normal,
@@ -100,7 +100,7 @@ pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
     callboard_store::Settings { durability, ..callboard_store::Settings::default() }
 }
 
-/// A name under which runs are driven that nobody else has.
+/// A random, unique name for this process as a driver of runs.
 pub(crate) fn new_node() -> Arc<str> {
     format!("{:016x}", getrandom::u64().unwrap_or_default()).into()
 }
@@ -110,21 +110,21 @@ pub(crate) fn runs(node: Arc<str>) -> callboard_run::Settings {
     callboard_run::Settings { node, model: default_model(), turn_timeout: TURN_TIMEOUT }
 }
 
-/// Tokens with which one may all on a server that is started here, with blanks between them.
+/// Tokens with full rights on a server started here, separated by blanks.
 pub(crate) fn user_tokens() -> Vec<String> {
     let tokens = variable("CALLBOARD_USER_TOKENS").unwrap_or_default();
     tokens.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The URL of a store as it can be shown: without a password, wherever it stands.
+/// The URL of a store for display: without passwords, wherever they stand in it.
 pub(crate) fn shown(store_url: &str) -> String {
     let Some((scheme, rest)) = store_url.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") else {
         return store_url.to_owned();
     };
-    let (place, options) = rest.split_once('?').map_or((rest, ""), |(place, _)| (place, "?…"));
-    match place.rsplit_once('@') {
-        Some((_, place)) => format!("{scheme}://…@{place}{options}"),
-        None => format!("{scheme}://{place}{options}"),
+    let (address, options) = rest.split_once('?').map_or((rest, ""), |(address, _)| (address, "?…"));
+    match address.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://…@{host}{options}"),
+        None => format!("{scheme}://{address}{options}"),
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn wants_colours() -> bool {
 pub(crate) fn start_log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
-    // A line that cannot be written is dropped: to say so on the standard error would panic.
+    // A line that cannot be written is dropped: reporting that on the standard error would panic.
     log.without_time().with_target(false).log_internal_errors(false).init();
 }
 

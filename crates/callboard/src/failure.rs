@@ -1,31 +1,31 @@
-//! Why a command was not done: for people, for programs, and as an exit status.
+//! Why a command failed: for people, for programs, and as an exit status.
 
 use callboard_model::ModelError;
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What is wrong and what would do: a problem as a call answers it, or the gist of one.
+    /// What is wrong and how to fix it, in the form of the API's problem answers.
     pub(crate) problem: Box<Problem>,
-    /// Whether the command was used wrongly, other than that it failed.
+    /// Whether the command line itself is wrong; otherwise the command failed.
     pub(crate) is_wrong_use: bool,
 }
 
 pub(crate) use callboard_api::Problem;
 
 impl Failure {
-    /// A command that could not be done.
+    /// A command that failed.
     pub(crate) fn failed(code: impl Into<String>, detail: impl Into<String>) -> Self {
         let problem = Problem { code: code.into(), detail: detail.into(), ..Problem::default() };
         Self { problem: Box::new(problem), is_wrong_use: false }
     }
 
-    /// A command that was used wrongly.
+    /// A command line that is wrong.
     pub(crate) fn usage(code: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { is_wrong_use: true, ..Self::failed(code, detail) }
     }
 
-    /// The same, with what would do.
+    /// Adds a hint on how to fix it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.problem.hint = Some(hint.into());
         self
@@ -64,7 +64,7 @@ impl From<callboard_server::Error> for Failure {
         let failure = Self::failed(code, error.to_string());
         match error {
             callboard_server::Error::NoTokens { .. } => {
-                failure.hint("--user-token-file FILE, or CALLBOARD_USER_TOKENS")
+                failure.hint("use --user-token-file FILE, or CALLBOARD_USER_TOKENS")
             }
             _ => failure,
         }

@@ -22,7 +22,7 @@ use crate::{
     output::Output,
 };
 
-/// Faster than the system's where many small things come and go.
+/// Faster than the system's allocator for many small, short-lived allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -33,17 +33,17 @@ fn main() -> ExitCode {
     };
     let output = Output::new(cli.global.json, config::wants_colours());
     let Some(command) = cli.command else {
-        // Nobody is left to be told where it cannot be printed.
+        // An error here cannot be reported: there is no output left to report it on.
         let _ = Cli::command().print_help();
         return ExitCode::SUCCESS;
     };
-    // A server has nothing to print but where it listens.
+    // A server prints only its address, and runs on where that could not be printed.
     let is_server = matches!(command, Command::Serve(_));
     let status = run(&cli.global, command, output).unwrap_or_else(|failure| output.failure(&failure));
     if is_server { status } else { output.finished(status) }
 }
 
-/// Help and the version are answers; anything else that clap has to say is wrong use.
+/// Help and the version are not errors; anything else that clap reports is wrong use.
 fn refused(error: &clap::Error) -> ExitCode {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !asked && output::wants_json() {
@@ -58,7 +58,7 @@ fn refused(error: &clap::Error) -> ExitCode {
 fn run(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
     config::start_log();
     if let Command::Files(files) = command {
-        // They are on this disk: what works with them needs no threads.
+        // Context files are on this disk: no runtime is needed.
         return commands::files::execute(files, output);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

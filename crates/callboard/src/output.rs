@@ -85,7 +85,7 @@ impl Output {
     pub(crate) fn json(self, value: &impl Serialize) {
         match serde_json::to_string(value) {
             Ok(line) => self.line(line),
-            Err(error) => self.note(format!("this cannot be written as JSON: {error}")),
+            Err(error) => self.note(format!("cannot write the answer as JSON: {error}")),
         }
     }
 
@@ -94,18 +94,18 @@ impl Output {
         if self.json { self.json(value) } else { people(self) }
     }
 
-    /// Prints a remark to the standard error.
+    /// Prints a line to the standard error.
     pub(crate) fn note(self, line: impl AsRef<str>) {
         self.remark(&format!("{}\n", line.as_ref()));
     }
 
-    /// Writes a text to the standard error. Where that cannot be written there is nobody to tell.
+    /// Writes a text to the standard error. A failure is ignored: there is nowhere left to report it.
     fn remark(self, text: &str) {
         let mut error = io::stderr().lock();
         let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
     }
 
-    /// Shows how far something has come in one line of a terminal, in the place of what stood there.
+    /// Shows progress in one line of a terminal, replacing the previous line.
     pub(crate) fn progress(self, line: &str) {
         if io::stderr().is_terminal() {
             self.remark(&in_place(line));
@@ -153,12 +153,12 @@ impl Output {
     }
 }
 
-/// Whether programs read what clap has to say.
+/// Whether clap's errors should be JSON.
 pub(crate) fn wants_json() -> bool {
     std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
-/// Whether a person sits at both ends.
+/// Whether the standard input and the standard error are both terminals.
 pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
@@ -187,7 +187,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     std::iter::once(&head).chain(rows).map(line).collect()
 }
 
-/// A line that takes the place of the one that stood there.
+/// A line that replaces the current one in a terminal.
 fn in_place(line: &str) -> String {
     format!("\r\u{1b}[K{line}")
 }

@@ -1,4 +1,4 @@
-//! Words of the command line that mean something.
+//! Parsers for command-line values.
 
 use std::{num::NonZeroU64, time::Duration};
 
@@ -22,7 +22,7 @@ pub(crate) fn agent(text: &str) -> Result<Agent, String> {
     Ok(Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() })
 }
 
-/// `all`, `none`, or names with commas between them.
+/// `all`, `none`, or names separated by commas.
 pub(crate) fn audience(text: &str) -> Result<Audience, String> {
     match text.trim() {
         "all" => Ok(Audience::All),
@@ -45,7 +45,7 @@ pub(crate) fn ttl(text: &str) -> Result<Ttl, String> {
     }
 }
 
-/// A whole number with `s`, `m`, `h` or `d` behind it, or of seconds.
+/// A whole number followed by `s`, `m`, `h` or `d`; without a unit, seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit_seconds) =
         match text.strip_suffix(['s', 'm', 'h', 'd']).map(|number| (number, text.as_bytes().last())) {
@@ -56,7 +56,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
             None => (text, 1),
         };
     let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_seconds));
-    let seconds = seconds.ok_or_else(|| format!("{text:?} is no time: write for instance 90s, 30m, 24h or 7d"))?;
+    let seconds = seconds.ok_or_else(|| format!("{text:?} is not a duration: use for instance 90s, 30m, 24h or 7d"))?;
     Ok(Duration::from_secs(seconds))
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// How often something is done, if it is.
+/// The interval between sweeps; `None` turns them off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sweep(pub(crate) Option<Duration>);
 
@@ -98,7 +98,7 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
     let (scheme, host) = text.split_once("://").unwrap_or_default();
     let is_origin = ["http", "https"].contains(&scheme) && !host.is_empty() && !host.contains(['/', '?', '#', '@']);
     is_origin.then(|| text.to_owned()).ok_or_else(|| {
-        format!("{text:?} is no origin: write http:// or https:// and a host, for instance https://board.example")
+        format!("{text:?} is not an origin: use http:// or https:// and a host, for instance https://board.example")
     })
 }
 

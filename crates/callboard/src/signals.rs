@@ -1,4 +1,4 @@
-//! Signals that ask for the end.
+//! Signals that ask the process to end.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use tokio::sync::watch;
 
 use crate::failure::Failure;
 
-/// Signals that ask for the end, counted: Ctrl-C, and where there is such a thing SIGTERM.
+/// Counts the signals that ask the process to end: Ctrl-C, and on Unix SIGTERM.
 pub(crate) struct Signals(watch::Receiver<u32>);
 
 impl Signals {
-    /// Counts those that come from now on. None of them ends the process by itself any more.
+    /// Starts counting. From now on these signals no longer end the process by themselves.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let failed = |error| Failure::failed("no_signals", format!("cannot listen for signals: {error}"));
         let mut source = Source::new().map_err(failed)?;
@@ -24,11 +24,11 @@ impl Signals {
         Ok(Self(counted))
     }
 
-    /// Waits until `count` of them were sent in all.
+    /// Waits until `count` signals have arrived in total.
     pub(crate) async fn sent(&self, count: u32) {
         let mut counted = self.0.clone();
         if counted.wait_for(|sent| *sent >= count).await.is_err() {
-            // Nobody counts any more, since the runtime ends.
+            // The counting task has ended with the runtime.
             std::future::pending().await
         }
     }

@@ -35,10 +35,10 @@ pub(crate) struct TeamFile {
     /// The context sets that it starts with.
     #[serde(rename = "set")]
     pub(crate) sets: Vec<SetSource>,
-    /// How it goes about its work.
+    /// The steps of its work.
     #[serde(rename = "step")]
     pub(crate) steps: Steps,
-    /// Who sees a new context set that does not say so.
+    /// Who sees a new context set without a visibility of its own.
     pub(crate) default_visibility: Visible,
     share: Vec<Share>,
     grant: Vec<Grant>,
@@ -64,7 +64,7 @@ pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
     let mut team: TeamFile = toml::from_str(&text).map_err(|error| {
         let wrong = error.to_string();
         Failure::failed("invalid", format!("{} is not a team file: {}", path.display(), wrong.trim_end()))
-            .hint("`callboard run --help` shows one")
+            .hint("see the example in `callboard run --help`")
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
     for set in &mut team.sets {
@@ -84,13 +84,13 @@ impl SetSource {
         match (&self.content, &self.file) {
             (Some(content), None) => Ok(content.clone()),
             (None, Some(file)) => Ok(terminal::file(&folder.join(file))?.into()),
-            _ => Err(Failure::failed("invalid", format!("the set {}: give its content or its file", self.name))),
+            _ => Err(Failure::failed("invalid", format!("the set {}: give either content or file", self.name))),
         }
     }
 }
 
 impl TeamFile {
-    /// Makes the session, all of it or none.
+    /// Creates the session with its sets. If one set fails, the session is deleted again.
     pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<api::Session>, Failure> {
         let new = api::NewSession {
             id,

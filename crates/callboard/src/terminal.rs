@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use crate::failure::Failure;
 
-/// Lines as they are typed. A thread of its own reads them, so that nothing has to wait for one that never comes.
+/// Lines as they are typed. A separate thread reads them, so that a missing line blocks nothing else.
 pub(crate) struct Lines(mpsc::Receiver<String>);
 
 impl Lines {
@@ -28,7 +28,7 @@ impl Lines {
     }
 }
 
-/// A text of the command line: `-` is what comes from the standard input.
+/// A text argument; `-` reads it from the standard input.
 pub(crate) fn text(word: &str) -> Result<String, Failure> {
     match word {
         "-" => all(),
@@ -55,6 +55,7 @@ pub(crate) fn file(path: &std::path::Path) -> Result<String, Failure> {
 fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::failed("not_utf8", format!("{what} is not UTF-8 text: byte {at} is wrong")).hint("convert it to UTF-8")
+        Failure::failed("not_utf8", format!("{what} is not UTF-8 text: invalid byte at offset {at}"))
+            .hint("convert it to UTF-8")
     })
 }

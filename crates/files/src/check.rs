@@ -123,7 +123,7 @@ impl Examined {
     /// Takes from the manifest what can be used of it.
     fn manifest(&mut self, bytes: Option<&[u8]>) {
         let Some(bytes) = bytes else {
-            self.wrong(MANIFEST, "manifest_missing", "there is no manifest, so nothing of the session can be used");
+            self.wrong(MANIFEST, "manifest_missing", "the manifest is missing, so the session cannot be used");
             return self.documents();
         };
         let mut fields = match serde_json::from_slice::<Map<String, Value>>(bytes) {
@@ -167,8 +167,7 @@ impl Examined {
     fn index(&mut self, found: &Value) {
         let should = serde_json::to_value(self.session.manifest.index()).unwrap_or_default();
         if !is_same_index(found, &should) {
-            let detail =
-                "context_index is not the inverse of the keywords, so that others miss files or find wrong ones";
+            let detail = "context_index does not match the keywords, so searches miss files or find wrong ones";
             self.wrong(MANIFEST, "index_wrong", detail);
         }
     }
@@ -223,7 +222,7 @@ impl Examined {
         };
         match self.session.kind(&path) {
             Ok(Kind::File) => None,
-            Ok(Kind::Nothing) => Some(("file_missing", "the file is listed, and is not there".to_owned())),
+            Ok(Kind::Nothing) => Some(("file_missing", "the file is in the manifest, but does not exist".to_owned())),
             Ok(found) => Some(("misplaced", format!("the entry names no file: it is {}", found.words()))),
             Err(error) => Some((error.code(), format!("the file cannot be reached: {error}"))),
         }
@@ -240,7 +239,7 @@ impl Examined {
                 self.wrong(
                     &path,
                     "bad_date",
-                    format!("created is {was:?}, which is no time, so nothing is cleaned up"),
+                    format!("created is {was:?}, which is not a time, so nothing is cleaned up"),
                 );
             }
         }
@@ -257,7 +256,7 @@ impl Examined {
                 {
                     continue;
                 }
-                let detail = format!("{name} is {was:?}, which is no time, so nothing is cleaned up");
+                let detail = format!("{name} is {was:?}, which is not a time, so nothing is cleaned up");
                 self.problems.push(problem(&self.session.id, MANIFEST, "bad_date", detail));
             }
         }

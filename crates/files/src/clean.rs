@@ -164,7 +164,7 @@ impl Session {
                 cleaned.deleted.push(self.path());
             } else {
                 if is_empty {
-                    let reason = "something was put there while it was cleaned up".to_owned();
+                    let reason = "something was added during the cleanup".to_owned();
                     cleaned.kept.push(Kept { path: self.path(), reason });
                 }
                 self.manifest.context_files.retain(|path, _| stays.contains(path));

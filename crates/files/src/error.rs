@@ -1,14 +1,14 @@
-//! What can go wrong, in words.
+//! Errors.
 
 use std::io;
 
 use callboard_core::id::{BadName, SessionId};
 
-/// Why something was not done. What is named stays as it was.
+/// Why an operation failed. The files are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such session.
-    #[error("there is no session {id} in {folder}; `callboard files new` makes one")]
+    /// The session does not exist.
+    #[error("there is no session {id} in {folder}; create one with `callboard files new`")]
     NoSession {
         /// Its name.
         id: SessionId,
@@ -16,25 +16,25 @@ pub enum Error {
         folder: String,
     },
     /// The name of a new session is in use.
-    #[error("there is a session {id} already: take another name, or go on with it")]
+    #[error("the session {id} already exists: use it, or choose another name")]
     SessionExists {
         /// Its name.
         id: SessionId,
     },
     /// There is no such file in the manifest.
-    #[error("{path} is not in the manifest of the session; `callboard files list` says what is")]
+    #[error("{path} is not in the manifest of the session; `callboard files list` lists its files")]
     NotTracked {
         /// The file.
         path: String,
     },
-    /// There is such a file already.
-    #[error("there is {path} already: take another name, or remove it first")]
+    /// The file already exists.
+    #[error("{path} already exists: choose another name, or remove it first")]
     FileExists {
         /// The file.
         path: String,
     },
-    /// There is such a file, and the manifest does not list it.
-    #[error("there is {path} already, and it is not in the manifest: add it with --file, or take another name")]
+    /// The file already exists, but not in the manifest.
+    #[error("{path} already exists, but not in the manifest: add it with --file, or choose another name")]
     NotOurs {
         /// The file.
         path: String,
@@ -53,7 +53,7 @@ pub enum Error {
     BadText {
         /// Which text.
         what: &'static str,
-        /// What is wrong with it, and what would do.
+        /// What is wrong with it, and how to fix it.
         wrong: String,
     },
     /// A path does not lead to a file in the folder of the session.
@@ -64,8 +64,8 @@ pub enum Error {
         /// Where it leads to.
         why: &'static str,
     },
-    /// Something else is where a folder or a file has to be, such as a symbolic link.
-    #[error("{path} is {found}, and has to be {expected}: move it away")]
+    /// Something else is in the place of a folder or a file, such as a symbolic link.
+    #[error("{path} is {found} and has to be {expected}: move it away")]
     Misplaced {
         /// Where.
         path: String,
@@ -75,13 +75,13 @@ pub enum Error {
         expected: &'static str,
     },
     /// The folder of a session has no manifest.
-    #[error("{path} is missing; `callboard files check --repair` makes it anew from the documents that are there")]
+    #[error("{path} is missing; `callboard files check --repair` rebuilds it from the documents")]
     NoManifest {
         /// Where it has to be.
         path: String,
     },
     /// The manifest cannot be used.
-    #[error("{path} is damaged: {why}; `callboard files check --repair` mends what can be mended")]
+    #[error("{path} is damaged: {why}; `callboard files check --repair` repairs what it can")]
     Damaged {
         /// Where it is.
         path: String,
@@ -89,24 +89,24 @@ pub enum Error {
         why: String,
     },
     /// The manifest is that of another session.
-    #[error("{path} is the manifest of the session {found:?}; `callboard files check --repair` makes it this one's")]
+    #[error("{path} is the manifest of the session {found:?}; `callboard files check --repair` assigns it to this one")]
     OfAnother {
         /// Where it is.
         path: String,
         /// Of which session it is.
         found: String,
     },
-    /// No random number gave a name that is free.
-    #[error("no free name was found for a session: all random numbers that came are taken")]
+    /// Every random name that was tried is taken.
+    #[error("found no free name for a session: every random name tried was taken")]
     NoFreeName,
-    /// There is no room for what was to be written. Nothing of it was.
+    /// The disk is full. Nothing was written.
     #[error("no space left to write {path}: free some, then try again; nothing was changed")]
     Full {
         /// What was to be written.
         path: String,
     },
     /// The system does not allow it.
-    #[error("not allowed to {doing} {path}: look at the permissions of its folder")]
+    #[error("not allowed to {doing} {path}: check the permissions of its folder")]
     Denied {
         /// What was to be done.
         doing: &'static str,

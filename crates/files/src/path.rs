@@ -134,7 +134,7 @@ impl FromStr for ContextPath {
             return wrong("use names of no more than 255 bytes, and 1024 in all");
         }
         if [MANIFEST, NEW_MANIFEST, NEW_DOCUMENT].contains(&text) {
-            return wrong("this is no context file, but what keeps their list");
+            return wrong("this is the manifest, not a context file");
         }
         Ok(Self(text.to_owned()))
     }

@@ -8,7 +8,7 @@ use crate::Provider;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// Nothing answers there, or the connection broke before an answer began.
-    #[error("cannot reach {url}: {reason}; is the address right, and does a server run there?")]
+    #[error("cannot reach {url}: {reason}; check the address, and that a server runs there")]
     Unreachable {
         /// What was asked.
         url: String,
@@ -46,7 +46,7 @@ pub enum ModelError {
         received_chars: usize,
     },
     /// What came is no answer.
-    #[error("{url} answered something that is not understood: {what}; does it speak the protocol of {}?", .provider.as_str())]
+    #[error("the answer of {url} is not understood: {what}; check that it speaks the protocol of {}", .provider.as_str())]
     NotUnderstood {
         /// What was asked.
         url: String,
@@ -64,7 +64,7 @@ pub enum ModelError {
         reason: String,
     },
     /// A text is no model's name.
-    #[error("`{name}` is no model's name: {wrong}; write openai:NAME or anthropic:NAME")]
+    #[error("`{name}` is not a model name: {wrong}; use openai:NAME or anthropic:NAME")]
     BadName {
         /// The text, shortened.
         name: String,
@@ -103,7 +103,7 @@ fn advice(status: u16) -> &'static str {
         404 => "; check the base URL and the model's name",
         413 => "; send less",
         429 => "; wait, or raise the account's limit",
-        500..=599 => "; the fault is on its side, try again later",
+        500..=599 => "; the fault is on the server's side, try again later",
         _ => "",
     }
 }

@@ -47,7 +47,7 @@ impl Http {
         if let Some(key) = address.key {
             let (name, before) = address.key_header;
             let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
-            let mut value = value.map_err(|_| wrong("the API key has characters that no key has".to_owned()))?;
+            let mut value = value.map_err(|_| wrong("the API key has invalid characters".to_owned()))?;
             value.set_sensitive(true);
             headers.insert(name, value);
             hide_user(&mut url);
@@ -66,7 +66,7 @@ impl Http {
         }
         if let Some(proxy) = address.proxy {
             let except = NoProxy::from_string(&format!("{THIS_MACHINE},{}", proxy.except));
-            let proxy = reqwest::Proxy::all(&proxy.url).map_err(|_| wrong("the proxy's URL is wrong".to_owned()))?;
+            let proxy = reqwest::Proxy::all(&proxy.url).map_err(|_| wrong("the proxy's URL is invalid".to_owned()))?;
             builder = builder.proxy(proxy.no_proxy(except));
         }
         let client = builder.build().map_err(|error| wrong(reason(error)))?;
@@ -159,7 +159,7 @@ impl<'a> Answer<'a> {
         let http = self.http;
         stream::try_unfold((self.response, 0), move |(mut response, mut size_bytes)| async move {
             let piece = timeout(http.timeouts.idle, response.chunk()).await;
-            let piece = piece.map_err(|_| http.timed_out("to go on with its answer", http.timeouts.idle))?;
+            let piece = piece.map_err(|_| http.timed_out("to continue its answer", http.timeouts.idle))?;
             let Some(piece) = piece.map_err(|_| http.cut_off(0))? else { return Ok(None) };
             size_bytes += piece.len();
             if size_bytes > MAX_ANSWER_BYTES {
@@ -217,7 +217,7 @@ fn complaint(body: &Value) -> Option<String> {
 /// The innermost reason of a network error, which says most.
 fn reason(error: reqwest::Error) -> String {
     if error.is_timeout() {
-        return "no connection in time".to_owned();
+        return "the connection timed out".to_owned();
     }
     let mut innermost: &dyn std::error::Error = &error.without_url();
     while let Some(source) = innermost.source() {

@@ -44,7 +44,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
 
-    /// Nobody is let in with this.
+    /// The token is missing or invalid.
     pub(crate) fn unauthorized(detail: &'static str) -> Self {
         let problem = Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
         problem
@@ -182,16 +182,16 @@ fn wrongs(faults: Vec<Fault>) -> Vec<api::Fault> {
 fn title(status: StatusCode) -> &'static str {
     match status {
         StatusCode::BAD_REQUEST => "the request is malformed",
-        StatusCode::UNAUTHORIZED => "nobody is let in with this",
+        StatusCode::UNAUTHORIZED => "the token is missing or invalid",
         StatusCode::FORBIDDEN => "this is not allowed",
         StatusCode::NOT_FOUND => "there is no such thing",
-        StatusCode::METHOD_NOT_ALLOWED => "this cannot be done with it",
+        StatusCode::METHOD_NOT_ALLOWED => "this method is not supported here",
         StatusCode::REQUEST_TIMEOUT => "it took too long",
         StatusCode::UPGRADE_REQUIRED => "a WebSocket is needed here",
-        StatusCode::CONFLICT => "it contradicts what is there",
-        StatusCode::PRECONDITION_FAILED => "the session has moved on",
+        StatusCode::CONFLICT => "conflict with the current state",
+        StatusCode::PRECONDITION_FAILED => "the session has changed",
         StatusCode::PAYLOAD_TOO_LARGE => "it is too large",
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => "this form is not understood",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "this content type is not supported",
         StatusCode::UNPROCESSABLE_ENTITY => "what was sent is not valid",
         StatusCode::INSUFFICIENT_STORAGE => "the store is full",
         StatusCode::SERVICE_UNAVAILABLE => "it cannot be done now",

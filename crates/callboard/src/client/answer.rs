@@ -1,4 +1,4 @@
-//! What comes back of a call: an answer, or why there is none.
+//! The reply to a call: an answer, or why the call was refused.
 
 use bytes::{Bytes, BytesMut};
 use callboard_server::Pieces;
@@ -10,12 +10,12 @@ use serde_json::value::RawValue;
 use super::Answer;
 use crate::failure::{Failure, Problem};
 
-/// What came back, before it is read.
+/// A reply whose body has not been read.
 pub(super) struct Reply {
     status: StatusCode,
     kind: String,
     pieces: Pieces,
-    /// Which server it came from; nothing where it is this process.
+    /// The server that it came from; `None` for a store in this process.
     server: Option<String>,
 }
 
@@ -26,12 +26,12 @@ impl Reply {
         Self { status: response.status(), kind, pieces: response.into_body(), server: None }
     }
 
-    /// The same, from this server.
+    /// Marks it as coming from this server.
     pub(super) fn from(self, server: &str) -> Self {
         Self { server: Some(server.to_owned()), ..self }
     }
 
-    /// The same, where the call was done. Where it was refused, why.
+    /// Itself if the call succeeded, else the reason for the refusal.
     pub(super) async fn accepted(self) -> Result<Self, Failure> {
         if self.status.is_success() {
             return Ok(self);
@@ -55,13 +55,13 @@ impl Reply {
         let body = self.all().await?;
         let json: Box<RawValue> = serde_json::from_slice(&body).map_err(|_| no_callboard)?;
         let it = serde_json::from_str(json.get()).map_err(|error| {
-            Failure::failed("not_understood", format!("the answer is not understood: {error}"))
-                .hint("the server may be of another version: compare `callboard --version` and `callboard doctor`")
+            Failure::failed("not_understood", format!("cannot read the answer: {error}"))
+                .hint("the server may have another version: compare `callboard --version` and `callboard doctor`")
         })?;
         Ok(Answer { json, it })
     }
 
-    /// All that comes.
+    /// Reads the whole body.
     pub(super) async fn all(mut self) -> Result<Bytes, Failure> {
         let mut all = BytesMut::new();
         while let Some(piece) = self.pieces.next().await {
@@ -79,32 +79,32 @@ impl Reply {
         self.kind == "text/event-stream"
     }
 
-    /// That whoever answered is no Callboard.
+    /// The failure for an answer that does not come from Callboard.
     pub(super) fn no_callboard(&self) -> Failure {
         let who = self.server.as_deref().unwrap_or("this process");
-        let kind = if self.kind.is_empty() { "nothing that is named" } else { &self.kind };
-        let detail = format!("{who} is no Callboard: it answers with {} and {kind}", self.status);
-        Failure::failed("no_callboard", detail).hint("look whether --url, or CALLBOARD_URL, is right")
+        let kind = if self.kind.is_empty() { "no content type" } else { &self.kind };
+        let detail = format!("{who} is not a Callboard server: it answers with {} and {kind}", self.status);
+        Failure::failed("no_callboard", detail).hint("check --url or CALLBOARD_URL")
     }
 }
 
-/// The code for an answer that did not come whole.
+/// The error code of an incomplete answer.
 pub(super) const BROKEN_OFF: &str = "broken_off";
 
-/// That an answer did not come whole.
+/// The failure for an incomplete answer.
 pub(crate) fn broken(error: &std::io::Error) -> Failure {
-    Failure::failed(BROKEN_OFF, format!("the answer broke off: {error}"))
+    Failure::failed(BROKEN_OFF, format!("the connection broke in the middle of the answer: {error}"))
 }
 
-/// Why a call was refused, with what would do on the command line.
+/// Why a call was refused, with a hint for the command line.
 fn refused(problem: Problem, status: StatusCode, by_server: bool) -> Failure {
     let is_session = status == StatusCode::NOT_FOUND && problem.detail.starts_with("there is no session ");
     let failure = Failure { problem: Box::new(problem), is_wrong_use: false };
     if is_session && failure.problem.hint.is_none() {
-        return failure.hint("`callboard session list` shows those there are");
+        return failure.hint("`callboard session list` lists the sessions");
     }
     if by_server && status == StatusCode::UNAUTHORIZED {
-        return failure.hint("put a token of this server or session into CALLBOARD_TOKEN, or name a --token-file");
+        return failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE");
     }
     if failure.problem.code == "busy" {
         return failure.hint("try again");

@@ -1,4 +1,4 @@
-//! Following a session: its entries as they come, each once, also where a connection breaks off in between.
+//! Follows a session: every entry once, as it comes, across broken connections.
 
 use std::{io, time::Duration};
 
@@ -11,59 +11,59 @@ use futures::{StreamExt as _, stream};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::{OnSession, Patience};
-use crate::{cli::Eyes, failure::Failure, output::Output};
+use super::{OnSession, Retry};
+use crate::{cli::ActingAs, failure::Failure, output::Output};
 
-/// For how long a stream may say nothing, not even that it is still there.
-const SILENCE: Duration = Duration::from_secs(60);
+/// A stream without even a keep-alive for this long counts as broken.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A session that is followed.
 pub(crate) struct Follow<'a> {
     session: &'a OnSession<'a>,
-    eyes: Eyes,
+    acting_as: ActingAs,
     types: Vec<String>,
     /// The last entry that came.
     after: Seq,
     open: Option<EventStream<Pieces>>,
-    patience: Patience,
+    retry: Retry,
 }
 
-/// What comes.
+/// What a stream delivers.
 pub(crate) enum Item {
     /// An entry.
     Entry(api::Entry),
-    /// A piece of what a model says.
+    /// A piece of a model's answer.
     Piece(api::Delta),
 }
 
 impl<'a> Follow<'a> {
-    /// Follows a session behind the entry `after`.
+    /// Follows a session from the entry behind `after`.
     pub(crate) async fn start(
         session: &'a OnSession<'a>,
-        eyes: Eyes,
+        acting_as: ActingAs,
         types: Vec<String>,
         after: Seq,
         output: Output,
     ) -> Result<Self, Failure> {
-        let mut follow = Self { session, eyes, types, after, open: None, patience: Patience::new(output) };
+        let mut follow = Self { session, acting_as, types, after, open: None, retry: Retry::new(output) };
         follow.open = Some(follow.connect().await?);
         Ok(follow)
     }
 
-    /// What comes next. To stop waiting for it loses nothing.
+    /// The next item. Cancel-safe: dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Result<Item, Failure> {
         loop {
             let Some(open) = &mut self.open else {
                 match self.connect().await {
                     Ok(open) => self.open = Some(open),
-                    // A server that is not there is given some time to come back.
-                    Err(failure) => self.patience.bear(failure).await?,
+                    // A server that is gone is given some time to come back.
+                    Err(failure) => self.retry.wait(failure).await?,
                 }
                 continue;
             };
             match open.next().await {
                 Some(Ok(event)) => {
-                    self.patience.restore();
+                    self.retry.reset();
                     if event.id.is_empty() || event.event == api::DELTA {
                         return read(&event.data).map(Item::Piece);
                     }
@@ -71,7 +71,7 @@ impl<'a> Follow<'a> {
                     self.after = entry.seq;
                     return Ok(Item::Entry(entry));
                 }
-                // It broke off, or there is no more to follow: the next try tells.
+                // The connection broke, or the session is gone: connecting again tells which.
                 Some(Err(_)) | None => self.open = None,
             }
         }
@@ -79,19 +79,20 @@ impl<'a> Follow<'a> {
 
     async fn connect(&self) -> Result<EventStream<Pieces>, Failure> {
         let types = (!self.types.is_empty()).then(|| self.types.join(","));
-        let call = self.session.get(&["events"]).query("after", self.after).maybe("types", types).eyes(&self.eyes);
+        let call =
+            self.session.get(&["events"]).query("after", self.after).maybe("types", types).acting_as(&self.acting_as);
         let reply = call.begin().await?;
         if !reply.is_stream() {
             return Err(reply.no_callboard());
         }
-        Ok(attentive(reply.pieces()).eventsource())
+        Ok(with_idle_timeout(reply.pieces()).eventsource())
     }
 }
 
-/// The same pieces, which end where none comes for too long.
-fn attentive(pieces: Pieces) -> Pieces {
+/// The same pieces; the stream ends if none comes for too long.
+fn with_idle_timeout(pieces: Pieces) -> Pieces {
     let next = async |mut pieces: Pieces| -> Option<(io::Result<Bytes>, Pieces)> {
-        match timeout(SILENCE, pieces.next()).await {
+        match timeout(IDLE_TIMEOUT, pieces.next()).await {
             Ok(piece) => Some((piece?, pieces)),
             Err(_) => None,
         }
@@ -101,5 +102,5 @@ fn attentive(pieces: Pieces) -> Pieces {
 
 fn read<'de, T: Deserialize<'de>>(data: &'de str) -> Result<T, Failure> {
     serde_json::from_str(data)
-        .map_err(|error| Failure::failed("not_understood", format!("what the stream gives is not understood: {error}")))
+        .map_err(|error| Failure::failed("not_understood", format!("cannot read an event of the stream: {error}")))
 }

@@ -20,26 +20,26 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// The server at `url`, which is shown this token. Nothing is sent yet.
+    /// The server at `url`, called with this token. Nothing is sent yet.
     pub(crate) fn new(url: &str, token: Option<&str>) -> Result<Self, Failure> {
         let wrong = |why: &str| {
             Failure::usage("bad_url", format!("the URL of the server {why}"))
-                .hint("write it as `callboard serve` prints it, for instance --url http://127.0.0.1:7420")
+                .hint("use the URL that `callboard serve` prints, for instance --url http://127.0.0.1:7420")
         };
-        // What is wrong with it is said without repeating it, since there may be a password in it.
-        let base = Url::parse(url).map_err(|error| wrong(&format!("is none: {error}")))?;
+        // The message does not repeat the URL, since it may contain a password.
+        let base = Url::parse(url).map_err(|error| wrong(&format!("is invalid: {error}")))?;
         if !["http", "https"].contains(&base.scheme()) || !base.has_host() {
             return Err(wrong("does not begin with http:// or https:// and a host"));
         }
         if !base.username().is_empty() || base.password().is_some() || base.query().is_some() {
-            return Err(wrong("has a name, a password or a query in it: put a token into CALLBOARD_TOKEN instead"));
+            return Err(wrong("contains a user name, a password or a query: put a token into CALLBOARD_TOKEN instead"));
         }
         let mut headers = HeaderMap::new();
         if let Some(token) = token {
             let value = HeaderValue::from_str(&format!("Bearer {token}"));
             let mut value = value.map_err(|_| {
-                Failure::failed("bad_token", "the token has characters that no token has")
-                    .hint("look at CALLBOARD_TOKEN, or at the file of --token-file")
+                Failure::failed("bad_token", "the token has invalid characters")
+                    .hint("check CALLBOARD_TOKEN or the file of --token-file")
             })?;
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
@@ -60,7 +60,7 @@ impl Remote {
         }
         let client = client.build();
         let client =
-            client.map_err(|error| Failure::failed("no_client", format!("no server can be called: {error}")))?;
+            client.map_err(|error| Failure::failed("no_client", format!("cannot create an HTTP client: {error}")))?;
         Ok(Self { client, base })
     }
 
@@ -73,9 +73,8 @@ impl Remote {
         let (parts, pieces) = request.into_parts();
         let address = format!("{}{}", self.name(), parts.uri);
         let url = Url::parse(&address).ok().filter(|url| url.as_str() == address);
-        let url = url.ok_or_else(|| {
-            Failure::failed("invalid", format!("a name in {} cannot stand in the address of a call", parts.uri))
-        })?;
+        let url =
+            url.ok_or_else(|| Failure::failed("invalid", format!("a name in {} cannot be part of a URL", parts.uri)))?;
         let is_read = parts.method.is_safe();
         let mut call = self.client.request(parts.method, url).headers(parts.headers);
         if !is_read {
@@ -97,17 +96,17 @@ impl Remote {
         let reason = cause.to_string();
         if error.is_connect() || is_read {
             return Failure::failed(UNREACHABLE, format!("cannot reach {}: {reason}", self.name()))
-                .hint("start a server with `callboard serve`, or look whether --url, or CALLBOARD_URL, is right");
+                .hint("start a server with `callboard serve`, or check --url or CALLBOARD_URL");
         }
         Failure::failed("unanswered", format!("{} gave no answer: {reason}", self.name()))
-            .hint("it may have been done all the same: look before you do it again")
+            .hint("the call may still have taken effect: check before you repeat it")
     }
 }
 
-/// The code for a server that is not there.
+/// The error code of a server that cannot be reached.
 pub(super) const UNREACHABLE: &str = "unreachable";
 
-/// Whether a server is on this machine, where no proxy leads to.
+/// Whether a server is on this machine, which is called without a proxy.
 fn is_here(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();

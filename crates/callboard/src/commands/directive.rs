@@ -8,44 +8,44 @@ use serde_json::{Value, json};
 
 use super::{Context, set};
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     failure::Failure,
     output::{Output, Style},
     terminal,
 };
 
-/// Apply a manager's directive and print what came of it
+/// Apply a manager's directive and print the result
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard directive directive.json\n  echo 'Context update: Tone\nfriendly' | callboard directive -\n  callboard directive --schema"
 )]
 pub(crate) struct Directive {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
-    /// A file with the directive as JSON or as text, or - for the standard input
+    pub(crate) acting_as: ActingAs,
+    /// A file with the directive, as JSON or text, or - for the standard input
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     pub(crate) file: Option<PathBuf>,
-    /// Print the JSON Schema that a directive of this team has
+    /// Print the JSON Schema of this team's directives
     #[arg(long, conflicts_with = "file")]
     pub(crate) schema: bool,
 }
 
 pub(super) async fn directive(context: &Context, args: Directive) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let Some(path) = args.file else {
-        let schema = session.get(&["directives", "schema"]).eyes(&args.eyes).answer::<Value>().await?;
+        let schema = session.get(&["directives", "schema"]).acting_as(&args.acting_as).answer::<Value>().await?;
         context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
         return Ok(());
     };
     let text = if path == Path::new("-") { terminal::all()? } else { terminal::file(&path)? };
-    let directed = session.post(&["directives"], &read(text)?).eyes(&args.eyes).answer::<Directed>().await?;
+    let directed = session.post(&["directives"], &read(text)?).acting_as(&args.acting_as).answer::<Directed>().await?;
     context.output.answer(&directed.json, |output| show(&directed.it, output));
     Ok(())
 }
 
-/// What is meant as JSON has to be JSON; anything else is a text in the fallback's grammar.
+/// A text that begins with `{` has to be JSON; anything else is in the fallback's text grammar.
 fn read(text: String) -> Result<Value, Failure> {
     if !text.trim_start().starts_with('{') {
         return Ok(json!({ "text": text }));
@@ -59,16 +59,16 @@ fn read(text: String) -> Result<Value, Failure> {
 fn show(directed: &Directed, output: Output) {
     for outcome in &directed.outcomes {
         let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        output.line(format!("{} is {}{reason}", outcome.name, set::word(outcome.outcome)));
+        output.line(format!("{}{reason}", set::outcome_line(outcome.outcome, &outcome.name)));
     }
     if let Some(form) = &directed.form {
         let name = form.name.as_deref().unwrap_or_default();
-        output.line(format!("the form {name} is before the user; answer it with `callboard form answer`"));
+        output.line(format!("the user is asked with the form {name}: answer it with `callboard form answer`"));
     }
     for line in &directed.unparsed {
         output.line(format!("{} {line}", output.paint(Style::Bad, "not understood:")));
     }
     if directed.outcomes.is_empty() && directed.form.is_none() && directed.unparsed.is_empty() {
-        output.line("taken in; it changes no context set");
+        output.line("accepted; no context set changed");
     }
 }

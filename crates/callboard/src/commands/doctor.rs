@@ -15,21 +15,21 @@ use super::durability;
 use crate::{
     cli::Global,
     client::{Client, Remote},
-    config::{self, Place},
+    config::{self, ConnectionTarget},
     failure::{Failure, causes},
     output::{Output, Style},
 };
 
-/// Check the store and the model, and say what is wrong
+/// Check the store and the model, and report problems
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  callboard doctor\n  callboard doctor --no-model --store sqlite:team.db")]
 pub(crate) struct Doctor {
-    /// Leave the model out
+    /// Do not check the model
     #[arg(long)]
     pub(crate) no_model: bool,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Serialize)]
 struct Finding {
     /// What was checked.
@@ -51,12 +51,12 @@ impl Finding {
 
 pub(super) async fn doctor(global: &Global, args: &Doctor, output: Output) -> Result<ExitCode, Failure> {
     let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
-    match config::place(global)? {
-        Place::Server(url) => {
-            let server = Client::There(Remote::new(&url, config::token(global)?.as_deref())?);
+    match config::connection_target(global)? {
+        ConnectionTarget::Server(url) => {
+            let server = Client::Remote(Remote::new(&url, config::token(global)?.as_deref())?);
             server::look(&server, &url, &mut findings).await;
         }
-        Place::Store(url) => {
+        ConnectionTarget::Store(url) => {
             store(global, &url, &mut findings).await;
             if !args.no_model {
                 models(&mut findings).await;
@@ -82,12 +82,12 @@ async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
     sessions(&store, findings).await;
 }
 
-/// Checks every session. Sound ones are counted, others are named.
+/// Checks every session. Intact ones are counted, damaged ones are named.
 async fn sessions(store: &Arc<dyn Store>, findings: &mut Vec<Finding>) {
     match callboard_engine::check(store, &Progress::default()).await {
         Ok(Survey { sessions, entries, faults }) => {
             findings.extend(faults.into_iter().map(|(id, fault)| Finding::bad(format!("session {id}"), fault)));
-            findings.push(Finding::good("sessions", format!("{sessions} sound, with {entries} entries")));
+            findings.push(Finding::good("sessions", format!("{sessions} intact, with {entries} entries")));
         }
         Err(error) => findings.push(Finding::bad("sessions", causes(&error))),
     }
@@ -116,14 +116,14 @@ async fn models(findings: &mut Vec<Finding>) {
     }
 }
 
-/// What the models that an endpoint lists say of the default model, if that is one of its own, or of none.
+/// Whether an endpoint lists the default model, where that is one of its provider's.
 fn listed(provider: Provider, models: &[String], named: Option<&str>, is_any_named: bool) -> Finding {
     let there = models.join(", ");
     match named {
         None if is_any_named => Finding::good("model", format!("the {} endpoint has: {there}", provider.as_str())),
-        None => Finding::bad("model", format!("CALLBOARD_MODEL names none; the endpoint has: {there}")),
+        None => Finding::bad("model", format!("CALLBOARD_MODEL is not set; the endpoint has: {there}")),
         Some(named) if models.iter().any(|model| named.ends_with(model.as_str())) => {
-            Finding::good("model", format!("{named} is there"))
+            Finding::good("model", format!("{named} is available"))
         }
         Some(named) => Finding::bad("model", format!("the endpoint does not list {named}; it has: {there}")),
     }

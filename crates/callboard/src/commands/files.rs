@@ -1,4 +1,4 @@
-//! `callboard files`: on the folder of a project alone, without a server or a store.
+//! `callboard files`: context files in a project's folder, without a server or a store.
 
 mod add;
 mod args;
@@ -61,16 +61,14 @@ fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCo
             let path = session.meant(&path)?;
             session.remove(&path, now())?;
             let (path, id) = (session.shown(path.as_str()), session.id());
-            output.answer(&json!({"removed": path, "session_id": id}), |output| {
-                output.line(format!("{path} is removed"))
-            });
+            output.answer(&json!({"removed": path, "session_id": id}), |output| output.line(format!("removed {path}")));
         }
         FilesCommand::Touch { session } => {
             let mut session = project.session(&id(&session.session)?)?;
             session.touch(now())?;
             let (id, last) = (session.id(), &session.manifest().last_activity);
             let json = json!({"session_id": id, "last_activity": last});
-            output.answer(&json, |output| output.line(format!("{id} was used last at {last}")));
+            output.answer(&json, |output| output.line(format!("touched {id} at {last}")));
         }
         FilesCommand::End { session } => {
             let ended = project.end(&id(&session.session)?, now())?;
@@ -102,7 +100,7 @@ fn search(project: &Project, session: Option<&str>, query: &FilesQuery, output: 
         let found = project.search(&query)?;
         output.answer(&found, |output| table(&found.files, output));
         for skipped in &found.skipped {
-            output.note(format!("not searched: {}", skipped.reason));
+            output.note(format!("skipped: {}", skipped.reason));
         }
         return Ok(());
     };
@@ -123,7 +121,7 @@ fn delegate(
 ) -> Result<(), Failure> {
     let to: Recipient = name(to)?;
     if task.trim().is_empty() {
-        return Err(Failure::failed("invalid", "the task is empty: say what is to be done"));
+        return Err(Failure::failed("invalid", "the task is empty: give a text"));
     }
     let mut session = project.session(id)?;
     session.touch(now())?;
@@ -131,7 +129,9 @@ fn delegate(
     let message = message(to.as_str(), task, &files);
     output.answer(&json!({"message": message, "files": files}), |output| output.line(&message));
     if files.is_empty() {
-        output.note("no file of this session fits; `callboard files list` shows all, `add` writes one");
+        output.note(
+            "no file of this session matches; `callboard files list` lists all, `callboard files add` writes one",
+        );
     }
     Ok(())
 }
@@ -144,7 +144,7 @@ fn clean(project: &Project, older_than: Duration, dry_run: bool, output: Output)
     Ok(cleaned(&done, word, output))
 }
 
-/// Prints what is gone and what stayed. It has failed where something had to stay.
+/// Prints what was deleted and what was kept. Anything kept is a failure.
 fn cleaned(done: &Cleaned, word: &str, output: Output) -> ExitCode {
     output.answer(done, |output| {
         done.deleted.iter().for_each(|path| output.line(format!("{word} {path}")));
@@ -167,7 +167,7 @@ fn check(project: &Project, session: Option<&str>, repair: bool, output: Output)
     output.answer(&json!({ "problems": problems }), |output| {
         problems.iter().for_each(|problem| output.line(told(problem, output)));
         if problems.is_empty() {
-            output.line("nothing is wrong");
+            output.line("no problems found");
         }
     });
     Ok(status(problems.iter().all(|problem| problem.repaired)))
@@ -175,7 +175,7 @@ fn check(project: &Project, session: Option<&str>, repair: bool, output: Output)
 
 fn told(problem: &Problem, output: Output) -> String {
     let word = match problem.repaired {
-        true => output.paint(Style::Good, "mended"),
+        true => output.paint(Style::Good, "repaired"),
         false => output.paint(Style::Bad, "wrong"),
     };
     format!("{word} {}: {}", problem.path, problem.detail)
@@ -218,7 +218,7 @@ fn id(text: &str) -> Result<SessionId, Failure> {
     name(text)
 }
 
-/// A word that names something.
+/// Parses a name.
 fn name<T: std::str::FromStr<Err = BadName>>(text: &str) -> Result<T, Failure> {
     text.parse().map_err(|error: BadName| callboard_files::Error::from(error).into())
 }

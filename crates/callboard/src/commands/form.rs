@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::{cli::Which, failure::Failure, output::Output, parse};
+use crate::{cli::SessionArg, failure::Failure, output::Output, parse};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Form {
@@ -17,7 +17,7 @@ pub(crate) enum Form {
     #[command(after_help = "Example:\n  callboard form list")]
     List {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
     },
     /// Answer a form
     #[command(
@@ -25,8 +25,8 @@ pub(crate) enum Form {
     )]
     Answer {
         #[command(flatten)]
-        which: Which,
-        /// Its name
+        session_arg: SessionArg,
+        /// The form
         name: SetName,
         /// The answers
         #[arg(value_name = "KEY=VALUE", value_parser = parse::pair)]
@@ -36,9 +36,9 @@ pub(crate) enum Form {
 
 pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Failure> {
     match command {
-        Form::List { which } => {
+        Form::List { session_arg } => {
             let sets = context
-                .session(&which)
+                .session(&session_arg)
                 .await?
                 .get(&["context-sets"])
                 .answer::<api::ContextSetList>()
@@ -51,8 +51,8 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
                 forms.iter().for_each(|(set, form)| show(set, form, output));
             });
         }
-        Form::Answer { which, name, answers } => {
-            let session = context.session(&which).await?;
+        Form::Answer { session_arg, name, answers } => {
+            let session = context.session(&session_arg).await?;
             let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?.it;
             let fields = set.form.map(|form| form.fields).unwrap_or_default();
             let answers: Map<String, Value> = answers
@@ -73,8 +73,8 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
     Ok(())
 }
 
-/// What was typed, as a value of the type that the field asks for. What is not one stays the text it is, and the form
-/// says what would do.
+/// Parses typed text as the field's type. Text that does not parse is sent as it is: the form's check then says what is
+/// expected.
 pub(super) fn value_of(value_type: ValueType, text: &str) -> Value {
     let parsed = || serde_json::from_str(text.trim()).ok();
     match value_type {
@@ -93,8 +93,8 @@ pub(super) fn value_of(value_type: ValueType, text: &str) -> Value {
     .unwrap_or_else(|| Value::from(text))
 }
 
-/// What a field wants, for people.
-pub(super) fn wanted(field: &Field) -> String {
+/// The input that a field expects, for people.
+pub(super) fn expected_input(field: &Field) -> String {
     let kind = match field.value_type {
         ValueType::String => "text".to_owned(),
         ValueType::Number => "number".to_owned(),
@@ -102,13 +102,13 @@ pub(super) fn wanted(field: &Field) -> String {
         ValueType::Date => "date, YYYY-MM-DD".to_owned(),
         ValueType::Enum => field.enum_values.join(" | "),
         ValueType::EnumOrCustom => format!("{} | other", field.enum_values.join(" | ")),
-        ValueType::Array => "list, with commas".to_owned(),
+        ValueType::Array => "list, separated by commas".to_owned(),
         ValueType::File => "path of a file".to_owned(),
     };
-    if field.required { kind } else { format!("{kind}; may be left empty") }
+    if field.required { kind } else { format!("{kind}; optional") }
 }
 
-/// A form with what it is about.
+/// A form as JSON, with the text that asks the user.
 fn as_json(set: &api::ContextSet, form: &api::Form) -> Value {
     let mut value = json!(form);
     if let Value::Object(fields) = &mut value {
@@ -122,7 +122,7 @@ fn show(set: &api::ContextSet, form: &api::Form, output: Output) {
     let content = set.content.as_deref().unwrap_or_default();
     content.lines().for_each(|line| output.line(format!("    {line}")));
     for field in form.fields.iter().filter(|_| !form.answered) {
-        output.line(format!("  {}  {} ({})", field.key, field.label, wanted(field)));
+        output.line(format!("  {}  {} ({})", field.key, field.label, expected_input(field)));
     }
 }
 

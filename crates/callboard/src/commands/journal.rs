@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     client::{Follow, Item, OnSession},
     failure::Failure,
     output::{Output, Style},
@@ -17,44 +17,44 @@ use crate::{
 #[derive(Args, Debug)]
 pub(crate) struct Journal {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
+    pub(crate) acting_as: ActingAs,
     /// Only entries after this one
     #[arg(long, value_name = "SEQ", default_value = "0", value_parser = parse::seq)]
     pub(crate) after: Seq,
-    /// At most so many entries
+    /// At most this many entries
     #[arg(long, value_name = "N", conflicts_with = "follow")]
     pub(crate) limit: Option<usize>,
-    /// Only entries of these types
+    /// Only entries of these types, separated by commas
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) types: Vec<String>,
-    /// Go on as entries come, until Ctrl-C
+    /// Keep printing new entries until Ctrl-C
     #[arg(long)]
     pub(crate) follow: bool,
 }
 
-/// Prints the entries that are asked for, and goes on as they come where that is wanted.
+/// Prints the journal; with `--follow`, also new entries as they come.
 pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Failure> {
     let output = context.output;
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     if args.follow {
         return tokio::select! {
             ended = follow(&session, args, output) => ended,
             _ = tokio::signal::ctrl_c() => Ok(()),
         };
     }
-    let Journal { eyes, after, limit, types, .. } = args;
+    let Journal { acting_as, after, limit, types, .. } = args;
     let types = (!types.is_empty()).then(|| types.join(","));
     let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types);
-    let journal = call.eyes(&eyes).answer::<api::JournalPage>().await?;
+    let journal = call.acting_as(&acting_as).answer::<api::JournalPage>().await?;
     output.answer(&journal.json, |output| journal.it.entries.iter().for_each(|entry| line(entry, output)));
     Ok(())
 }
 
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
-    let Journal { eyes, after, types, .. } = args;
-    let mut follow = Follow::start(session, eyes, types, after, output).await?;
+    let Journal { acting_as, after, types, .. } = args;
+    let mut follow = Follow::start(session, acting_as, types, after, output).await?;
     while output.is_writable() {
         if let Item::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, output));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     failure::Failure,
     output::{Output, Style, indented},
     parse,
@@ -20,30 +20,30 @@ use crate::{
 )]
 pub(crate) struct Messages {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
+    pub(crate) acting_as: ActingAs,
     /// The thread
     #[arg(long, value_name = "THREAD", default_value = "main")]
     pub(crate) thread: ThreadId,
-    /// The most recent ones, at most so many
+    /// At most this many, the most recent ones
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Only earlier ones
+    /// Only messages before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) before: Option<Timestamp>,
-    /// Only later ones
+    /// Only messages after this time
     #[arg(long, value_name = "TIME")]
     pub(crate) after: Option<Timestamp>,
-    /// Only those in these roles
+    /// Only messages in these roles, separated by commas
     #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = parse::message_role)]
     pub(crate) roles: Vec<Role>,
 }
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
-    let call = session.get(&["threads", args.thread.as_str(), "messages"]).eyes(&args.eyes);
+    let call = session.get(&["threads", args.thread.as_str(), "messages"]).acting_as(&args.acting_as);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
     let page = call.answer::<api::MessageList>().await?;
@@ -51,7 +51,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     Ok(())
 }
 
-/// A role, as calls name it.
+/// The API's name for a role.
 fn word(role: Role) -> &'static str {
     match role {
         Role::User => "user",
@@ -66,8 +66,8 @@ fn show(message: &api::Message, output: Output) {
         (Some(agent), _) => agent.to_string(),
         (None, role) => word(role).to_owned(),
     };
-    let place = output.paint(Style::Quiet, format!("{}, entry {}", message.timestamp, message.seq));
-    output.line(format!("{} ({place})", output.paint(Style::Name, speaker)));
+    let time = output.paint(Style::Quiet, format!("{}, entry {}", message.timestamp, message.seq));
+    output.line(format!("{} ({time})", output.paint(Style::Name, speaker)));
     let text = match &message.content {
         Value::String(text) => text.clone(),
         parts => parts.to_string(),

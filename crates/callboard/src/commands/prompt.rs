@@ -10,32 +10,32 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::Which, failure::Failure, output::Output, parse};
+use crate::{cli::SessionArg, failure::Failure, output::Output, parse};
 
-/// Build the prompt of an agent, now or as of an entry
+/// Build an agent's prompt, now or as of an earlier entry
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard prompt --agent critic\n  callboard prompt --agent critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n\nThe prompt goes to the standard output, the table of its parts to the standard error."
+    after_help = "Examples:\n  callboard prompt --agent critic\n  callboard prompt --agent critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n\nThe prompt is printed to the standard output, the table of its parts to the standard error."
 )]
 pub(crate) struct Prompt {
     #[command(flatten)]
-    pub(crate) which: Which,
-    /// Whose; the manager's or the only agent's, where it is left out
+    pub(crate) session_arg: SessionArg,
+    /// The agent (default: the manager, or the only agent)
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
-    /// In which thread; main, or the agent's own
+    /// The thread (default: main, or the agent's own)
     #[arg(long, value_name = "THREAD")]
     pub(crate) thread: Option<ThreadId>,
-    /// As of this entry
+    /// Build it as of this entry
     #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) at: Option<Seq>,
-    /// How many tokens it may have
+    /// The largest size of the prompt, in tokens
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
-    /// The model that reads it, whose vocabulary counts
+    /// The model that reads it; tokens are counted in its vocabulary
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// As one text, or as what a provider's API takes
+    /// The format: one text, or the messages of a provider's API
     #[arg(long, default_value = "text")]
     pub(crate) format: PromptFormat,
 }
@@ -52,7 +52,7 @@ pub(crate) enum PromptFormat {
 }
 
 pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let format = match args.format {
         PromptFormat::Text => api::Format::Text,
         PromptFormat::Openai => api::Format::OpenAi,
@@ -60,8 +60,8 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
     };
     let Prompt { agent, thread, model, budget, at, .. } = args;
     let budget = budget.map(Tokens);
-    let wanted = api::PromptBody { agent, thread, model, budget, at, format, ..api::PromptBody::default() };
-    let prompt = session.post(&["prompt"], &wanted).answer::<api::Prompt>().await?;
+    let body = api::PromptBody { agent, thread, model, budget, at, format, ..api::PromptBody::default() };
+    let prompt = session.post(&["prompt"], &body).answer::<api::Prompt>().await?;
     context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())
 }
@@ -79,14 +79,14 @@ fn show(prompt: &api::Prompt, output: Output) {
         let omitted = match (part.omitted.as_slice(), part.shortened) {
             ([], false) => String::new(),
             ([], true) => "shortened".to_owned(),
-            (names, _) => format!("left out: {}", names.join(", ")),
+            (names, _) => format!("omitted: {}", names.join(", ")),
         };
         vec![part.name.clone(), part.tokens.to_string(), omitted]
     };
     let mut rows: Vec<_> = prompt.parts.iter().map(row).collect();
     let counted = match prompt.counting {
         Counting::Exact => format!("of {}, exact in {}", prompt.budget, prompt.vocabulary),
-        Counting::UpperBound => format!("of {}, at the most", prompt.budget),
+        Counting::UpperBound => format!("of {}, an upper bound", prompt.budget),
     };
     rows.push(vec!["all".to_owned(), prompt.tokens.to_string(), counted]);
     output.note_table(&["PART", "TOKENS", ""], &rows);

@@ -1,6 +1,6 @@
-//! `callboard run`: a team works on a task, and whoever started it watches.
+//! `callboard run`: runs a team on a task and shows the run.
 //!
-//! On a store, this process drives the run; on a server, the server does. What is seen and answered is the same.
+//! On a store, this process drives the run; on a server, the server does. The output and the questions are the same.
 
 mod end;
 mod reply;
@@ -38,7 +38,7 @@ use crate::{
 const RUN_EXAMPLES: &str = r#"Examples:
   callboard run TEAM.toml "Review the article"
   callboard run TEAM.toml - < task.txt
-  callboard run --session 20250118-143022-a4f2        go on with the run that has not ended
+  callboard run --session 20250118-143022-a4f2        continue the unfinished run
   callboard run --session 20250118-143022-a4f2 "And now in German"
 
 A team file:
@@ -64,45 +64,45 @@ A team file:
   is_default = true
   sequence = ["look_up"]
 
-Also: default_visibility, share, grant, ttl_seconds. An agent without a model speaks through CALLBOARD_MODEL.
+Also: default_visibility, share, grant, ttl_seconds. An agent without a model uses CALLBOARD_MODEL.
 
-Ctrl-C holds the run; `callboard run --session ID` goes on with it."#;
+Ctrl-C pauses the run; `callboard run --session ID` continues it."#;
 
-/// Let a team work on a task, and watch it
+/// Run a team on a task and watch it
 #[derive(Args, Debug)]
 #[command(
     override_usage = "callboard run [OPTIONS] TEAM.toml [INPUT]\n       callboard run [OPTIONS] --session ID [INPUT]",
     after_help = RUN_EXAMPLES
 )]
 pub(crate) struct Run {
-    /// The team's file, and what the team is to do: a text, or - for the standard input
+    /// The team file, and the task: a text, or - for the standard input
     #[arg(num_args = 0..=2, value_names = ["TEAM.toml", "INPUT"])]
     pub(crate) words: Vec<String>,
-    /// Go on with this session, and with its run that has not ended
+    /// Continue this session and its unfinished run
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
     /// The id of the new session
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) id: Option<SessionId>,
-    /// Hold the run after so many turns
+    /// Pause the run after this many turns
     #[arg(long, value_name = "N")]
     pub(crate) limit_turns: Option<u64>,
-    /// Hold the run after so many tokens, prompts and answers together
+    /// Pause the run after this many tokens, prompts and answers together
     #[arg(long, value_name = "N")]
     pub(crate) limit_tokens: Option<u64>,
-    /// Hold the run after so many seconds of waiting for models
+    /// Pause the run after this many seconds of waiting for models
     #[arg(long, value_name = "N")]
     pub(crate) limit_seconds: Option<u64>,
-    /// Answer forms and questions by itself, as it does without a terminal
+    /// Answer forms and questions automatically, as is done without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Answer nothing: end where the team asks the user
+    /// Do not answer: end when the team asks the user
     #[arg(long, conflicts_with = "yes")]
     pub(crate) no_answers: bool,
 }
 
 /// A run that is being watched.
-struct Work<'a> {
+struct WatchedRun<'a> {
     context: &'a Context,
     session: OnSession<'a>,
     run: RunId,
@@ -112,40 +112,43 @@ struct Work<'a> {
 
 pub(super) async fn run(context: &Context, args: Run) -> Result<ExitCode, Failure> {
     let work = match (&args.session, args.words.as_slice()) {
-        (None, [team]) => Work::new(context, &args, team, None).await?,
-        (None, [team, input]) => Work::new(context, &args, team, Some(input)).await?,
-        (Some(_), []) => Work::go_on(context, &args, None).await?,
-        (Some(_), [input]) if !is_file(input) => Work::go_on(context, &args, Some(input)).await?,
+        (None, [team]) => WatchedRun::new(context, &args, team, None).await?,
+        (None, [team, input]) => WatchedRun::new(context, &args, team, Some(input)).await?,
+        (Some(_), []) => WatchedRun::go_on(context, &args, None).await?,
+        (Some(_), [input]) if !is_file(input) => WatchedRun::go_on(context, &args, Some(input)).await?,
         (Some(_), _) => {
-            return Err(Failure::usage("usage", "a session has its team: with --session, give no team file")
-                .hint("callboard run --session ID [INPUT]"));
+            return Err(Failure::usage(
+                "usage",
+                "a session has its team already: leave the team file out with --session",
+            )
+            .hint("callboard run --session ID [INPUT]"));
         }
         (None, _) => {
-            return Err(Failure::usage("usage", "name a team file, or a session to go on with")
+            return Err(Failure::usage("usage", "give a team file, or a session to continue")
                 .hint("callboard run TEAM.toml [INPUT], or callboard run --session ID"));
         }
     };
     let signals = Signals::listen()?;
     tokio::select! {
         ended = work.watch(&args, &signals) => ended,
-        // The first one holds the run, which takes too long for whoever sent another.
+        // The first signal pauses the run; a second one does not wait for that.
         () = signals.sent(2) => Ok(ExitCode::FAILURE),
     }
 }
 
-/// Whether a word that may be an input is rather meant as a team file.
+/// Whether a word in the place of the input is the path of a team file.
 fn is_file(word: &str) -> bool {
     Path::new(word).extension().is_some_and(|extension| extension == "toml") && Path::new(word).is_file()
 }
 
-impl<'a> Work<'a> {
-    /// Makes a session of a team's file and starts a run in it.
+impl<'a> WatchedRun<'a> {
+    /// Creates a session from a team file and starts a run in it.
     async fn new(context: &'a Context, args: &Run, team: &str, input: Option<&String>) -> Result<Self, Failure> {
         let file = team_file::read(Path::new(team))?;
         let input = input.map(|word| terminal::text(word)).transpose()?.or_else(|| file.input.clone());
         let input = input.ok_or_else(|| {
-            Failure::usage("usage", format!("{team} has no input, so say what the team is to do"))
-                .hint(format!("callboard run {team} \"what to do\""))
+            Failure::usage("usage", format!("{team} has no input: give the task"))
+                .hint(format!("callboard run {team} \"the task\""))
         })?;
         check_models(context, &file.agents)?;
         let made = file.create(&context.client, args.id.clone()).await?.it;
@@ -172,29 +175,29 @@ impl<'a> Work<'a> {
         Ok(Self { context, session, run: run.id, after: known.head })
     }
 
-    /// Goes on with the run of a session that has not ended, or starts another one.
+    /// Continues the unfinished run of a session, or starts another one.
     async fn go_on(context: &'a Context, args: &Run, input: Option<&String>) -> Result<Self, Failure> {
-        let session = context.session(&cli::Which { session: args.session.clone() }).await?;
+        let session = context.session(&cli::SessionArg { session: args.session.clone() }).await?;
         let input = input.map(|word| terminal::text(word)).transpose()?;
         let known = session.get(&[]).answer::<api::Session>().await?.it;
         check_models(context, &known.agents)?;
         let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
         let Some(unfinished) = runs.into_iter().find(|run| !has_ended(run.status)) else {
             let input = input.ok_or_else(|| {
-                Failure::failed("no_run", format!("no run of the session {} waits to go on", session.id))
-                    .hint("say what the team is to do next: callboard run --session ID INPUT")
+                Failure::failed("no_run", format!("the session {} has no unfinished run", session.id))
+                    .hint("give the next task: callboard run --session ID INPUT")
             })?;
             return Self::start(context, session, &known, args, input).await;
         };
         let run = unfinished.id;
         if args.limit_turns.or(args.limit_tokens).or(args.limit_seconds).is_some() {
-            return Err(Failure::usage("usage", format!("the run {run} has its limits from when it was started"))
-                .hint("going on with it, it may use as much again; leave the limits out"));
+            return Err(Failure::usage("usage", format!("the limits of the run {run} were set when it started"))
+                .hint("leave the limits out: a resumed run may use as much again"));
         }
         let (before, after) = match input {
-            // What it waits for sets it going, and it may have ended before anything else is asked of it.
+            // The answer makes the run continue, and it may end before anything else is asked of it: resume it first.
             Some(answer) if unfinished.status == Status::AwaitingUser => (None, Some(answer)),
-            // What is said before it goes on is heard in its next turn.
+            // A message added before the run is resumed is part of its next turn.
             input => (input, None),
         };
         if let Some(text) = before {
@@ -207,7 +210,7 @@ impl<'a> Work<'a> {
         Ok(Self { context, session, run, after: known.head })
     }
 
-    /// Shows what happens in the run and answers what the user is asked, until there is no more to do here.
+    /// Shows the run and answers its questions until it ends, is paused, or is left unanswered.
     async fn watch(self, args: &Run, signals: &Signals) -> Result<ExitCode, Failure> {
         let output = self.context.output;
         let known = self.session.get(&[]).answer::<api::Session>().await?.it;
@@ -220,7 +223,7 @@ impl<'a> Work<'a> {
             let run = match watch.until_it_waits(&self.run).await? {
                 Watched::Done(run) => run,
                 Watched::Interrupted => {
-                    self.hold().await?;
+                    self.pause().await?;
                     break;
                 }
             };
@@ -231,7 +234,7 @@ impl<'a> Work<'a> {
                 Watched::Done(true) => {}
                 Watched::Done(false) => break,
                 Watched::Interrupted => {
-                    self.hold().await?;
+                    self.pause().await?;
                     break;
                 }
             }
@@ -240,8 +243,8 @@ impl<'a> Work<'a> {
         self.conclude(&known).await
     }
 
-    /// Holds the run, since whoever watched it leaves.
-    async fn hold(&self) -> Result<(), Failure> {
+    /// Pauses the run, since the user leaves.
+    async fn pause(&self) -> Result<(), Failure> {
         let why = api::Pause { reason: Some("held by the user".to_owned()) };
         self.session.post(&["runs", self.run.as_str(), "pause"], &why).done().await
     }
@@ -261,7 +264,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Says something as the user, in the thread in which runs listen.
+/// Adds a message of the user in main, the thread that runs read.
 async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
     let message = NewMessage::text(MessageRole::User, text);
     session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message] }).done().await
@@ -271,7 +274,7 @@ fn has_ended(status: Status) -> bool {
     matches!(status, Status::Completed | Status::Failed | Status::Cancelled)
 }
 
-/// The session's limits, but for those that the command line names; nothing where it names none.
+/// The session's limits, overridden by those of the command line; `None` if it gives none.
 fn limits(args: &Run, session: &Limits) -> Option<Limits> {
     args.limit_turns.or(args.limit_tokens).or(args.limit_seconds)?;
     Some(Limits {
@@ -281,16 +284,15 @@ fn limits(args: &Run, session: &Limits) -> Option<Limits> {
     })
 }
 
-/// Refuses a team that has nobody to speak through, before anything is made of it. What models a server has is known
-/// to the server alone.
+/// Refuses a team without a usable model before anything is created. Which models a server has only the server knows.
 fn check_models(context: &Context, agents: &[Agent]) -> Result<(), Failure> {
-    if matches!(context.client, Client::There(_)) {
+    if matches!(context.client, Client::Remote(_)) {
         return Ok(());
     }
     let (endpoints, default): (Endpoints, _) = (config::endpoints(), config::default_model());
     for agent in agents {
         let model = agent.model.as_deref().or(default.as_deref()).ok_or_else(|| {
-            Failure::failed("no_model", format!("no model is named for {}", agent.name))
+            Failure::failed("no_model", format!("{} has no model", agent.name))
                 .hint("set CALLBOARD_MODEL=openai:NAME, and OPENAI_BASE_URL or OPENAI_API_KEY")
         })?;
         let model: ModelName = model.parse()?;

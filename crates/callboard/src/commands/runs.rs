@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::Which, client::OnSession, failure::Failure, output::Output, terminal};
+use crate::{cli::SessionArg, client::OnSession, failure::Failure, output::Output, terminal};
 
-/// Which run is meant.
+/// The run that a command works on.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct WhichRun {
+pub(crate) struct RunArg {
     #[command(flatten)]
-    pub(crate) which: Which,
-    /// The run; the newest, where it is left out
+    pub(crate) session_arg: SessionArg,
+    /// The run (default: the newest)
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<RunId>,
 }
@@ -23,31 +23,31 @@ pub(crate) struct WhichRun {
 pub(crate) enum Runs {
     /// List the runs of a session
     #[command(after_help = "Example:\n  callboard runs list")]
-    List(Which),
+    List(SessionArg),
     /// Show a run
     #[command(after_help = "Example:\n  callboard runs show --run r4")]
-    Show(WhichRun),
-    /// Hold a run: what a model is asked now is still heard
+    Show(RunArg),
+    /// Pause a run; a model's answer that is under way is still recorded
     #[command(after_help = "Example:\n  callboard runs pause --reason \"waiting for the figures\"")]
     Pause {
         #[command(flatten)]
-        run: WhichRun,
-        /// Why
+        run: RunArg,
+        /// The reason
         #[arg(long, default_value = "held by the user")]
         reason: String,
     },
-    /// Let a held run go on; `callboard run --session ID` then drives it
+    /// Resume a paused run; `callboard run --session ID` then drives it
     #[command(after_help = "Example:\n  callboard runs resume && callboard run --session 20250118-143022-a4f2")]
-    Resume(WhichRun),
-    /// End a run before it is done
+    Resume(RunArg),
+    /// Cancel a run
     #[command(after_help = "Example:\n  callboard runs cancel")]
-    Cancel(WhichRun),
-    /// Bring the result of a tool call that a run waits for
+    Cancel(RunArg),
+    /// Give the result of a tool call that a run waits for
     #[command(after_help = "Example:\n  callboard runs tool-result call_1 '{\"celsius\": 21}'")]
     ToolResult {
         #[command(flatten)]
-        run: WhichRun,
-        /// The call
+        run: RunArg,
+        /// The id of the tool call
         #[arg(value_name = "CALL")]
         call: String,
         /// The result, or - for the standard input
@@ -57,7 +57,7 @@ pub(crate) enum Runs {
 
 pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Failure> {
     match command {
-        Runs::List(which) => list(context, &context.session(&which).await?).await,
+        Runs::List(session_arg) => list(context, &context.session(&session_arg).await?).await,
         Runs::Show(run) => {
             let (session, run) = find(context, &run).await?;
             let run = session.get(&["runs", run.as_str()]).answer::<api::Run>().await?;
@@ -74,8 +74,8 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
     }
 }
 
-async fn change(context: &Context, which: &WhichRun, verb: &str, body: &impl Serialize) -> Result<(), Failure> {
-    let (session, run) = find(context, which).await?;
+async fn change(context: &Context, run_arg: &RunArg, verb: &str, body: &impl Serialize) -> Result<(), Failure> {
+    let (session, run) = find(context, run_arg).await?;
     let run = session.post(&["runs", run.as_str(), verb], body).answer::<api::Run>().await?;
     context.output.answer(&run.json, |output| lines(&run.it, output));
     Ok(())
@@ -96,10 +96,10 @@ async fn list(context: &Context, session: &OnSession<'_>) -> Result<(), Failure>
     Ok(())
 }
 
-/// The run that is meant: the newest, where none is named.
-async fn find<'a>(context: &'a Context, which: &WhichRun) -> Result<(OnSession<'a>, RunId), Failure> {
-    let session = context.session(&which.which).await?;
-    if let Some(run) = &which.run {
+/// The run that is named, or the newest.
+async fn find<'a>(context: &'a Context, run_arg: &RunArg) -> Result<(OnSession<'a>, RunId), Failure> {
+    let session = context.session(&run_arg.session_arg).await?;
+    if let Some(run) = &run_arg.run {
         return Ok((session, run.clone()));
     }
     let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;

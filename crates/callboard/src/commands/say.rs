@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     client::{Answer, OnSession},
     failure::Failure,
     parse,
@@ -23,30 +23,30 @@ use crate::{
 )]
 pub(crate) struct Say {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
-    /// What is said, or - for the standard input
+    pub(crate) acting_as: ActingAs,
+    /// The text, or - for the standard input
     #[arg(required_unless_present = "lines")]
     pub(crate) text: Option<String>,
-    /// In which thread
+    /// The thread
     #[arg(long, value_name = "THREAD", default_value = "main")]
     pub(crate) thread: ThreadId,
-    /// In which role: user, assistant, system or tool; user, or assistant with --as, where it is left out
+    /// The role: user, assistant, system or tool (default: user; with --as, assistant)
     #[arg(long, value_parser = parse::message_role)]
     pub(crate) role: Option<Role>,
-    /// The message's id: said twice, it is there once
+    /// The id of the message; a repeated command with the same id adds it only once
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<MessageId>,
-    /// Add each line of the standard input, and print the number of its entry once it is durable
+    /// Add each line of the standard input as a message, and print its entry number once it is durable
     #[arg(long, conflicts_with = "text")]
     pub(crate) lines: bool,
 }
 
 pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
-    let role = args.role.unwrap_or(if args.eyes.agent.is_none() { Role::User } else { Role::Ai });
-    let speaker = Speaker { session, eyes: args.eyes, thread: args.thread, role };
+    let session = context.session(&args.session_arg).await?;
+    let role = args.role.unwrap_or(if args.acting_as.agent.is_none() { Role::User } else { Role::Ai });
+    let speaker = Speaker { session, acting_as: args.acting_as, thread: args.thread, role };
     let Some(text) = args.text else { return lines(context, &speaker, args.id).await };
     let added = speaker.say(terminal::text(&text)?, args.id).await?;
     context.output.answer(&added.json, |output| {
@@ -54,15 +54,15 @@ pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
             .it
             .messages
             .iter()
-            .for_each(|message| output.line(format!("{} is entry {}", message.message_id, message.seq)));
+            .for_each(|message| output.line(format!("added {} (entry {})", message.message_id, message.seq)));
     });
     Ok(())
 }
 
-/// Who says something where.
+/// The author, role and thread of messages.
 struct Speaker<'a> {
     session: OnSession<'a>,
-    eyes: Eyes,
+    acting_as: ActingAs,
     thread: ThreadId,
     role: Role,
 }
@@ -71,12 +71,16 @@ impl Speaker<'_> {
     async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<api::Added>, Failure> {
         let message = NewMessage { message_id: id, ..NewMessage::text(self.role, text) };
         let path = ["threads", self.thread.as_str(), "messages"];
-        self.session.post(&path, &api::NewMessages { messages: vec![message] }).eyes(&self.eyes).answer().await
+        self.session
+            .post(&path, &api::NewMessages { messages: vec![message] })
+            .acting_as(&self.acting_as)
+            .answer()
+            .await
     }
 }
 
-/// Says each line that comes in, and tells each as soon as it is durable. With an id, the lines have that and their
-/// number: whoever was cut off says all of them again, and each is there once.
+/// Adds each line of the input and prints its entry number as soon as it is durable. With `--id`, a message's id is that
+/// and the number of its line, so that the whole input can be sent again after an interruption without duplicates.
 async fn lines(context: &Context, speaker: &Speaker<'_>, id: Option<MessageId>) -> Result<(), Failure> {
     let mut lines = Lines::start();
     let mut number: u64 = 0;

@@ -40,49 +40,49 @@ Examples:
   callboard serve --listen 127.0.0.1:0 --store sqlite:team.db --json
   callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt --tls-certificate cert.pem --tls-key key.pem
 
-Ctrl-C, or SIGTERM, ends it in order; a second one at once. Runs that have not ended go on when it is started again, or at another server of the store.";
+Ctrl-C or SIGTERM shuts it down in order; a second one stops it at once. Unfinished runs continue when it is started again, or at another server of the same store.";
 
 /// Serve sessions over HTTP
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 is any free port
+    /// The address to listen on; port 0 takes any free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     pub(crate) listen: String,
-    /// The folder for what is not in the store: the key of tokens and the server's name. By default that of the SQLite file
+    /// The folder for what is not in the store: the key that signs tokens, and the server's name (default: that of the SQLite file)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// The folder of a project: the context files in its .tmp/sessions belong to the sessions of the same names
+    /// The folder of a project, whose context files in .tmp/sessions belong to the sessions of the same names
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// How often what has expired is removed
+    /// The seconds between removals of expired sessions, or off
     #[arg(long, value_name = "N|off", default_value = "60", value_parser = parse::sweep)]
     pub(crate) sweep_seconds: Sweep,
-    /// The certificate and those that vouch for it, in PEM: then it speaks HTTPS
+    /// The certificate chain in PEM, to serve HTTPS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_certificate: Option<PathBuf>,
     /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// A file with a token a line: then nobody is let in without one. CALLBOARD_USER_TOKENS has some, too
+    /// A file with one user token per line, added to those of CALLBOARD_USER_TOKENS; with any, calls need a token
     #[arg(long, value_name = "FILE")]
     pub(crate) user_token_file: Option<PathBuf>,
-    /// A name by which it may be called, besides those of this machine; can be given again
+    /// An additional host name under which clients call the server; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
-    /// An origin whose pages may call it: its scheme and host; can be given again
+    /// An origin whose web pages may call the server, as scheme and host; repeatable
     #[arg(long = "origin", value_name = "URL", value_parser = parse::origin)]
     pub(crate) origins: Vec<String>,
 }
 
-/// How often it is looked for context files that others wrote.
+/// How often the project folder is checked for changed context files.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Result<ExitCode, Failure> {
-    // Whoever ends it while it starts is heard, too.
+    // Before anything is opened, so that a signal during startup counts too.
     let signals = Signals::listen()?;
     if global.url.is_some() {
-        return Err(Failure::usage("usage", "a server serves a store, not another server: leave --url out"));
+        return Err(Failure::usage("usage", "a server serves a store, not another server: remove --url"));
     }
     let url = config::store_url(global)?;
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
@@ -112,10 +112,10 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let board = Board::new(store.clone(), board_settings(&args, ttl, &node, supervisor));
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
-    store.remarks().iter().for_each(|remark| output.note(format!("mind: {remark}")));
+    store.remarks().iter().for_each(|remark| output.note(format!("note: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
-        // The end has begun, and takes too long for whoever sent another one.
+        // A second signal does not wait for the orderly shutdown.
         () = signals.sent(2) => return Ok(ExitCode::FAILURE),
     }
     board.close().await;
@@ -128,8 +128,7 @@ fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -
     callboard_engine::Settings { ttl, lease, sweep, supervisor, ..callboard_engine::Settings::default() }
 }
 
-/// The folder for what is not in the store: the one that is named, else that of the SQLite file. What is kept in memory
-/// needs none.
+/// The folder for what is not in the store: that of `--data`, else that of the SQLite file. A store in memory needs none.
 fn folder(args: &Serve, store_url: &str) -> Option<PathBuf> {
     let beside = || config::sqlite_path(store_url)?.parent().map(Path::to_owned);
     args.data.clone().or_else(beside)
@@ -144,13 +143,13 @@ fn user_tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
         let before = tokens.len();
         tokens.extend(lines.map(str::to_owned));
         if tokens.len() == before {
-            return Err(Failure::failed("no_tokens", format!("there is no token in {}", path.display()))
-                .hint("write one a line, for instance with: openssl rand -hex 32"));
+            return Err(Failure::failed("no_tokens", format!("{} contains no token", path.display()))
+                .hint("write one token per line, for instance made with: openssl rand -hex 32"));
         }
     }
     match tokens.iter().find(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-        // What it is, is not shown.
-        Some(_) => Err(Failure::failed("bad_token", "a user token has other characters than visible ASCII ones")
+        // The token itself is not shown.
+        Some(_) => Err(Failure::failed("bad_token", "a user token may only contain visible ASCII characters")
             .hint("make one, for instance with: openssl rand -hex 32")),
         None => Ok(tokens),
     }
@@ -159,13 +158,15 @@ fn user_tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
 fn no_address(listen: &str, error: &std::io::Error) -> Failure {
     let failure = Failure::failed("cannot_listen", format!("cannot listen on {listen}: {error}"));
     match error.kind() {
-        ErrorKind::AddrInUse => failure.hint("another server is there: end it, or take another port with --listen"),
-        ErrorKind::PermissionDenied => failure.hint("take a port of 1024 or above with --listen"),
-        _ => failure.hint("write an address and a port, for instance --listen 127.0.0.1:7420"),
+        ErrorKind::AddrInUse => {
+            failure.hint("the address is in use: stop the other server, or use another port with --listen")
+        }
+        ErrorKind::PermissionDenied => failure.hint("use a port of 1024 or above with --listen"),
+        _ => failure.hint("use an address and a port, for instance --listen 127.0.0.1:7420"),
     }
 }
 
-/// Says where it listens, and what whoever calls can rely on.
+/// Prints the address, the store with its durability, and the default model.
 fn announce(server: &Server, store_url: &str, store: &dyn Store, output: Output) {
     if output.json {
         return output.json(&json!({"listening": server.url()}));
@@ -173,8 +174,8 @@ fn announce(server: &Server, store_url: &str, store: &dyn Store, output: Output)
     output.line(format!("listening on {}", server.url()));
     output.line(format!("store {}; {}", config::shown(store_url), durability(store.durability())));
     output.line(match config::default_model() {
-        Some(model) => format!("runs ask {model}, where an agent names no other model"),
-        None => "runs ask the models that agents name; CALLBOARD_MODEL would be that of all others".to_owned(),
+        Some(model) => format!("default model {model}"),
+        None => "no default model: set CALLBOARD_MODEL for agents that name none".to_owned(),
     });
 }
 

@@ -19,7 +19,7 @@ use serde_json::{json, value::RawValue};
 
 use super::{Context, journal};
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     client::Answer,
     failure::Failure,
     output::Output,
@@ -29,35 +29,35 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Session {
-    /// Make a session
+    /// Create a session
     #[command(
         after_help = "Examples:\n  callboard session new TEAM.toml\n  callboard session new --agent lead:manager --agent critic:worker"
     )]
     New(SessionNew),
-    /// List the sessions, the one used last first
+    /// List the sessions, most recently used first
     #[command(after_help = "Example:\n  callboard session list --json")]
     List,
     /// Show a session
     #[command(after_help = "Example:\n  callboard session show --session 20250118-143022-a4f2")]
-    Show(Which),
-    /// Change a session's settings or its team
+    Show(SessionArg),
+    /// Change a session's settings or team
     #[command(
         after_help = "Examples:\n  callboard session update --title Review --ttl never\n  callboard session update --team TEAM.toml"
     )]
     Update(SessionUpdate),
-    /// Delete all there is of a session
+    /// Delete a session with everything in it
     #[command(after_help = "Example:\n  callboard session delete --session 20250118-143022-a4f2")]
     Delete {
         /// The session
         #[arg(long, value_name = "ID", required = true)]
         session: SessionId,
     },
-    /// Make a session whose journal is the beginning of another's
+    /// Create a session from the beginning of another one's journal
     #[command(after_help = "Example:\n  callboard session fork --at 12")]
     Fork {
         #[command(flatten)]
-        which: Which,
-        /// The last entry that is taken along; all, where it is left out
+        session_arg: SessionArg,
+        /// The last entry to copy (default: the newest)
         #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
         at: Option<Seq>,
         /// The id of the new session
@@ -71,22 +71,22 @@ pub(crate) enum Session {
     Journal(journal::Journal),
 }
 
-/// Make a session
+/// Create a session
 #[derive(Args, Debug)]
 pub(crate) struct SessionNew {
-    /// The team's file
+    /// The team file
     #[arg(value_name = "TEAM.toml")]
     pub(crate) team: Option<PathBuf>,
-    /// An agent, a worker where the role is left out
+    /// An agent; the role is manager or worker (default: worker)
     #[arg(long = "agent", value_name = "NAME[:ROLE]", value_parser = parse::agent)]
     pub(crate) agents: Vec<Agent>,
     /// The id of the session
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<SessionId>,
-    /// What people call it
+    /// The title
     #[arg(long)]
     pub(crate) title: Option<String>,
-    /// Who sees a new context set that does not say so
+    /// Who sees new context sets without a visibility of their own: all, none, or names separated by commas
     #[arg(long, value_name = "WHO", value_parser = parse::audience)]
     pub(crate) default_visibility: Option<Audience>,
     /// The seconds without use after which it expires, or never
@@ -94,29 +94,29 @@ pub(crate) struct SessionNew {
     pub(crate) ttl: Option<Ttl>,
 }
 
-/// Change a session's settings or its team
+/// Change a session's settings or team
 #[derive(Args, Debug)]
 pub(crate) struct SessionUpdate {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
-    /// What people call it
+    pub(crate) acting_as: ActingAs,
+    /// The title
     #[arg(long)]
     pub(crate) title: Option<String>,
-    /// Who sees a new context set that does not say so
+    /// Who sees new context sets without a visibility of their own: all, none, or names separated by commas
     #[arg(long, value_name = "WHO", value_parser = parse::audience)]
     pub(crate) default_visibility: Option<Audience>,
     /// The seconds without use after which it expires, or never
     #[arg(long, value_name = "SECONDS", value_parser = parse::ttl)]
     pub(crate) ttl: Option<Ttl>,
-    /// A file whose team this session's is to be, and whose steps, where it has some
+    /// A team file that replaces the session's agents, and its steps if the file has any
     #[arg(long, value_name = "TEAM.toml")]
     pub(crate) team: Option<PathBuf>,
-    /// What a prompt has to fit in
+    /// The largest size of a prompt
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
-    /// How long an answer in a run may be
+    /// The largest size of an answer in a run
     #[arg(long, value_name = "TOKENS")]
     pub(crate) answer_tokens: Option<u64>,
 }
@@ -125,20 +125,20 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
     match command {
         Session::New(args) => new(context, args).await,
         Session::List => list(context).await,
-        Session::Show(which) => {
-            let session = context.session(&which).await?.get(&[]).answer().await?;
+        Session::Show(session_arg) => {
+            let session = context.session(&session_arg).await?.get(&[]).answer().await?;
             print(&session, context.output);
             Ok(())
         }
         Session::Update(args) => update(context, args).await,
         Session::Delete { session } => {
             context.client.call(Method::DELETE, &["v1", "sessions", session.as_str()]).done().await?;
-            context.output.answer(&json!({"deleted": session}), |output| output.line(format!("{session} is deleted")));
+            context.output.answer(&json!({"deleted": session}), |output| output.line(format!("deleted {session}")));
             Ok(())
         }
-        Session::Fork { which, at, id } => {
+        Session::Fork { session_arg, at, id } => {
             let fork = api::Fork { at, id };
-            print(&context.session(&which).await?.post(&["fork"], &fork).answer().await?, context.output);
+            print(&context.session(&session_arg).await?.post(&["fork"], &fork).answer().await?, context.output);
             Ok(())
         }
         Session::Journal(args) => journal::journal(context, args).await,
@@ -163,7 +163,7 @@ async fn list(context: &Context) -> Result<(), Failure> {
         let page: Sessions = call.answer().await?.it;
         for json in page.sessions {
             let it: api::Session = serde_json::from_str(json.get())
-                .map_err(|error| Failure::failed("not_understood", format!("a session is not understood: {error}")))?;
+                .map_err(|error| Failure::failed("not_understood", format!("cannot read a session: {error}")))?;
             sessions.push(Answer { json, it });
         }
         cursor = page.next_cursor;
@@ -199,14 +199,21 @@ struct Listed<'a> {
 }
 
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let file = args.team.as_deref().map(team_file::read).transpose()?;
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
-    // A file without steps says nothing about them.
+    // A file without steps leaves them unchanged.
     let steps = steps.filter(|steps| !steps.is_empty());
     let prompt = if args.budget.is_some() || args.answer_tokens.is_some() {
-        let before =
-            session.get(&[]).eyes(&args.eyes).answer::<api::Session>().await?.it.settings.unwrap_or_default().prompt;
+        let before = session
+            .get(&[])
+            .acting_as(&args.acting_as)
+            .answer::<api::Session>()
+            .await?
+            .it
+            .settings
+            .unwrap_or_default()
+            .prompt;
         Some(Profile {
             budget: args.budget.map(Tokens).or(before.budget),
             answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
@@ -225,7 +232,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         steps,
         ..SessionPatch::default()
     };
-    let updated = session.call(Method::PATCH, &[]).json(&patch).eyes(&args.eyes).answer().await?;
+    let updated = session.call(Method::PATCH, &[]).json(&patch).acting_as(&args.acting_as).answer().await?;
     print(&updated, context.output);
     Ok(())
 }

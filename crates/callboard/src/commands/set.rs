@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     failure::Failure,
     output::Output,
     parse, terminal,
@@ -22,18 +22,18 @@ pub(crate) enum Set {
     #[command(after_help = "Example:\n  callboard set list --as critic")]
     List {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
+        acting_as: ActingAs,
     },
     /// Show a context set
     #[command(after_help = "Example:\n  callboard set show Article")]
     Show {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
-        /// Its name
+        acting_as: ActingAs,
+        /// The name of the set
         name: SetName,
     },
     /// Create or change a context set
@@ -45,10 +45,10 @@ pub(crate) enum Set {
     #[command(after_help = "Example:\n  callboard set delete Tone")]
     Delete {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
-        /// Its name
+        acting_as: ActingAs,
+        /// The name of the set
         name: SetName,
     },
 }
@@ -57,93 +57,101 @@ pub(crate) enum Set {
 #[derive(Args, Debug)]
 pub(crate) struct SetPut {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
-    /// Its name
+    pub(crate) acting_as: ActingAs,
+    /// The name of the set
     pub(crate) name: SetName,
-    /// What it says, or - for the standard input; as before, where it is left out
+    /// The content, or - for the standard input (default: unchanged)
     pub(crate) content: Option<String>,
-    /// A file that says it
+    /// A file with the content
     #[arg(long, value_name = "PATH", conflicts_with = "content")]
     pub(crate) file: Option<PathBuf>,
-    /// Who sees it: all, none, or names with commas between them
+    /// Who sees it: all, none, or names separated by commas
     #[arg(long, value_name = "WHO", value_parser = parse::audience)]
     pub(crate) visible_to: Option<Audience>,
-    /// Whether it stands in prompts
+    /// Whether prompts contain it
     #[arg(long, value_name = "BOOL")]
     pub(crate) enabled: Option<bool>,
 }
 
 pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failure> {
     match command {
-        Set::List { which, eyes } => {
-            let session = context.session(&which).await?;
-            let sets = session.get(&["context-sets"]).eyes(&eyes).answer::<api::ContextSetList>().await?;
+        Set::List { session_arg, acting_as } => {
+            let session = context.session(&session_arg).await?;
+            let sets = session.get(&["context-sets"]).acting_as(&acting_as).answer::<api::ContextSetList>().await?;
             context.output.answer(&sets.json, |output| table(&sets.it.context_sets, output));
         }
-        Set::Show { which, eyes, name } => {
-            let session = context.session(&which).await?;
-            let set = session.get(&["context-sets", name.as_str()]).eyes(&eyes).answer::<api::ContextSet>().await?;
+        Set::Show { session_arg, acting_as, name } => {
+            let session = context.session(&session_arg).await?;
+            let set =
+                session.get(&["context-sets", name.as_str()]).acting_as(&acting_as).answer::<api::ContextSet>().await?;
             context.output.answer(&set.json, |output| show(&set.it, output));
         }
         Set::Put(args) => put(context, args).await?,
-        Set::Delete { which, eyes, name } => {
-            let session = context.session(&which).await?;
-            session.call(Method::DELETE, &["context-sets", name.as_str()]).eyes(&eyes).done().await?;
-            context.output.answer(&json!({"deleted": name}), |output| output.line(format!("{name} is deleted")));
+        Set::Delete { session_arg, acting_as, name } => {
+            let session = context.session(&session_arg).await?;
+            session.call(Method::DELETE, &["context-sets", name.as_str()]).acting_as(&acting_as).done().await?;
+            context.output.answer(&json!({"deleted": name}), |output| output.line(format!("deleted {name}")));
         }
     }
     Ok(())
 }
 
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let path = ["context-sets", args.name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
-        (None, None) => match session.get(&path).eyes(&args.eyes).answer::<api::ContextSet>().await {
+        (None, None) => match session.get(&path).acting_as(&args.acting_as).answer::<api::ContextSet>().await {
             Ok(set) => set.it.content,
             Err(failure) if is_no_set(&failure) => None,
             Err(failure) => return Err(failure),
         },
     };
     let content = content.ok_or_else(|| {
-        Failure::usage("invalid", format!("there is no context set {}, so say its content", args.name))
+        Failure::usage("invalid", format!("there is no context set {}: a new one needs content", args.name))
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
     let put = api::PutContextSet { content, visible_to: args.visible_to, enabled: args.enabled };
-    let put = session.call(Method::PUT, &path).json(&put).eyes(&args.eyes).answer::<api::PutContextSetAnswer>().await?;
+    let put = session
+        .call(Method::PUT, &path)
+        .json(&put)
+        .acting_as(&args.acting_as)
+        .answer::<api::PutContextSetAnswer>()
+        .await?;
     context.output.answer(&put.json, |output| {
         let api::PutContextSetAnswer { set, outcome } = &put.it;
-        output.line(format!("{} is {}: {}", set.name, outcome.map_or("there", word), summary(set)));
+        let done = outcome.map_or_else(|| set.name.to_string(), |outcome| outcome_line(outcome, set.name.as_str()));
+        output.line(format!("{done}: {}", summary(set)));
     });
     Ok(())
 }
 
-/// Whether a session is there, and has no such set.
+/// Whether the failure says that the set does not exist; the session does.
 fn is_no_set(failure: &Failure) -> bool {
     failure.problem.status == Some(404) && failure.problem.detail.starts_with("there is no context set ")
 }
 
-/// How an update of a set came out, for people.
-pub(super) fn word(outcome: Outcome) -> &'static str {
-    match outcome {
+/// The outcome of an update of a set, for people.
+pub(super) fn outcome_line(outcome: Outcome, name: &str) -> String {
+    let verb = match outcome {
         Outcome::Created => "created",
         Outcome::Updated => "updated",
-        Outcome::Unchanged => "unchanged",
+        Outcome::Unchanged => return format!("{name} is unchanged"),
         Outcome::Deleted => "deleted",
-        Outcome::CreatedEmpty => "created empty",
-        Outcome::Conflict => "in conflict",
+        Outcome::CreatedEmpty => return format!("created {name} without content"),
+        Outcome::Conflict => "conflict with",
         Outcome::Rejected => "rejected",
-    }
+    };
+    format!("{verb} {name}")
 }
 
 fn table(sets: &[api::ContextSet], output: Output) {
     let row = |set: &api::ContextSet| {
         let form = set.form.as_ref().map(|form| if form.answered { "form, answered" } else { "form, open" });
-        let off = (!set.enabled).then_some("switched off");
+        let off = (!set.enabled).then_some("disabled");
         let notes = form.into_iter().chain(off).collect::<Vec<_>>().join(", ");
         vec![set.name.to_string(), set.tokens.to_string(), set.visible_to.to_string(), notes]
     };
@@ -154,11 +162,11 @@ fn show(set: &api::ContextSet, output: Output) {
     output.note(format!("{}: {}", set.name, summary(set)));
     match &set.content {
         Some(content) => output.line(&**content),
-        None => output.note("its content is hidden from this agent"),
+        None => output.note("the content is hidden from this agent"),
     }
 }
 
 fn summary(set: &api::ContextSet) -> String {
-    let off = if set.enabled { "" } else { ", switched off" };
+    let off = if set.enabled { "" } else { ", disabled" };
     format!("{} tokens, visible to {}{off}", set.tokens, set.visible_to)
 }

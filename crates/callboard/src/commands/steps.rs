@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     client::Answer,
     failure::Failure,
     output::Output,
@@ -19,87 +19,87 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Steps {
-    /// Show where the team is among its steps
+    /// Show the team's current step and progress
     #[command(after_help = "Example:\n  callboard steps show")]
     Show {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
+        acting_as: ActingAs,
     },
-    /// Note that a tool was used: it advances the sequence, and may lead to another step
+    /// Record the use of a tool, which advances the sequence and may change the step
     #[command(after_help = "Example:\n  callboard steps use look_up")]
     Use {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
-        /// Its name
+        acting_as: ActingAs,
+        /// The tool
         tool: String,
     },
-    /// Go on in the sequence without using the tool that is due
+    /// Skip the next tool of the sequence
     #[command(after_help = "Example:\n  callboard steps advance")]
     Advance {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
+        acting_as: ActingAs,
     },
-    /// Set where the team is among its steps
+    /// Set the team's step or its progress in it
     #[command(
         after_help = "Examples:\n  callboard steps set --step draft\n  callboard steps set --default --index 1 --ttl never"
     )]
     Set(StepsSet),
-    /// Begin anew: nothing used, nothing counted, in the default step
+    /// Reset to the default step, with no tools used and no tokens counted
     #[command(after_help = "Example:\n  callboard steps reset")]
     Reset {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
+        acting_as: ActingAs,
     },
-    /// Add what a model used
+    /// Add the tokens that a model used
     #[command(after_help = "Example:\n  callboard steps usage --prompt 1200 --completion 300")]
     Usage {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
-        /// How many tokens it read
+        acting_as: ActingAs,
+        /// The tokens of the prompt
         #[arg(long, value_name = "TOKENS", required_unless_present = "completion")]
         prompt: Option<u64>,
-        /// How many tokens it wrote
+        /// The tokens of the answer
         #[arg(long, value_name = "TOKENS")]
         completion: Option<u64>,
     },
-    /// Say which of some tools may be used now
+    /// Check which of these tools may be used now
     #[command(after_help = "Example:\n  callboard steps allowed look_up note publish")]
     Allowed {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
-        /// Their names
+        acting_as: ActingAs,
+        /// The tools
         #[arg(value_name = "TOOL", required = true)]
         tools: Vec<String>,
     },
 }
 
-/// Set where the team is among its steps
+/// Set the team's step or its progress in it
 #[derive(Args, Debug)]
-#[group(id = "place", required = true, multiple = true, args = ["step", "default", "index", "ttl"])]
+#[group(id = "position", required = true, multiple = true, args = ["step", "default", "index", "ttl"])]
 pub(crate) struct StepsSet {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
-    /// The step that is to be active; entering it starts its sequence
+    pub(crate) acting_as: ActingAs,
+    /// The step to enter; its sequence starts from the beginning
     #[arg(long, value_name = "NAME", conflicts_with = "default")]
     pub(crate) step: Option<StepName>,
-    /// The default step is to be active
+    /// Enter the default step
     #[arg(long)]
     pub(crate) default: bool,
-    /// How many tools of the step's sequence were used
+    /// The number of tools already used in the step's sequence
     #[arg(long, value_name = "N")]
     pub(crate) index: Option<usize>,
     /// The seconds without use after which the session expires, or never
@@ -107,34 +107,36 @@ pub(crate) struct StepsSet {
     pub(crate) ttl: Option<Ttl>,
 }
 
-/// Where all of it is, below a session.
+/// The path below a session.
 const STATE: &str = "orchestration";
 
 pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Failure> {
     let state = match command {
-        Steps::Show { which, eyes } => context.session(&which).await?.get(&[STATE]).eyes(&eyes).answer().await?,
-        Steps::Use { which, eyes, tool } => {
-            let session = context.session(&which).await?;
-            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).eyes(&eyes).answer().await?
+        Steps::Show { session_arg, acting_as } => {
+            context.session(&session_arg).await?.get(&[STATE]).acting_as(&acting_as).answer().await?
         }
-        Steps::Advance { which, eyes } => {
-            let session = context.session(&which).await?;
-            session.post(&[STATE, "advance"], &json!({})).eyes(&eyes).answer().await?
+        Steps::Use { session_arg, acting_as, tool } => {
+            let session = context.session(&session_arg).await?;
+            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).acting_as(&acting_as).answer().await?
+        }
+        Steps::Advance { session_arg, acting_as } => {
+            let session = context.session(&session_arg).await?;
+            session.post(&[STATE, "advance"], &json!({})).acting_as(&acting_as).answer().await?
         }
         Steps::Set(args) => set(context, args).await?,
-        Steps::Reset { which, eyes } => {
-            let session = context.session(&which).await?;
-            session.post(&[STATE, "reset"], &json!({})).eyes(&eyes).answer().await?
+        Steps::Reset { session_arg, acting_as } => {
+            let session = context.session(&session_arg).await?;
+            session.post(&[STATE, "reset"], &json!({})).acting_as(&acting_as).answer().await?
         }
-        Steps::Usage { which, eyes, prompt, completion } => {
-            let session = context.session(&which).await?;
+        Steps::Usage { session_arg, acting_as, prompt, completion } => {
+            let session = context.session(&session_arg).await?;
             let (prompt_tokens, completion_tokens) = (prompt.unwrap_or_default(), completion.unwrap_or_default());
             let used = api::ReportedUsage { prompt_tokens, completion_tokens };
-            session.post(&[STATE, "usage"], &used).eyes(&eyes).answer().await?
+            session.post(&[STATE, "usage"], &used).acting_as(&acting_as).answer().await?
         }
-        Steps::Allowed { which, eyes, tools } => {
-            let session = context.session(&which).await?;
-            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools }).eyes(&eyes);
+        Steps::Allowed { session_arg, acting_as, tools } => {
+            let session = context.session(&session_arg).await?;
+            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools }).acting_as(&acting_as);
             let offer = call.answer::<api::Offer>().await?;
             context.output.answer(&offer.json, |output| table(&offer.it, output));
             return Ok(());
@@ -145,19 +147,19 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
 }
 
 async fn set(context: &Context, args: StepsSet) -> Result<Answer<api::Orchestration>, Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let active_step = args.step.map(Some).or(args.default.then_some(None));
-    let place = api::OrchestrationPatch { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
-    session.call(Method::PATCH, &[STATE]).json(&place).eyes(&args.eyes).answer().await
+    let position = api::OrchestrationPatch { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
+    session.call(Method::PATCH, &[STATE]).json(&position).acting_as(&args.acting_as).answer().await
 }
 
-/// How many of the tools that were used are shown to people.
+/// How many recently used tools are shown to people.
 const SHOWN: usize = 10;
 
 fn print(state: &Answer<api::Orchestration>, output: Output) {
     let Answer { json, it } = state;
     output.answer(json, |output| {
-        let step = it.active_step.as_ref().map_or_else(|| "none is active".to_owned(), ToString::to_string);
+        let step = it.active_step.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
         output.line(format!("step       {step}"));
         output.line(format!("sequence   {} done", counted(it.sequence_index, "tool")));
         output.line(format!("used       {}", used(&it.recently_used_tools)));

@@ -1,4 +1,4 @@
-//! `callboard store`: what is done with all sessions at once, past the API.
+//! `callboard store`: commands on all sessions of a store, which do not go through the API.
 
 use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
@@ -19,58 +19,58 @@ Examples:
   callboard store check
   callboard store check postgres://me@db.example/board --json
 
-It reads every entry: whether it follows on the one before by number, tag and data, whether its
-long texts and the keys it claims are there, and whether the session expires when its journal
-lets it. Exit status 1 where anything is wrong.";
+It reads every entry and checks that its number, tag and data follow from the entry before, that its
+long texts and keys are stored, and that the session expires when its journal says.
+The exit status is 1 if there is any fault.";
 
 const COPY_EXAMPLES: &str = "\
 Examples:
   callboard store copy sqlite:callboard.db postgres://me@db.example/board
   callboard store copy redis://old.example 'redis-rest+https://new.example?token_file=t.txt'
 
-All that FROM holds comes along: journals byte for byte, long texts, tokens, keys of requests, and
-when sessions expire. What TO has already is continued where it begins in the same way: the same
-command goes on where it was interrupted, by whatever means, and brings later what is new in FROM.
-A session that differs is named and stays as it is; the others are copied. In the end TO is checked.
-Exit status 1 where anything is not in TO.
+It copies everything in FROM: journals byte for byte, long texts, tokens, keys of requests, and expiry
+times. Repeat the command to continue an interrupted copy, or to add what is new in FROM: a session
+in TO that begins like the one in FROM is continued. A session that differs is reported and left
+alone; the others are copied. At the end TO is checked.
+The exit status is 1 if anything is missing in TO.
 
-FROM may be in use meanwhile. To move, end its servers before the last run, and start those of TO
-behind it: they take up the runs that go on. The key that signs tokens is not in the store but in
-the folder of `callboard serve --data`.";
+FROM may be in use during the copy. To move to TO, stop the servers of FROM, run the command once more,
+and start the servers of TO: they continue the active runs. The key that signs tokens is not in the
+store but in the folder of `callboard serve --data`.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Store {
-    /// Check all that a store holds
+    /// Check everything in a store
     #[command(after_help = CHECK_EXAMPLES)]
     Check(StoreCheck),
-    /// Copy all that a store holds into another one, of any kind
+    /// Copy a store into another one, of any kind
     #[command(after_help = COPY_EXAMPLES)]
     Copy(StoreCopy),
 }
 
-/// Check all that a store holds
+/// Check everything in a store
 #[derive(Args, Debug)]
 pub(crate) struct StoreCheck {
-    /// The store; by default that of --store
+    /// The store (default: that of --store)
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
 }
 
-/// Copy all that a store holds into another one, of any kind
+/// Copy a store into another one, of any kind
 #[derive(Args, Debug)]
 pub(crate) struct StoreCopy {
-    /// The store that has the sessions
+    /// The store to copy
     #[arg(value_name = "FROM")]
     pub(crate) from: String,
-    /// The store that gets them
+    /// The store to copy into
     #[arg(value_name = "TO")]
     pub(crate) to: String,
 }
 
 type OpenStore = Arc<dyn callboard_store::Store>;
 
-/// How often a terminal is told how far it has come.
-const TELL_EVERY: Duration = Duration::from_millis(200);
+/// How often progress is shown.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) async fn execute(global: &Global, command: Store, output: Output) -> Result<ExitCode, Failure> {
     match command {
@@ -81,61 +81,59 @@ pub(super) async fn execute(global: &Global, command: Store, output: Output) -> 
 
 async fn check(global: &Global, args: StoreCheck, output: Output) -> Result<ExitCode, Failure> {
     let url = args.url.map_or_else(|| config::store_url(global), Ok)?;
-    let store = there(&url).await?;
+    let store = open_existing(&url).await?;
     let progress = Progress::default();
-    let found = tell(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
+    let found = show_progress(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
     answer(output, &found, json!({"store": config::shown(&url)}), |found| {
-        format!("{} sessions with {} entries are sound", found.sessions, found.entries)
+        format!("{} sessions with {} entries are intact", found.sessions, found.entries)
     })
 }
 
 async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitCode, Failure> {
     if args.from == args.to {
-        return Err(Failure::usage("usage", "FROM and TO are the same store: name two"));
+        return Err(Failure::usage("usage", "FROM and TO are the same store: give two different ones"));
     }
     if args.to == "memory:" {
-        return Err(Failure::usage(
-            "usage",
-            "what is copied to memory: is gone when this command ends: name another TO",
-        ));
+        return Err(Failure::usage("usage", "memory: is lost when this command ends: give another TO"));
     }
-    let from = there(&args.from).await?;
+    let from = open_existing(&args.from).await?;
     let to = callboard_store::open(&args.to, config::store_settings(global)).await?;
     let progress = Progress::default();
-    let copied = tell(output, "copied", &progress, callboard_engine::copy(&from, &to, &progress)).await?;
+    let copied = show_progress(output, "copied", &progress, callboard_engine::copy(&from, &to, &progress)).await?;
     let progress = Progress::default();
-    let mut found = tell(output, "checked", &progress, callboard_engine::check_copy(&from, &to, &progress)).await?;
-    // What was not copied says more than what is then not there.
+    let mut found =
+        show_progress(output, "checked", &progress, callboard_engine::check_copy(&from, &to, &progress)).await?;
+    // The copy's faults replace those of the check, since they say why something is missing.
     found.faults.extend(copied.faults);
     let more = json!({
         "from": config::shown(&args.from), "to": config::shown(&args.to), "copied_entries": copied.entries,
     });
     answer(output, &found, more, |found| {
         let Survey { sessions, entries, .. } = found;
-        format!("{sessions} sessions with {entries} entries are there and sound; {} of these are new", copied.entries)
+        format!("{sessions} sessions with {entries} entries verified in TO; {} entries are new", copied.entries)
     })
 }
 
-/// Opens a store that is only read, and not made where it is missing.
-async fn there(url: &str) -> Result<OpenStore, Failure> {
+/// Opens a store for reading. A missing SQLite file is an error: it is not created.
+async fn open_existing(url: &str) -> Result<OpenStore, Failure> {
     if url == "memory:" {
-        return Err(Failure::usage("usage", "memory: is empty when a command begins: name a store that lasts"));
+        return Err(Failure::usage("usage", "memory: is empty when a command begins: give a durable store"));
     }
     if let Some(path) = config::sqlite_path(url).filter(|path| !path.exists()) {
         return Err(missing(path));
     }
-    // It may promise little: nothing is written.
+    // Nothing is written, so no durability is needed.
     let settings = Settings { durability: Durability::Process, ..Settings::default() };
     Ok(callboard_store::open(url, settings).await?)
 }
 
 fn missing(path: &Path) -> Failure {
     Failure::failed("store_cannot_open", format!("there is no file {}", path.display()))
-        .hint("write sqlite:PATH with the path of a store that is there")
+        .hint("give sqlite:PATH with the path of an existing store")
 }
 
-/// Waits for `work`, and tells whoever sits at a terminal how far it has come.
-async fn tell<T>(
+/// Waits for `work` and shows its progress at a terminal.
+async fn show_progress<T>(
     output: Output,
     done: &str,
     progress: &Progress,
@@ -143,16 +141,18 @@ async fn tell<T>(
 ) -> Result<T, Failure> {
     let ended = telling(work, || output.progress(&so_far(done, progress))).await;
     output.progress("");
-    ended.map_err(|error| Failure::failed(error.code(), causes(&error)).hint("do it again: it goes on where it was"))
+    ended.map_err(|error| {
+        Failure::failed(error.code(), causes(&error)).hint("run the command again: it continues where it stopped")
+    })
 }
 
-/// Waits for `work`, and tells now and then.
+/// Waits for `work` and calls `tell` at intervals.
 async fn telling<T>(work: impl Future<Output = T>, mut tell: impl FnMut()) -> T {
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
             ended = &mut work => return ended,
-            () = tokio::time::sleep(TELL_EVERY) => tell(),
+            () = tokio::time::sleep(PROGRESS_INTERVAL) => tell(),
         }
     }
 }
@@ -161,7 +161,7 @@ fn so_far(done: &str, progress: &Progress) -> String {
     format!("{done} {} sessions, {} entries", progress.sessions(), progress.entries())
 }
 
-/// Prints what was found, and what is wrong.
+/// Prints the counts and the faults.
 fn answer(
     output: Output,
     found: &Survey,

@@ -7,7 +7,7 @@ use http::Method;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     failure::Failure,
     parse,
 };
@@ -18,20 +18,20 @@ pub(crate) enum Thread {
     #[command(after_help = "Example:\n  callboard thread list --as critic")]
     List {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
+        acting_as: ActingAs,
     },
-    /// Say who sees a thread
+    /// Set who sees a thread
     #[command(after_help = "Example:\n  callboard thread put review --visible-to lead,critic")]
     Put {
         #[command(flatten)]
-        which: Which,
+        session_arg: SessionArg,
         #[command(flatten)]
-        eyes: Eyes,
-        /// Its name
+        acting_as: ActingAs,
+        /// The thread
         name: ThreadId,
-        /// Who sees it: all, none, or names with commas between them
+        /// Who sees it: all, none, or names separated by commas
         #[arg(long, value_name = "WHO", value_parser = parse::audience)]
         visible_to: Audience,
     },
@@ -39,20 +39,20 @@ pub(crate) enum Thread {
 
 pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Failure> {
     match command {
-        Thread::List { which, eyes } => {
-            let session = context.session(&which).await?;
-            let threads = session.get(&["threads"]).eyes(&eyes).answer::<api::ThreadList>().await?;
+        Thread::List { session_arg, acting_as } => {
+            let session = context.session(&session_arg).await?;
+            let threads = session.get(&["threads"]).acting_as(&acting_as).answer::<api::ThreadList>().await?;
             context.output.answer(&threads.json, |output| {
                 let rows: Vec<_> = threads.it.threads.iter().map(row).collect();
                 output.table(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO"], &rows);
             });
         }
-        Thread::Put { which, eyes, name, visible_to } => {
-            let session = context.session(&which).await?;
+        Thread::Put { session_arg, acting_as, name, visible_to } => {
+            let session = context.session(&session_arg).await?;
             let call = session.call(Method::PUT, &["threads", name.as_str()]).json(&api::PutThread { visible_to });
-            let thread = call.eyes(&eyes).answer::<api::Thread>().await?;
+            let thread = call.acting_as(&acting_as).answer::<api::Thread>().await?;
             context.output.answer(&thread.json, |output| {
-                output.line(format!("{} is visible to {}", thread.it.name, thread.it.visible_to));
+                output.line(format!("set {}: visible to {}", thread.it.name, thread.it.visible_to));
             });
         }
     }

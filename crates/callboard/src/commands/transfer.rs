@@ -16,22 +16,22 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
-use crate::{cli::Which, client::broken, failure::Failure, output::Output};
+use crate::{cli::SessionArg, client::broken, failure::Failure, output::Output};
 
-/// Write a whole session as lines of JSON
+/// Export a session as JSON lines
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard export tides.jsonl --session tides\n  callboard export | gzip > session.jsonl.gz"
 )]
 pub(crate) struct Export {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     /// The file, or - for the standard output
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
 }
 
-/// Take in a session that was exported
+/// Import an exported session
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard import tides.jsonl\n  gunzip < session.jsonl.gz | callboard import - --id copy"
@@ -40,25 +40,25 @@ pub(crate) struct Import {
     /// The file, or - for the standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Its id here; the one it had, where it is left out
+    /// The id of the new session (default: the exported one)
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<SessionId>,
 }
 
-/// How much is read at once.
+/// How many bytes are read at once.
 const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
+    let session = context.session(&args.session_arg).await?;
     let pieces = session.get(&["export"]).pieces().await?;
     if is_standard(&args.file) {
         return print(pieces, context.output).await;
     }
     let file = args.file;
-    let lines = whole(pieces, &file).await?;
+    let lines = write_file(pieces, &file).await?;
     let answer = json!({"session": session.id, "file": file, "lines": lines});
     context.output.answer(&answer, |output| {
-        output.line(format!("{} is in {}: {lines} lines", session.id, file.display()));
+        output.line(format!("exported {} to {}: {lines} lines", session.id, file.display()));
     });
     Ok(())
 }
@@ -73,7 +73,7 @@ pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failur
     let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
     let session = call.answer::<api::Session>().await?;
     context.output.answer(&session.json, |output| {
-        output.line(format!("{} is there, with {} entries", session.it.id, session.it.head));
+        output.line(format!("imported {} with {} entries", session.it.id, session.it.head));
     });
     Ok(())
 }
@@ -82,8 +82,8 @@ fn is_standard(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Writes a file whole or not at all, and says how many lines it has.
-async fn whole(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
+/// Writes a file atomically and returns its number of lines.
+async fn write_file(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
     let failed = |error: io::Error| unwritable(path, &error);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -93,7 +93,7 @@ async fn whole(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
     Ok(lines)
 }
 
-/// Prints what comes, for as long as somebody reads it.
+/// Prints the pieces until nobody reads them any more.
 async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
     while let Some(piece) = pieces.next().await {
         output.bytes(&piece.map_err(|error| broken(&error))?);
@@ -104,7 +104,7 @@ async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies what comes, and counts its lines.
+/// Copies the pieces and counts their lines.
 async fn copy(mut pieces: Pieces, to: &mut impl Write, path: &Path) -> Result<u64, Failure> {
     let mut lines = 0;
     while let Some(piece) = pieces.next().await {
@@ -116,7 +116,7 @@ async fn copy(mut pieces: Pieces, to: &mut impl Write, path: &Path) -> Result<u6
     Ok(lines)
 }
 
-/// What is read, piece by piece.
+/// The content of a reader as pieces.
 fn pieces_of<S: AsyncRead + Send + Unpin + 'static>(source: S) -> Pieces {
     let next = |mut source: S| async move {
         let mut piece = BytesMut::with_capacity(PIECE_BYTES);

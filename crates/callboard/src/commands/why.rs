@@ -5,33 +5,34 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{Eyes, Which},
+    cli::{ActingAs, SessionArg},
     failure::Failure,
     output::{Output, Style, indented},
 };
 
-/// Say where a text came from, who was shown it, and what became of it
+/// Trace a text: who wrote it, which agents were shown it, and what replaced it
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard why \"for sailors\"\n  callboard why --as critic \"the second claim\" --json"
 )]
 pub(crate) struct Why {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) session_arg: SessionArg,
     #[command(flatten)]
-    pub(crate) eyes: Eyes,
-    /// The text, as it stands somewhere
+    pub(crate) acting_as: ActingAs,
+    /// The text, exactly as it was written
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
 }
 
 pub(super) async fn why(context: &Context, args: Why) -> Result<(), Failure> {
-    let session = context.session(&args.which).await?;
-    let answer = session.get(&["why"]).query("text", args.text).eyes(&args.eyes).answer::<api::Findings>().await?;
+    let session = context.session(&args.session_arg).await?;
+    let answer =
+        session.get(&["why"]).query("text", args.text).acting_as(&args.acting_as).answer::<api::Findings>().await?;
     context.output.answer(&answer.json, |output| {
         let findings = &answer.it.findings;
         if findings.is_empty() {
-            output.line("it stands nowhere in what you may see");
+            output.line("not found in anything visible to you");
         }
         findings.iter().for_each(|finding| show(finding, output));
     });
@@ -39,9 +40,9 @@ pub(super) async fn why(context: &Context, args: Why) -> Result<(), Failure> {
 }
 
 fn show(finding: &api::Finding, output: Output) {
-    let place = output.paint(Style::Quiet, format!("{}, {}", finding.at, finding.kind));
+    let origin = output.paint(Style::Quiet, format!("{}, {}", finding.at, finding.kind));
     let by = output.paint(Style::Name, finding.by.to_string());
-    output.line(format!("entry {}: {} by {by} ({place})", finding.seq, finding.subject));
+    output.line(format!("entry {}: {} by {by} ({origin})", finding.seq, finding.subject));
     output.line(indented(&finding.excerpt, "    "));
     if let Some(audience) = &finding.visible_to {
         output.line(format!("  visible to {audience}"));

@@ -218,7 +218,7 @@ fn the_endpoint_of_the_default_model_is_told_of_whatever_it_speaks() {
     let endpoint = callboard_model::scripted::Scripted::start(|_, _| callboard_model::scripted::Reply::silence());
     for model in ["openai:scripted", "anthropic:scripted"] {
         let doctor = Home::at(endpoint.base_url(), model).run("doctor");
-        assert!(doctor.status == 0 && doctor.stdout.contains(&format!("{model} is there")), "{}", doctor.stdout);
+        assert!(doctor.status == 0 && doctor.stdout.contains(&format!("{model} is available")), "{}", doctor.stdout);
     }
     let doctor = Home::at(endpoint.base_url(), "anthropic:other").run("doctor");
     assert!(doctor.status == 1 && doctor.stdout.contains("does not list anthropic:other"), "{}", doctor.stdout);
@@ -232,7 +232,7 @@ fn a_store_in_memory_lasts_as_long_as_the_command() {
     SESSION  ENTRIES  LAST USED  AGENTS  TITLE
     $ callboard session show --session demo --store memory:
     ! error: there is no session demo
-    ! hint: `callboard session list` shows those there are
+    ! hint: `callboard session list` lists the sessions
     = 1
     ");
 }

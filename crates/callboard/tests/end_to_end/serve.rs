@@ -25,9 +25,9 @@ fn refused(home: &Home, more: &str) -> (i32, String) {
 fn a_server_says_where_it_listens_and_what_its_store_promises() {
     let home = Home::new();
     for (options, promise) in [
-        ("", "survives kill -9"),
-        ("--durability full", "survives a loss of power"),
-        ("--store memory:", "nothing beyond this process"),
+        ("", "survive kill -9"),
+        ("--durability full", "survive a power failure"),
+        ("--store memory:", "lost when this process ends"),
     ] {
         let mut child = home.start(&format!("serve --listen 127.0.0.1:0 {options}"));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -94,14 +94,14 @@ fn what_cannot_be_served_is_refused_in_words() {
         ("--listen 0.0.0.0:0", 1, "--user-token-file"),
         ("--listen nowhere", 1, "cannot listen on nowhere"),
         ("--user-token-file none.txt", 1, "cannot read none.txt"),
-        ("--user-token-file empty.txt", 1, "no token in empty.txt"),
+        ("--user-token-file empty.txt", 1, "empty.txt contains no token"),
         ("--user-token-file odd.txt", 1, "visible ASCII"),
         ("--tls-certificate no.pem", 2, "--tls-key"),
         ("--tls-key no.pem", 2, "--tls-certificate"),
         ("--tls-certificate no.pem --tls-key no.pem", 1, "no certificate"),
         ("--sweep-seconds 0", 2, "off"),
         ("--origin board.example", 2, "https://board.example"),
-        ("--url http://127.0.0.1:1", 2, "leave --url out"),
+        ("--url http://127.0.0.1:1", 2, "remove --url"),
         ("--store mysql://me:secret@host/db", 1, "sqlite:PATH"),
         ("--store postgres://me:secret@127.0.0.1:1/db", 1, "is it running"),
         ("--data no.pem", 1, "--data DIR"),

@@ -203,7 +203,7 @@ fn without_a_model_nothing_is_begun() {
     home.write("team.toml", TEAM);
     insta::assert_snapshot!(home.transcript(&["run team.toml", "session list"]), @"
     $ callboard run team.toml
-    ! error: no model is named for lead
+    ! error: lead has no model
     ! hint: set CALLBOARD_MODEL=openai:NAME, and OPENAI_BASE_URL or OPENAI_API_KEY
     = 1
     $ callboard session list

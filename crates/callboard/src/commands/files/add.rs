@@ -29,11 +29,11 @@ pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(
     if args.session.is_none() {
         output.note(format!("session {id}"));
     }
-    output.answer(&json!({"path": path, "session_id": id}), |output| output.line(format!("{path} is added")));
+    output.answer(&json!({"path": path, "session_id": id}), |output| output.line(format!("added {path}")));
     Ok(())
 }
 
-/// Writes a file. The session is made where it is not there yet.
+/// Writes a file. The session is created if it does not exist.
 fn write(project: &Project, session: Option<&str>, file: &NewFile) -> Result<(ContextPath, Session), Failure> {
     let mut session = match session {
         Some(session) => project.session_or_new(&id(session)?, now())?,
@@ -54,18 +54,18 @@ fn track(
     let path = session.meant(file)?;
     if let Some(category) = category.filter(|category| path.category() != Ok(*category)) {
         return Err(Failure::failed("invalid", format!("{path} is not in the folder {category}"))
-            .hint("leave --category out, or move the file there"));
+            .hint("remove --category, or move the file there"));
     }
     session.track(&path, recipient, keywords, now())?;
     Ok((path, session))
 }
 
-/// What the file says: what the options give, and the rest from a text with headings.
+/// The parts of the file: those of the options, and the rest from a text with headings.
 fn parts(args: &FilesAdd) -> Result<Parts, Failure> {
     let texts = [&args.request, &args.background, &args.expected, &args.constraints];
     let is_input = |text: &&Option<String>| text.as_deref() == Some("-");
     if texts.into_iter().chain([&args.from]).filter(is_input).count() > 1 {
-        return Err(Failure::usage("invalid", "the standard input can be only one of the texts"));
+        return Err(Failure::usage("invalid", "only one text can be read from the standard input"));
     }
     let text = |text: &Option<String>| text.as_deref().map(terminal::text).transpose();
     let given = Parts {

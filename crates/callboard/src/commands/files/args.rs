@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::parse;
 
 const EXAMPLES: &str = "\
-Example, of two agents handing work over:
+Example of one agent handing work to another:
   callboard files new
   callboard files add --session ID --category features --name user-auth --for @task-manager \\
       --keywords user-auth,authentication --request \"Build the login\"
@@ -15,30 +15,31 @@ Example, of two agents handing work over:
   callboard files delegate --session ID --to @coder --task \"Implement the login\" --keywords user-auth
   callboard files end --session ID
 
-They need no server and no store: all of it is in .tmp/sessions of the project.";
+No server and no store is needed: everything is in .tmp/sessions of the project.";
 
-/// Context files: folders in which agents leave each other what they must know
+/// Context files: folders of notes that agents leave each other
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Files {
-    /// The folder of the project, which has .tmp/sessions in it
+    /// The project's folder, with .tmp/sessions in it
     #[arg(long, global = true, value_name = "PATH", default_value = ".")]
     pub(crate) root: PathBuf,
     #[command(subcommand)]
     pub(crate) command: FilesCommand,
 }
 
-// What names something is taken as it is here: what cannot be a name fails like what is not there.
+// Names are plain texts here: an invalid name is reported as a failure of the command, like a missing one, not as wrong
+// usage.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FilesCommand {
-    /// Make a session
+    /// Create a session
     #[command(after_help = "Example:\n  callboard files new --json")]
     New {
-        /// Its name; the time and four random characters, where it is left out
+        /// Its name (default: the time and four random characters)
         #[arg(long, alias = "id", value_name = "ID")]
         session: Option<String>,
     },
-    /// Write a file, or list one that is there
+    /// Write a file, or register an existing one
     #[command(after_help = "\
 Examples:
   callboard files add --session ID --category code --name login --for @coder --keywords login --request \"Build it\"
@@ -46,7 +47,7 @@ Examples:
   git diff | callboard files add --session ID --name review --for @critic --request \"Review this\" --background -
   callboard files add --session ID --for @coder --keywords schema --file code/schema.sql")]
     Add(FilesAdd),
-    /// List files in the order in which they were added
+    /// List files in the order they were added
     #[command(after_help = "Example:\n  callboard files list --session ID --category tasks")]
     List {
         #[command(flatten)]
@@ -54,7 +55,7 @@ Examples:
         #[command(flatten)]
         query: FilesQuery,
     },
-    /// Search files; those that fit best come first
+    /// Search files, best matches first
     #[command(
         after_help = "Examples:\n  callboard files search --session ID --keywords user-auth,login --match all\n  callboard files search --all-sessions --text \"rate limit\""
     )]
@@ -68,23 +69,23 @@ Examples:
         #[command(flatten)]
         query: FilesQuery,
     },
-    /// Print what to say to the agent that gets a task, with the paths of the files that belong to it
+    /// Print the message that delegates a task to an agent, with the paths of the matching files
     #[command(
         after_help = "Example:\n  callboard files delegate --session ID --to @coder --task \"Implement the login\" --keywords user-auth"
     )]
     Delegate {
         #[command(flatten)]
         session: FilesSession,
-        /// The agent that gets it
+        /// The agent that gets the task
         #[arg(long, value_name = "AGENT")]
         to: String,
-        /// What it is to do, or - for the standard input
+        /// The task, or - for the standard input
         #[arg(long, value_name = "TEXT")]
         task: String,
         #[command(flatten)]
         query: FilesQuery,
     },
-    /// Remove a file once its task is done
+    /// Remove a file whose task is done
     #[command(after_help = "Example:\n  callboard files remove --session ID features/user-auth-context.md")]
     Remove {
         #[command(flatten)]
@@ -92,57 +93,57 @@ Examples:
         /// The file: its path below the session's folder, or below the project
         path: String,
     },
-    /// Note that a session is in use
+    /// Mark a session as used now
     #[command(after_help = "Example:\n  callboard files touch --session ID")]
     Touch {
         #[command(flatten)]
         session: FilesSession,
     },
-    /// End a session: delete what its manifest lists, and nothing else
+    /// End a session: delete the files in its manifest, and nothing else
     #[command(after_help = "Example:\n  callboard files end --session ID")]
     End {
         #[command(flatten)]
         session: FilesSession,
     },
-    /// Clean up sessions that nobody has used for long; it may run at any time
+    /// Delete sessions that have been unused for long; safe to run at any time
     #[command(after_help = "Examples:\n  callboard files clean --dry-run\n  callboard files clean --older-than 7d")]
     Clean {
-        /// For how long: a number with s, m, h or d behind it
+        /// The time without use: a number followed by s, m, h or d
         #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse::duration)]
         older_than: Duration,
-        /// Only say what would be done
+        /// Only print what would be deleted
         #[arg(long)]
         dry_run: bool,
     },
-    /// Find what is wrong with sessions
+    /// Check sessions for problems
     #[command(after_help = "Examples:\n  callboard files check\n  callboard files check --session ID --repair")]
     Check {
-        /// The session; all of them, where it is left out
+        /// The session (default: all)
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// Mend what can be mended: manifests are written anew from what is there
+        /// Repair what can be repaired: manifests are rewritten from the files that exist
         #[arg(long)]
         repair: bool,
     },
-    /// Say whether a file is due for a task
+    /// Advise whether a task needs a context file
     #[command(after_help = "Example:\n  callboard files should-create --delegating --sentences 4")]
     ShouldCreate {
-        /// How many sentences it takes to say what one has to know
+        /// How many sentences the needed context takes
         #[arg(long, value_name = "N")]
         sentences: u64,
-        /// It goes to another agent
+        /// The task goes to another agent
         #[arg(long)]
         delegating: bool,
-        /// It could be misread
+        /// The task could be misread
         #[arg(long)]
         risk: bool,
     },
-    /// Print a text for the rules of a coding agent, so that it works with these files
+    /// Print instructions that teach a coding agent to use these files
     #[command(after_help = "Example:\n  callboard files instructions >> AGENTS.md")]
     Instructions,
 }
 
-/// Which session is meant.
+/// The session that a command works on.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilesSession {
     /// The session
@@ -150,27 +151,27 @@ pub(crate) struct FilesSession {
     pub(crate) session: String,
 }
 
-/// Which files are meant.
+/// The files that a command works on.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilesQuery {
-    /// Words under which they are listed, with commas between them
+    /// Their keywords, separated by commas
     #[arg(long, value_name = "A,B")]
     pub(crate) keywords: Option<String>,
-    /// Whether one of the words has to fit, or all
+    /// Whether any keyword has to match, or all
     #[arg(long = "match", value_name = "any|all", default_value = "any", hide_possible_values = true)]
     pub(crate) matching: MatchChoice,
-    /// What they are for: features, documentation, code, refactoring, testing, tasks or general
+    /// The category: features, documentation, code, refactoring, testing, tasks or general
     #[arg(long, value_name = "CATEGORY")]
     pub(crate) category: Option<String>,
-    /// For whom they are
+    /// The agent that they are for
     #[arg(long = "for", value_name = "AGENT")]
     pub(crate) recipient: Option<String>,
-    /// What stands in them
+    /// A text that they contain
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
 }
 
-/// How many of some words have to fit.
+/// How many of the keywords have to match.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum MatchChoice {
     /// One.
@@ -179,43 +180,43 @@ pub(crate) enum MatchChoice {
     All,
 }
 
-/// Write a file, or list one that is there
+/// Write a file, or register an existing one
 #[derive(Args, Debug)]
 pub(crate) struct FilesAdd {
-    /// The session; a new one, where it is left out or not there yet
+    /// The session; created if it does not exist (default: a new one)
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// What it is for: features, documentation, code, refactoring, testing, tasks or general
+    /// The category: features, documentation, code, refactoring, testing, tasks or general
     #[arg(long, value_name = "CATEGORY")]
     pub(crate) category: Option<String>,
-    /// What it is called; the file is CATEGORY/NAME-context.md, in tasks NAME-tasks.md
+    /// Its name; the file is CATEGORY/NAME-context.md, or tasks/NAME-tasks.md
     #[arg(long, value_name = "NAME", required_unless_present = "file")]
     pub(crate) name: Option<String>,
-    /// For which agent it is
+    /// The agent that it is for
     #[arg(long = "for", value_name = "AGENT")]
     pub(crate) recipient: String,
-    /// Words under which it is found, with commas between them; its name, where they are left out
+    /// Its keywords, separated by commas (default: its name)
     #[arg(long, value_name = "A,B")]
     pub(crate) keywords: Option<String>,
-    /// What is to be done; - in place of a text takes it from the standard input
+    /// The request; - in place of any text reads it from the standard input
     #[arg(long, value_name = "TEXT", required_unless_present_any = ["file", "from"])]
     pub(crate) request: Option<String>,
-    /// What one has to know for it
+    /// The background
     #[arg(long, value_name = "TEXT")]
     pub(crate) background: Option<String>,
-    /// What is to come of it
+    /// The expected output
     #[arg(long, value_name = "TEXT")]
     pub(crate) expected: Option<String>,
-    /// What limits it
+    /// The constraints
     #[arg(long, value_name = "TEXT")]
     pub(crate) constraints: Option<String>,
-    /// A text with these parts below the headings "## Request Summary", "## Background", "## Expected Output" and "## Constraints"; - for the standard input
+    /// A file with these parts below the headings "## Request Summary", "## Background", "## Expected Output" and "## Constraints"; - for the standard input
     #[arg(long, value_name = "PATH")]
     pub(crate) from: Option<String>,
-    /// How the file is to look: a text with {task_name}, {session_id}, {for}, {request}, {background}, {expected} and {constraints} in it
+    /// A template for the file: a text with {task_name}, {session_id}, {for}, {request}, {background}, {expected} and {constraints} in it
     #[arg(long, value_name = "PATH")]
     pub(crate) template: Option<PathBuf>,
-    /// List this file of the session's folder instead of writing one
+    /// Register this file of the session's folder instead of writing one
     #[arg(long, value_name = "PATH", requires = "session", conflicts_with_all = ["name", "request", "background", "expected", "constraints", "from", "template"])]
     pub(crate) file: Option<String>,
 }

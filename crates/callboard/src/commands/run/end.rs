@@ -1,4 +1,4 @@
-//! The end of a run that was watched: what came of it, and how to go on or look closer.
+//! The end of a watched run: its result, and the commands to continue or look closer.
 
 use std::process::ExitCode;
 
@@ -7,14 +7,14 @@ use callboard_engine::core::{id::AgentName, run::Status};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{Work, has_ended};
+use super::{WatchedRun, has_ended};
 use crate::{
     commands::runs::{seconds, status as in_words},
     failure::Failure,
     output::{Style, indented},
 };
 
-/// What programs get in the end.
+/// The last line for programs.
 #[derive(Serialize)]
 struct Outcome<'a> {
     result: Ended<'a>,
@@ -27,12 +27,12 @@ struct Ended<'a> {
     message: Option<Value>,
 }
 
-impl Work<'_> {
-    /// Says how it ended, and how to go on or look closer.
+impl WatchedRun<'_> {
+    /// Prints the result, and the commands to continue or look closer.
     pub(super) async fn conclude(&self, session: &api::Session) -> Result<ExitCode, Failure> {
         let run = self.session.get(&["runs", self.run.as_str()]).answer::<api::Run>().await?;
         let completed = run.it.status == Status::Completed;
-        let message = if completed { self.last_word(&run.it).await? } else { None };
+        let message = if completed { self.last_message(&run.it).await? } else { None };
         if self.context.output.json {
             let result = Ended { session: session.id.as_str(), run: &run.json, message };
             self.context.output.json(&Outcome { result });
@@ -42,8 +42,8 @@ impl Work<'_> {
         Ok(if completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// What the team said last, in this run.
-    async fn last_word(&self, run: &api::Run) -> Result<Option<Value>, Failure> {
+    /// The team's last message in this run.
+    async fn last_message(&self, run: &api::Run) -> Result<Option<Value>, Failure> {
         let last = self.session.get(&["threads", "main", "messages"]).query("limit", 1).query("roles", "assistant");
         let last = last.answer::<api::MessageList>().await?.it.messages.pop();
         Ok(last.filter(|message| message.timestamp >= run.started_at).map(|message| message.content))
@@ -52,7 +52,7 @@ impl Work<'_> {
     fn sum_up(&self, session: &api::Session, run: &api::Run, message: Option<&Value>) {
         let output = self.context.output;
         if let Some(text) = message.and_then(Value::as_str) {
-            output.line(format!("\n{}", output.paint(Style::Name, "the result")));
+            output.line(format!("\n{}", output.paint(Style::Name, "result")));
             output.line(indented(text, "    "));
         }
         let style = if run.status == Status::Completed { Style::Good } else { Style::Bad };
@@ -60,7 +60,7 @@ impl Work<'_> {
         output.line(format!("\n{}{reason}", output.paint(style, format!("run {} {}", run.id, in_words(run.status)))));
         let used = run.used;
         output.line(format!(
-            "{} turns, {} tokens of prompts, {} of answers, {:.1} s",
+            "{} turns, {} prompt tokens, {} answer tokens, {:.1} s",
             used.turns,
             used.prompt_tokens,
             used.completion_tokens,
@@ -68,10 +68,10 @@ impl Work<'_> {
         ));
         let id = &session.id;
         if !has_ended(run.status) {
-            output.line("\nto go on:");
+            output.line("\nto continue:");
             output.line(format!("  {}", self.context.suggestion(&format!("run --session {id}"))));
         }
-        output.line("\nto read what an agent was shown:");
+        output.line("\nto see what an agent was shown:");
         for agent in &session.agents {
             let name = quoted(&agent.name);
             output.line(format!("  {}", self.context.suggestion(&format!("prompt --session {id} --agent {name}"))));

@@ -1,4 +1,4 @@
-//! Answering what a team asks the user: at the terminal, or by itself where nobody is there.
+//! Answers a team's questions to the user: at the terminal, or automatically without one.
 
 use callboard_api as api;
 use callboard_engine::core::form::{Field, ValueType};
@@ -7,37 +7,38 @@ use serde_json::{Map, Value};
 use super::say;
 use crate::{
     client::OnSession,
-    commands::form::{value_of, wanted},
+    commands::form::{expected_input, value_of},
     failure::Failure,
     output::{self, Output},
     terminal::Lines,
 };
 
-/// How often a run is answered by itself. A team that asks on and on gets nowhere.
-const ALONE_AT_MOST: u32 = 8;
-/// What a question is answered with where nobody is there.
-const ALONE: &str = "Nobody is here to answer. Decide it yourself, as you think best, and go on.";
+/// How often a run is answered automatically. A team that only asks makes no progress.
+const MAX_AUTOMATIC_REPLIES: u32 = 8;
+/// The automatic answer to a question.
+const AUTOMATIC_REPLY: &str = "Nobody is here to answer. Decide it yourself, as you think best, and go on.";
 
-/// Whoever answers for the user.
+/// Answers for the user.
 pub(super) struct Replies {
     output: Output,
-    /// What is typed; `None` where nobody is there.
+    /// The typed lines; `None` if answers are automatic.
     lines: Option<Lines>,
-    alone: u32,
+    /// How many replies were automatic.
+    automatic: u32,
 }
 
 impl Replies {
-    pub(super) fn new(alone: bool, output: Output) -> Self {
-        let somebody = !alone && !output.json && output::is_interactive();
-        Self { output, lines: somebody.then(Lines::start), alone: 0 }
+    pub(super) fn new(automatic: bool, output: Output) -> Self {
+        let is_typed = !automatic && !output.json && output::is_interactive();
+        Self { output, lines: is_typed.then(Lines::start), automatic: 0 }
     }
 
-    /// Answers what `run` waits for. Says whether it was answered.
+    /// Answers what `run` waits for. Returns whether it was answered.
     pub(super) async fn reply(&mut self, session: &OnSession<'_>, run: &api::Run) -> Result<bool, Failure> {
         if self.lines.is_none() {
-            self.alone += 1;
-            if self.alone > ALONE_AT_MOST {
-                self.output.note(format!("the team has asked {ALONE_AT_MOST} times, and nobody is here to answer"));
+            self.automatic += 1;
+            if self.automatic > MAX_AUTOMATIC_REPLIES {
+                self.output.note(format!("gave {MAX_AUTOMATIC_REPLIES} automatic answers; not answering any more"));
                 return Ok(false);
             }
         }
@@ -55,8 +56,8 @@ impl Replies {
 
     async fn line(&mut self) -> Option<String> {
         let Some(lines) = &mut self.lines else {
-            self.output.note("the question is answered by itself, since nobody is here");
-            return Some(ALONE.to_owned());
+            self.output.note("answering the question automatically");
+            return Some(AUTOMATIC_REPLY.to_owned());
         };
         loop {
             self.output.ask("your answer: ");
@@ -69,8 +70,10 @@ impl Replies {
 
     async fn fill_in(&mut self, set: &api::ContextSet, form: &api::Form) -> Option<Map<String, Value>> {
         let Some(lines) = &mut self.lines else {
-            self.output.note(format!("the form {} is answered by itself, since nobody is here", set.name));
-            return Some(form.fields.iter().filter_map(|field| Some((field.key.clone(), by_itself(field)?))).collect());
+            self.output.note(format!("answering the form {} automatically", set.name));
+            return Some(
+                form.fields.iter().filter_map(|field| Some((field.key.clone(), automatic_answer(field)?))).collect(),
+            );
         };
         self.output.note(format!("\n{}: {}", set.name, set.content.as_deref().unwrap_or_default()));
         let mut answers = Map::new();
@@ -79,7 +82,7 @@ impl Replies {
                 self.output.note(format!("  {description}"));
             }
             loop {
-                self.output.ask(&format!("  {} ({}): ", field.label, wanted(field)));
+                self.output.ask(&format!("  {} ({}): ", field.label, expected_input(field)));
                 let line = lines.next().await?;
                 if line.trim().is_empty() && !field.required {
                     break;
@@ -99,8 +102,8 @@ impl Replies {
     }
 }
 
-/// What a field is answered with where nobody is there; nothing where nothing is required.
-fn by_itself(field: &Field) -> Option<Value> {
+/// The automatic answer to a field; `None` if none is required.
+fn automatic_answer(field: &Field) -> Option<Value> {
     let first = field.enum_values.first();
     let chosen = match (field.value_type, first) {
         (ValueType::Enum | ValueType::EnumOrCustom, Some(first)) => return Some(Value::from(first.as_str())),

@@ -1,4 +1,4 @@
-//! A team at work, in words: what the entries of its journal say.
+//! Shows a team at work: the entries of its journal, in words.
 
 use callboard_api as api;
 use callboard_engine::core::{
@@ -23,19 +23,19 @@ use crate::{
     output::{Output, Style, indented},
 };
 
-/// Tells what happens.
+/// Prints entries and pieces of answers.
 pub(super) struct Show {
     output: Output,
     manager: Option<AgentName>,
     /// The last turn that was answered.
-    heard: u64,
-    /// Since when a model is asked.
+    answered_turn: u64,
+    /// When the current turn was requested.
     asked_at: Option<Timestamp>,
-    /// Whose answer stands on the screen already, and whether its line is still open.
+    /// The agent whose answer was streamed to the screen, and whether its line is still open.
     streamed: Option<(AgentName, bool)>,
 }
 
-/// What of an entry about a run is told.
+/// The part of a run's entry that is shown.
 #[derive(Deserialize)]
 struct Reason {
     #[serde(default)]
@@ -46,13 +46,13 @@ impl Show {
     pub(super) fn new(session: &api::Session, output: Output) -> Self {
         let manager = session.agents.iter().find(|agent| agent.role == AgentRole::Manager);
         let manager = manager.map(|agent| agent.name.clone());
-        Self { output, manager, heard: 0, asked_at: None, streamed: None }
+        Self { output, manager, answered_turn: 0, asked_at: None, streamed: None }
     }
 
     /// Shows a piece of an answer as it comes.
     pub(super) fn piece(&mut self, piece: &api::Delta) {
         let api::Delta { turn, agent, text, .. } = piece;
-        if *turn <= self.heard {
+        if *turn <= self.answered_turn {
             // The whole answer overtook it.
             return;
         }
@@ -82,7 +82,7 @@ impl Show {
             "run.paused" => self.read(entry, |show, _, Reason { reason }| {
                 show.output.line(format!("  {}: {reason}", show.output.paint(Style::Bad, "paused")));
             }),
-            "run.resumed" => self.output.line("  the run goes on"),
+            "run.resumed" => self.output.line("  resumed"),
             _ => {}
         }
     }
@@ -90,7 +90,7 @@ impl Show {
     fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, &api::Entry, T)) {
         match serde_json::from_str(&entry.data) {
             Ok(read) => show(self, entry, read),
-            Err(error) => self.output.note(format!("entry {} cannot be shown: {error}", entry.seq)),
+            Err(error) => self.output.note(format!("cannot show entry {}: {error}", entry.seq)),
         }
     }
 
@@ -117,7 +117,7 @@ impl Show {
         }
     }
 
-    /// Whom a message is for: who speaks in an agent's own thread, or the user, speaks to the manager.
+    /// The addressee of a message: in an agent's own thread the agent or its manager, in main the user or the manager.
     fn reader(&self, message: &Message) -> String {
         let manager = || self.manager.as_ref().map_or_else(|| "all".to_owned(), ToString::to_string);
         let by_manager = message.agent.is_some() && message.agent == self.manager;
@@ -134,14 +134,14 @@ impl Show {
         let (style, word) = match checked.valid {
             Some(true) => (Style::Good, "as expected"),
             Some(false) => (Style::Bad, "not as expected"),
-            None => (Style::Bad, "not known to be as expected"),
+            None => (Style::Bad, "not checked"),
         };
         self.output.line(format!("  the answer is {}: {}", self.output.paint(style, word), checked.reason));
     }
 
     fn set(&mut self, entry: &api::Entry, set: ContextSet) {
         let Some(form) = &set.form else {
-            let off = if set.enabled { "" } else { ", switched off" };
+            let off = if set.enabled { "" } else { ", disabled" };
             let (name, to, tokens) = (&set.name, &set.visible_to, set.tokens);
             return self.line(entry, format!("shares {name} with {to} ({tokens} tokens){off}"));
         };
@@ -156,10 +156,10 @@ impl Show {
     fn directive(&mut self, _: &api::Entry, received: Received) {
         for set in received.outcomes.iter().filter(|set| !set.outcome.is_change()) {
             let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-            self.output.line(format!("  {} is {}{reason}", set.name, set::word(set.outcome)));
+            self.output.line(format!("  {}{reason}", set::outcome_line(set.outcome, &set.name)));
         }
         for fault in received.faults.iter().map(ToString::to_string).chain(received.unparsed) {
-            self.output.line(format!("  {}: {fault}", self.output.paint(Style::Bad, "left out")));
+            self.output.line(format!("  {}: {fault}", self.output.paint(Style::Bad, "ignored")));
         }
     }
 
@@ -176,12 +176,12 @@ impl Show {
         let took = self.asked_at.take().map(|asked_at| format!(" in {:.1} s", seconds(since(asked_at))));
         let took = took.unwrap_or_default();
         let TurnAnswered { turn, agent, usage, cut_off, due, .. } = answered;
-        self.heard = turn;
+        self.answered_turn = turn;
         let (read, wrote) = (usage.prompt_tokens, usage.completion_tokens);
-        let cut = if cut_off { ", cut off at the length it may have" } else { "" };
+        let cut = if cut_off { ", cut off at the length limit" } else { "" };
         self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote}{took}{cut}"));
         if let Due::Team(Duty::Repair { faults, .. }) = due {
-            self.output.line(format!("  {}, since", self.output.paint(Style::Bad, "the directive is sent back")));
+            self.output.line(format!("  {}:", self.output.paint(Style::Bad, "directive rejected")));
             faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
         }
         self.streamed = None;
@@ -204,7 +204,7 @@ impl Show {
         self.output.line(self.output.paint(Style::Quiet, line));
     }
 
-    /// Ends the line on which pieces of an answer stand.
+    /// Ends the line of a streamed answer.
     fn end_line(&mut self) {
         if let Some((_, open)) = &mut self.streamed
             && std::mem::take(open)
@@ -221,7 +221,7 @@ fn about(entry: &api::Entry) -> &str {
 fn content(content: &Content) -> String {
     match content {
         Content::Text(said) => text(said),
-        // What is not text needs nothing that is stored beside the journal.
+        // Parts are always inline, so no stored texts are needed.
         Content::Parts(_) => content.in_text(&Values::new()).map_or_else(|_| String::new(), |text| text.to_string()),
     }
 }
@@ -231,7 +231,7 @@ fn text(text: &Text) -> String {
         Text::Inline(text) => text.to_string(),
         Text::Stored(stored) => {
             let (beginning, size) = (&stored.beginning, stored.size_bytes);
-            format!("{beginning}\n[… the whole has {size} bytes: read it with `callboard messages` or `set show`]")
+            format!("{beginning}\n[… {size} bytes in all: read them with `callboard messages` or `callboard set show`]")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Watching a session while something else goes on.
+//! Shows a session's entries while waiting for something else.
 
 use std::{future::Future, pin::pin};
 
@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use super::show::Show;
 use crate::{
-    cli::Eyes,
-    client::{Follow, Item, OnSession, Patience},
+    cli::ActingAs,
+    client::{Follow, Item, OnSession, Retry},
     failure::Failure,
     output::{self, Output},
     signals::Signals,
@@ -26,22 +26,22 @@ pub(super) struct Watch<'a> {
     show: Show,
     /// The last entry that was shown.
     shown: Seq,
-    /// Who drives the run.
+    /// The process that drives the run.
     node: Option<String>,
     /// Whether pieces of answers are shown: at a terminal.
     with_pieces: bool,
     output: Output,
 }
 
-/// What came of that which was watched.
+/// How waiting ended.
 pub(super) enum Watched<T> {
-    /// It came to its end.
+    /// The awaited work has ended.
     Done(T),
-    /// Somebody pressed Ctrl-C; it was dropped.
+    /// The user pressed Ctrl-C, and the work was dropped.
     Interrupted,
 }
 
-/// What an entry says of a driver.
+/// The driver that an entry names.
 #[derive(Deserialize)]
 struct Claimed {
     node: String,
@@ -56,13 +56,13 @@ impl<'a> Watch<'a> {
         signals: &'a Signals,
         output: Output,
     ) -> Result<Self, Failure> {
-        let follow = Follow::start(session, Eyes { agent: None }, Vec::new(), after, output).await?;
+        let follow = Follow::start(session, ActingAs { agent: None }, Vec::new(), after, output).await?;
         let with_pieces = output::is_terminal() && !output.json;
         let show = Show::new(known, output);
         Ok(Self { session, follow, signals, show, shown: after, node: None, with_pieces, output })
     }
 
-    /// Shows what happens until the run waits for somebody, is held, or has ended.
+    /// Shows entries until the run waits for the user or a tool, is paused, or has ended.
     pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<api::Run>, Failure> {
         let signals = self.signals;
         tokio::select! {
@@ -88,13 +88,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Reads the run. A server that has gone meanwhile is waited for.
+    /// Reads the run, retrying while the server is gone.
     async fn read(&self, run: &RunId) -> Result<api::Run, Failure> {
-        let mut patience = Patience::new(self.output);
+        let mut retry = Retry::new(self.output);
         loop {
             match self.session.get(&["runs", run.as_str()]).answer::<api::Run>().await {
                 Ok(run) => return Ok(run.it),
-                Err(failure) => patience.bear(failure).await?,
+                Err(failure) => retry.wait(failure).await?,
             }
         }
     }
@@ -126,7 +126,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Shows what came. Says whether the run may be somewhere else after it.
+    /// Shows an item. Returns whether the run's status may have changed.
     fn take(&mut self, item: Item) -> bool {
         match item {
             Item::Entry(entry) => {

@@ -1,6 +1,6 @@
-//! The name of a server: the same when it is started again, so that it goes on at once with the runs that it drove when
-//! it ended, however that was. It is in a file, which a server locks as long as it lives; so of several that have a
-//! folder together each has another one.
+//! The name of a server. It stays the same across restarts, so that a server continues its own runs at once, also after a
+//! crash. The name is in a file that the server locks while it runs, so that servers that share a folder have different
+//! names.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -11,23 +11,23 @@ use std::{
 
 use crate::{config, failure::Failure};
 
-/// How many servers may have a folder together; more have names that they lose when they end.
+/// How many servers can share a folder; further ones have names that last only until they end.
 const MOST: usize = 64;
 
 /// The name of this process.
 pub(super) struct Node {
     pub(super) name: Arc<str>,
-    /// Nobody else has the name as long as this is open.
+    /// Locked: no other process has the name while this is open.
     _file: Option<File>,
 }
 
 impl Node {
-    /// The name that is kept in `folder` and that no other process has now. Without a folder it is made up.
+    /// A name kept in `folder` that no other process uses now. Without a folder, a random name.
     pub(super) fn of(folder: Option<&Path>) -> Result<Self, Failure> {
         let Some(folder) = folder else { return Ok(Self::unkept()) };
         kept(folder).map(|kept| kept.unwrap_or_else(Self::unkept)).map_err(|error| {
             Failure::failed("no_node", format!("cannot keep the name of this server in {}: {error}", folder.display()))
-                .hint("name a folder for it with --data DIR")
+                .hint("give a folder for it with --data DIR")
         })
     }
 
@@ -36,7 +36,7 @@ impl Node {
     }
 }
 
-/// The first name that nobody has; nothing where others have all of them, or nothing can be locked here.
+/// The first free name; `None` if all are taken, or files cannot be locked here.
 fn kept(folder: &Path) -> io::Result<Option<Node>> {
     let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     fs::create_dir_all(beside)?;

@@ -1,18 +1,18 @@
-//! The key from which the tokens of sessions are made: 32 random bytes in a file that nobody else reads.
+//! The key that signs the access tokens of sessions: 32 random bytes in a file that only its owner may read.
 
 use std::{fs, io, io::Write as _, path::Path};
 
 use crate::failure::Failure;
 
-/// How the file is called.
+/// The name of the file.
 const NAME: &str = "callboard-tokens.key";
 
-/// The key in `folder`, which is made where there is none. Of several processes that make one at once, all get the same.
+/// The key in `folder`, created if missing. Processes that create it at the same time all get the same key.
 pub(super) fn read_or_make(folder: &Path) -> Result<[u8; 32], Failure> {
     let path = folder.join(NAME);
     let failed = |error: &io::Error| {
         Failure::failed("no_token_key", format!("cannot keep the key of tokens in {}: {error}", path.display()))
-            .hint("name a folder for it with --data DIR")
+            .hint("give a folder for it with --data DIR")
     };
     if let Some(key) = read(&path).map_err(|error| failed(&error))? {
         return key.ok_or_else(|| damaged(&path));
@@ -22,7 +22,7 @@ pub(super) fn read_or_make(folder: &Path) -> Result<[u8; 32], Failure> {
     key.ok_or_else(|| damaged(&path))
 }
 
-/// What the file holds; the inner `None` is where that is no key.
+/// The key in the file: `None` if there is no file, `Some(None)` if its content is not a key.
 fn read(path: &Path) -> io::Result<Option<Option<[u8; 32]>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes.try_into().ok())),
@@ -31,7 +31,7 @@ fn read(path: &Path) -> io::Result<Option<Option<[u8; 32]>>> {
     }
 }
 
-/// Makes the file, whole or not at all, unless somebody was faster. Temporary files are for their owner alone.
+/// Creates the file atomically, unless another process was faster. Only the owner can read a temporary file.
 fn make(folder: &Path, path: &Path) -> io::Result<()> {
     let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     fs::create_dir_all(beside)?;
@@ -48,8 +48,8 @@ fn make(folder: &Path, path: &Path) -> io::Result<()> {
 }
 
 fn damaged(path: &Path) -> Failure {
-    Failure::failed("no_token_key", format!("{} is no key of tokens: it has not 32 bytes", path.display()))
-        .hint("remove it, and another one is made; tokens that were given out stay good")
+    Failure::failed("no_token_key", format!("{} is not a token key: it does not have 32 bytes", path.display()))
+        .hint("remove it to have a new one created; tokens that were given out stay valid")
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         fs::write(folder.path().join(NAME), "short").unwrap();
         let failure = read_or_make(folder.path()).unwrap_err();
-        assert!(failure.problem.detail.contains("has not 32 bytes"), "{failure:?}");
+        assert!(failure.problem.detail.contains("does not have 32 bytes"), "{failure:?}");
         assert_eq!(fs::read(folder.path().join(NAME)).unwrap(), b"short");
     }
 }
