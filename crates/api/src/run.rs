@@ -79,10 +79,10 @@ impl Run {
     }
 }
 
-/// Runs by id.
+/// Runs of a session.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RunList {
-    /// The runs.
+    /// The runs, the newest first.
     pub runs: Vec<Run>,
 }
 

@@ -60,7 +60,7 @@ macro_rules! facts {
 
         /// Applies an entry to the state. It is refused if its type or version is unknown or its data is damaged; the
         /// state is then unchanged.
-        fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
+        pub(crate) fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
             match &*entry.header.kind {
                 $(<$fact>::TYPE => read::<$fact>(entry)?.apply(state, &entry.header),)*
                 _ => return Err(unknown(entry)),

@@ -169,6 +169,12 @@ impl RunId {
     pub fn of_seq(seq: Seq) -> Self {
         Self(format!("r{seq}").into())
     }
+
+    /// The entry that starts the run with this id; `None` where no run is called so.
+    pub fn seq(&self) -> Option<Seq> {
+        let seq = Seq(self.0.strip_prefix('r')?.parse().ok()?);
+        (Self::of_seq(seq) == *self).then_some(seq)
+    }
 }
 
 /// The number of an entry in its journal, from 1 without gaps. 0 means before the first entry.

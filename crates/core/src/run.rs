@@ -10,6 +10,7 @@ pub mod due;
 pub mod facts;
 pub mod next;
 pub(crate) mod outcome;
+pub mod past;
 mod results;
 mod sight;
 pub mod team;
@@ -24,7 +25,7 @@ pub use self::{
 
 use self::due::AnyRules;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
@@ -63,9 +64,6 @@ pub struct Run {
     pub used_in_all: Used,
     /// How many turns were requested.
     pub turns: u64,
-    /// The entry that last requested a turn of each agent.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub requested: BTreeMap<AgentName, Seq>,
     /// The turn that was requested and is not answered yet.
     pub pending: Option<Pending>,
     /// The call of one of Callboard's own tools that was begun last.
@@ -198,36 +196,40 @@ impl Run {
     }
 }
 
-/// The runs of a session, by the entry that started them.
+/// What is kept of the runs of a session. A run starts only when the one before has ended, and that one leaves: the journal
+/// has it, see [`PastRuns`](past::PastRuns).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Runs(RedBlackTreeMapSync<RunId, Arc<Run>>);
+pub struct Runs {
+    /// The run that was started last, whether or not it has ended.
+    newest: Option<Arc<Run>>,
+    /// The entry that last requested a turn of each agent, in whichever run.
+    requested: RedBlackTreeMapSync<AgentName, Seq>,
+}
 
 impl Runs {
-    /// The run with this id.
+    /// The run with this id, if no other was started since.
     pub fn get(&self, id: &RunId) -> Result<&Run, Error> {
-        self.0.get(id).map(|run| &**run).ok_or_else(|| Error::not_found("run", id))
+        self.newest().filter(|run| run.id == *id).map(|run| &**run).ok_or_else(|| Error::not_found("run", id))
     }
 
-    /// All runs.
-    pub fn iter(&self) -> impl Iterator<Item = &Run> {
-        self.0.values().map(|run| &**run)
+    /// The run that was started last, whether or not it has ended.
+    pub fn newest(&self) -> Option<&Arc<Run>> {
+        self.newest.as_ref()
     }
 
     /// The run that has not ended, if there is one.
     pub fn unfinished(&self) -> Option<&Run> {
-        self.iter().find(|run| !run.has_ended())
+        self.newest().filter(|run| !run.has_ended()).map(|run| &**run)
     }
 
     /// The entry that last requested a turn of this agent, in whichever run.
     pub fn last_requested(&self, agent: &AgentName) -> Option<Seq> {
-        self.iter().filter_map(|run| run.requested.get(agent)).max().copied()
+        self.requested.get(agent).copied()
     }
 
     fn change(&mut self, id: &RunId, change: impl FnOnce(&mut Run)) {
-        if let Some(mut run) = self.0.get(id).cloned() {
-            change(Arc::make_mut(&mut run));
-            self.0.insert_mut(id.clone(), run);
+        if let Some(run) = self.newest.as_mut().filter(|run| run.id == *id) {
+            change(Arc::make_mut(run));
         }
     }
 

@@ -25,7 +25,7 @@ pub struct State {
     pub sets: ContextSets,
     /// Its threads.
     pub threads: Threads,
-    /// Its runs.
+    /// What is known of its runs without the journal.
     pub runs: Runs,
     /// Where its team is among its steps.
     #[serde(default)]

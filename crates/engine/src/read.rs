@@ -5,5 +5,6 @@ pub(crate) mod filter;
 pub(crate) mod message;
 pub(crate) mod messages;
 pub(crate) mod prompt;
+pub(crate) mod runs;
 pub(crate) mod subscribe;
 pub(crate) mod why;

@@ -40,14 +40,17 @@ impl Driver {
     /// Takes `run` over and drives it until it waits for somebody, is held, or has ended; says which. A turn that was
     /// requested and not answered is asked again; one that was answered never is.
     pub async fn drive(&self, run: &RunId) -> Result<Status, Error> {
-        let status = self.session.state().await?.runs.get(run).map_err(callboard_engine::Error::from)?.status();
+        let status = self.session.run(run).await?.status();
         if status != Status::Running {
             return Ok(status);
         }
         let epoch = self.claim(run).await?;
         loop {
             let state = self.session.state().await?;
-            let at = state.runs.get(run).map_err(callboard_engine::Error::from)?;
+            let Ok(at) = state.runs.get(run) else {
+                // It has ended, and another one was started since.
+                return Ok(self.session.run(run).await?.status());
+            };
             if at.epoch != epoch {
                 return Err(Error::TakenOver);
             }
@@ -62,7 +65,8 @@ impl Driver {
             match stands {
                 Ok(Status::Running) => {}
                 // Whoever has let it go on by now drives it.
-                Ok(status) | Err(Error::Ended { status }) => return Ok(status),
+                Ok(status) => return Ok(status),
+                Err(Error::Ended) => return Ok(self.session.run(run).await?.status()),
                 Err(error) => return Err(error),
             }
         }

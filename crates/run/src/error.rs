@@ -1,7 +1,5 @@
 //! Why a run could not be driven.
 
-use callboard_core::run::Status;
-
 /// Why a run could not be driven on. The run itself is as its journal says, and can be picked up again.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -12,9 +10,6 @@ pub enum Error {
     #[error("the run was taken over by another driver")]
     TakenOver,
     /// The run ended while its model was asked.
-    #[error("the run ended meanwhile: {status:?}")]
-    Ended {
-        /// Where the run is.
-        status: Status,
-    },
+    #[error("the run ended meanwhile")]
+    Ended,
 }

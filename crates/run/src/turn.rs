@@ -158,11 +158,11 @@ impl Driver {
 impl Turn<'_> {
     /// Why nobody waits for its answer any more, if so.
     fn is_over(&self, state: &State) -> Option<Error> {
-        let run = state.runs.get(&self.run.id).ok()?;
-        if run.has_ended() {
-            return Some(Error::Ended { status: run.status() });
+        match state.runs.get(&self.run.id) {
+            Ok(run) if !run.has_ended() => (run.epoch != self.run.epoch).then_some(Error::TakenOver),
+            // It has ended, and perhaps another one was started since.
+            Ok(_) | Err(_) => Some(Error::Ended),
         }
-        (run.epoch != self.run.epoch).then_some(Error::TakenOver)
     }
 
     /// How long the model may take: what the run has left, if that is limited.

@@ -233,9 +233,8 @@ async fn to_the_end(driver: &Driver, session: &Session, run: &RunId, waits: bool
 /// Drives a run, unless somebody else has taken it over since `began`, the epoch in which it was found here first: to drive
 /// it again is to take it over again.
 async fn drive(driver: &Driver, session: &Session, run: &RunId, began: &mut Option<u64>) -> Result<Status, RunError> {
-    let state = session.state().await?;
-    let now = state.runs.get(run).map_err(Error::from)?;
-    if driver.is_anothers(now, *began.get_or_insert(now.epoch)) {
+    let now = session.run(run).await?;
+    if driver.is_anothers(&now, *began.get_or_insert(now.epoch)) {
         return Err(RunError::TakenOver);
     }
     driver.drive(run).await

@@ -4,16 +4,17 @@ use crate::{
     decision::{DecisionBuilder, Undecided},
     entry::Actor,
     error::{ConflictKind, Error},
+    fact::Fact,
     id::{AgentName, RunId},
     rights,
-    run::facts::{Ended, Paused, TurnAnswered, TurnFailed},
+    run::facts::{self, Ended, Paused, Started, TurnAnswered, TurnFailed},
     run::sight::no_answer,
     run::{Due, Halt, Run, Status, TurnFailure, TurnReply, team},
     text::Text,
 };
 
 /// Takes in that a model gave no answer: the run is held, and can be resumed.
-pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) -> Result<(), Error> {
+pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) -> Result<(), Undecided> {
     rights::system(decision, "bring a failure")?;
     let (agent, _) = pending(decision, &failure.run, failure.epoch, failure.turn)?;
     failed(decision, failure, agent);
@@ -67,7 +68,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
 }
 
 /// Whose turn it is that waits for an answer, and what it was asked for.
-fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Error> {
+fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Undecided> {
     let run = driven(decision, run, epoch)?;
     let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
     match (&run.pending, agent) {
@@ -75,7 +76,7 @@ fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -
             let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
             Ok((agent, due))
         }
-        _ => Err(not_pending(&run.id, turn)),
+        _ => Err(not_pending(&run.id, turn).into()),
     }
 }
 
@@ -88,7 +89,7 @@ fn not_pending(run: &RunId, turn: u64) -> Error {
 }
 
 /// The run, if it has not ended and nobody else has taken it over since `epoch`.
-pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Error> {
+pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Undecided> {
     let run = unended(decision, run)?;
     if run.epoch == epoch {
         return Ok(run);
@@ -97,18 +98,27 @@ pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: 
         kind: ConflictKind::RunTakenOver,
         what: format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node")),
         hint: "leave it to that one",
-    })
+    }
+    .into())
 }
 
 /// The run, if it has not ended.
-pub(super) fn unended<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId) -> Result<&'a Run, Error> {
-    let run = decision.state.runs.get(run)?;
-    if !run.has_ended() {
-        return Ok(run);
+pub(super) fn unended<'a>(decision: &'a DecisionBuilder<'_>, id: &RunId) -> Result<&'a Run, Undecided> {
+    match decision.state.runs.get(id) {
+        Ok(run) if !run.has_ended() => Ok(run),
+        Err(unknown) if !was_started(decision, id)? => Err(unknown.into()),
+        Ok(_) | Err(_) => Err(Error::Conflict {
+            kind: ConflictKind::RunEnded,
+            what: format!("the run {id} has ended"),
+            hint: "start another one",
+        }
+        .into()),
     }
-    Err(Error::Conflict {
-        kind: ConflictKind::RunEnded,
-        what: format!("the run {} has ended", run.id),
-        hint: "start another one",
-    })
+}
+
+/// Whether there is such a run in the journal: a run is named after the entry that started it.
+fn was_started(decision: &DecisionBuilder<'_>, id: &RunId) -> Result<bool, Undecided> {
+    let Some(seq) = id.seq().filter(|seq| *seq < decision.next_seq()) else { return Ok(false) };
+    let entry = decision.entry(seq)?;
+    Ok(entry.is_some_and(|entry| *entry.header.kind == *Started::TYPE && entry.header.subject == facts::subject(id)))
 }

@@ -48,7 +48,7 @@ impl Command for TurnRequest {
     type Answer = ();
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        Ok(request(decision, self)?)
+        request(decision, self)
     }
 }
 
@@ -159,7 +159,7 @@ fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
     })
 }
 
-fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Error> {
+fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Undecided> {
     rights::system(decision, "request a turn")?;
     let run = driven(decision, &request.run, request.epoch)?.clone();
     let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
@@ -168,7 +168,8 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
             kind: ConflictKind::TurnNotDue,
             what: format!("no turn of the run {} is due", run.id),
             hint: "look at the run's status",
-        });
+        }
+        .into());
     };
     let TurnRequest { model, prompt, .. } = request.clone();
     let turn = run.turns.saturating_add(1);

@@ -1,6 +1,6 @@
 //! What can happen to runs.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,7 @@ macro_rules! run_fact {
                 Description { texts: $texts, gone_as: None, earlier: Earlier::Stands, said: None };
 
             fn subject(&self) -> String {
-                format!("run:{}", self.run)
+                subject(&self.run).to_string()
             }
 
             fn audience(&self, before: &State) -> Audience {
@@ -196,6 +196,11 @@ macro_rules! run_fact {
             }
         }
     };
+}
+
+/// What the entries of a run are about.
+pub fn subject(run: &RunId) -> Arc<str> {
+    format!("run:{run}").into()
 }
 
 /// For whom a fact of a run is.
@@ -298,7 +303,6 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
         used: Used::default(),
         used_in_all: Used::default(),
         turns: 0,
-        requested: BTreeMap::new(),
         pending: None,
         tool_started: None,
         idle: 0,
@@ -306,7 +310,7 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
         epoch: 0,
         started_at: header.at,
     };
-    state.runs.0.insert_mut(started.run, Arc::new(run));
+    state.runs.newest = Some(Arc::new(run));
 });
 
 run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
@@ -338,10 +342,8 @@ run_fact!(Ended, "run.ended", Shared, &[text("reason")], |ended, state, _| {
 run_fact!(TurnRequested, "turn.requested", InCharge, DUE, |requested, state, header| {
     let (turn, agent) = (requested.turn, requested.agent);
     let pending = Pending { agent: agent.clone(), turn, requested: header.seq, at: header.at };
-    state.runs.change(&requested.run, |run| {
-        (run.turns, run.pending) = (turn, Some(pending));
-        run.requested.insert(agent, header.seq);
-    });
+    state.runs.requested.insert_mut(agent, header.seq);
+    state.runs.change(&requested.run, |run| (run.turns, run.pending) = (turn, Some(pending)));
 });
 
 run_fact!(TurnAnswered, "turn.answered", InCharge, ANSWERED, |answered, state, header| {

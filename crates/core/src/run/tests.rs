@@ -413,8 +413,13 @@ fn a_second_unfinished_run_is_refused() {
     board.user(PauseRun { run: id(&board), reason: "x".to_owned() }).unwrap();
     assert_snapshot!(error(board.start("Another.")), @"run_unfinished: the run r6 has not ended: wait for it, or cancel it");
     board.user(CancelRun(id(&board))).unwrap();
+    let ended = id(&board);
     board.start("Another.").unwrap();
     assert_snapshot!(stands(&board), @"lead in main: directive");
+    assert_snapshot!(error(board.user(ResumeRun(ended))), @"run_ended: the run r6 has ended: start another one");
+    for unknown in ["r7", "r06", "r999", "r", "none"] {
+        assert_eq!(board.user(CancelRun(unknown.parse().unwrap())).unwrap_err().code(), "not_found", "{unknown}");
+    }
 }
 
 #[test]
@@ -666,4 +671,20 @@ fn steps_hold_for_callboards_own_tools_by_the_names_that_models_call() {
     assert_eq!(board.run().idle, 1);
     calls(&mut board, &[("read_messages", json!({}))]);
     assert_snapshot!(stands(&board), @"writer calls read_messages");
+}
+
+#[test]
+fn i11_a_thousand_ended_runs_leave_a_state_as_small_as_one_does() {
+    let mut board = Board::team("lead writer");
+    let mut size_after = |runs: usize| {
+        for _ in 0..runs {
+            board.start("go").unwrap();
+            board.request().unwrap();
+            board.user(CancelRun(id(&board))).unwrap();
+        }
+        serde_json::to_string(&board.state).unwrap().len()
+    };
+    let (one, thousand) = (size_after(1), size_after(999));
+    // Only numbers grow.
+    assert!(thousand <= one + 64, "{one} bytes after one run, {thousand} after a thousand");
 }

@@ -1,5 +1,7 @@
 //! Runs by hand: a test says what the models answer.
 
+use std::sync::Arc;
+
 use crate::{
     count::{Counting, Tokens},
     entry::Hash,
@@ -8,6 +10,7 @@ use crate::{
     run::{
         Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
         next::{Next, next},
+        past::PastRuns,
     },
     testing::Board,
 };
@@ -28,7 +31,20 @@ impl Board {
     /// # Panics
     /// Where there is none.
     pub fn run(&self) -> &Run {
-        self.state.runs.iter().max_by_key(|run| run.started_at).unwrap()
+        self.state.runs.newest().unwrap()
+    }
+
+    /// All runs, as they are read for those who ask for them.
+    pub fn runs(&self) -> Vec<Arc<Run>> {
+        let types = PastRuns::types();
+        let mut past = PastRuns::default();
+        for entry in self.entries.iter().filter(|entry| types.contains(&entry.header.kind)) {
+            past.take(entry).unwrap();
+        }
+        let mut runs = past.finish();
+        runs.pop();
+        runs.extend(self.state.runs.newest().cloned());
+        runs
     }
 
     /// What comes next in it.

@@ -1,7 +1,10 @@
 //! I1: folding the journal from the start, or from any snapshot, gives the identical state.
 
+use std::collections::BTreeMap;
+
 use callboard_core::{
     entry::{Hash, Head, line},
+    run::Run,
     state::State,
 };
 use proptest::prelude::*;
@@ -26,6 +29,22 @@ proptest! {
         after.iter().for_each(|entry| restored.apply(entry).unwrap());
         prop_assert_eq!(&restored, state);
         prop_assert_eq!(serde_json::to_string(&restored).unwrap(), serde_json::to_string(state).unwrap());
+    }
+
+    #[test]
+    fn i1_a_run_that_left_the_state_is_read_as_it_ended(steps in story(60)) {
+        let (mut told, mut ended) = (Told::new(), BTreeMap::new());
+        for step in &steps {
+            told.take(step);
+            ended.extend(told.board.state.runs.newest().filter(|run| run.has_ended()).map(|run| (run.id.clone(), run.clone())));
+        }
+        for run in told.board.runs().iter().filter(|run| run.has_ended()) {
+            let then = &ended[&run.id];
+            // What was due is shown of no run that has ended.
+            let read = Run { due: then.due.clone(), due_origin: then.due_origin.clone(), ..(**run).clone() };
+            prop_assert_eq!(Run { idle: then.idle, tool_started: then.tool_started.clone(), ..read }, (**then).clone());
+        }
+        prop_assert_eq!(told.board.runs().iter().filter(|run| run.has_ended()).count(), ended.len());
     }
 
     #[test]

@@ -96,9 +96,9 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
 /// What is told of the runs, and what the agent is told to do in one.
 fn check_runs(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
     let view = board.view(agent).unwrap();
-    for run in board.state.runs.iter() {
-        check(&json!([view.due(run), view.reason(run)]).to_string(), sight, agent, "a run")?;
-        match next(&board.state, run) {
+    for run in board.runs() {
+        check(&json!([view.due(&run), view.reason(&run)]).to_string(), sight, agent, "a run")?;
+        match next(&board.state, &run) {
             Ok(Next::Ask(ask)) if ask.agent.as_str() == agent => match &ask.due {
                 Due::Team(Duty::Repair { .. }) => {
                     prop_assert_eq!(run.due_origin.as_ref().map(|origin| &origin.by), Some(&ask.agent))

@@ -16,6 +16,7 @@ mod message_ids;
 mod prompts;
 mod remembered;
 mod reusable;
+mod runs;
 mod sessions;
 mod sight;
 mod sizes;

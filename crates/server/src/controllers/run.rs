@@ -4,7 +4,7 @@ use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
     id::RunId,
-    run::{CancelRun, NewRun, PauseRun, ResumeRun, ToolResults},
+    run::{CancelRun, NewRun, PauseRun, ResumeRun, Run, ToolResults},
     view::View,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List runs
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "list_runs",
     params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "The runs of the session", body = api::RunList)))]
+    responses((status = OK, description = "The runs of the session, the newest first, at most 100", body = api::RunList)))]
 async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Problem> {
     caller.list_runs().await
 }
@@ -122,15 +122,14 @@ async fn bring(
 impl Authorized<ReadRuns> {
     /// List runs
     pub(crate) async fn list_runs(&self) -> Result<Answer<api::RunList>, Problem> {
-        let look = |view: View<'_>| Ok(view.state.runs.iter().map(|run| api::Run::seen(&view, run)).collect());
-        Ok(Answer::ok(api::RunList { runs: self.session.view(&self.viewer(), look).await? }))
+        let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
+        Ok(Answer::ok(api::RunList { runs: self.session.view_runs(&self.viewer(), look).await? }))
     }
 
     /// Read a run
     pub(crate) async fn read_run(&self, run: RunId) -> Result<Answer<api::Run>, Problem> {
-        let body =
-            self.session.view(&self.viewer(), |view| Ok(api::Run::seen(&view, view.state.runs.get(&run)?))).await?;
-        Ok(Answer::ok(body))
+        let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
+        Ok(Answer::ok(self.session.view_run(&self.viewer(), &run, look).await?))
     }
 }
 

@@ -147,6 +147,18 @@ async fn a_run_is_paused_resumed_and_cancelled() {
     assert_eq!(cancelled.body["status"], "cancelled");
     server.send("POST", &format!("{run}/resume"), json!({})).await.problem(409, "run_ended");
     server.get(&format!("{team}/runs/none")).await.problem(404, "not_found");
+
+    let second = server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "go on"})).await.is(201);
+    let read = server.get(&run).await.is(200);
+    assert_eq!(read.body, cancelled.body, "as it ended, though another one was started since");
+    for verb in ["pause", "resume", "cancel"] {
+        server.send("POST", &format!("{run}/{verb}"), json!({})).await.problem(409, "run_ended");
+    }
+    let listed = server.get(&format!("{team}/runs")).await.is(200);
+    let ids: Vec<_> = listed.body["runs"].as_array().unwrap().iter().map(|run| &run["id"]).collect();
+    assert_eq!(ids, [&second.body["id"], &cancelled.body["id"]]);
+    assert_eq!(listed.body["runs"][1], cancelled.body);
+    server.get(&format!("{team}/runs/r7")).await.problem(404, "not_found");
     server.stop().await;
 }
 
