@@ -133,7 +133,7 @@ async fn what_is_an_object_is_not_taken_as_a_list() {
         ("/v1/sessions", json!([]), ""),
         ("/v1/sessions", json!({"limits": []}), "/limits"),
         ("/v1/sessions", json!({"agents": [["a", "worker"]]}), "/agents/0"),
-        ("/v1/sessions", json!({"prompt": {"parts": {"task": [null, null]}}}), "/prompt/parts"),
+        ("/v1/sessions", json!({"prompt": {"parts": {"task": [null, null]}}}), "/prompt/parts/task"),
         (&messages, json!([[{"role": "user", "content": "x"}]]), ""),
         (&messages, json!({"messages": [[null, null, "user", "x"]]}), "/messages/0"),
     ] {
