@@ -112,19 +112,8 @@ pub struct TurnFailed {
     pub error: String,
 }
 
-/// The words in what is due.
-const DUE: &[TextField] = &[
-    text("due.said"),
-    text("due.faults.*.pointer"),
-    text("due.faults.*.problem"),
-    text("due.request"),
-    text("due.criteria"),
-    json("due.calls.*.arguments"),
-    json("due.own.*.arguments"),
-];
-
-/// The same, and what was said.
-const ANSWERED: &[TextField] = &[
+/// The words of a turn: what was said in it, and what is due.
+const WORDS: &[TextField] = &[
     text("said"),
     text("due.said"),
     text("due.faults.*.pointer"),
@@ -339,14 +328,14 @@ run_fact!(Ended, "run.ended", Shared, &[text("reason")], |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(TurnRequested, "turn.requested", InCharge, DUE, |requested, state, header| {
+run_fact!(TurnRequested, "turn.requested", InCharge, WORDS, |requested, state, header| {
     let (turn, agent) = (requested.turn, requested.agent);
     let pending = Pending { agent: agent.clone(), turn, requested: header.seq, at: header.at };
     state.runs.requested.insert_mut(agent, header.seq);
     state.runs.change(&requested.run, |run| (run.turns, run.pending) = (turn, Some(pending)));
 });
 
-run_fact!(TurnAnswered, "turn.answered", InCharge, ANSWERED, |answered, state, header| {
+run_fact!(TurnAnswered, "turn.answered", InCharge, WORDS, |answered, state, header| {
     if !state.session.settings.steps.is_empty() {
         Arc::make_mut(&mut state.steps).count(answered.usage);
     }
