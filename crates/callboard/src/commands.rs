@@ -211,7 +211,7 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
     let store = callboard_store::open(url, config::store_settings(global)).await?;
     let mut settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
     if drive == Drive::Nothing {
-        settings.lease = Lease::of_nobody();
+        settings.lease = Lease::unheld();
     }
     Ok(Board::new(store, settings))
 }

@@ -1,5 +1,5 @@
-//! Sends appends that wait at the same time together and answers each by itself: for stores in which a flush or a round
-//! trip costs more than what it carries.
+//! Sends appends that wait at the same time together, and answers each by itself. This is for stores in which a flush or a
+//! round trip costs more than the append.
 
 use std::{io, sync::Arc};
 
@@ -11,24 +11,24 @@ use tokio::{
 
 use crate::{Append, Error};
 
-/// What is being done, as errors say it.
+/// The operation, as errors name it.
 pub(crate) const DOING: &str = "appending";
 
-/// How many appends the queue holds; more callers wait for a place in it.
+/// How many appends the queue holds; further callers wait.
 const QUEUE: usize = 1024;
 
-/// How many are sent together at most.
+/// The most appends that are sent together.
 const GROUP: usize = 64;
 
-/// A batch of this size, in bytes, takes in no more: every service over HTTP accepts as much.
-const LARGE: usize = 256 << 10;
+/// Once a group has this many bytes, nothing is added to it: every service over HTTP accepts so much.
+const GROUP_BYTES: usize = 256 << 10;
 
-/// How often a batch yields to all other tasks before it is sent. Callers who were answered together append again three
-/// wake-ups later: the answer wakes a session, which wakes its caller, whose next append wakes the session. Without this
-/// their appends would go one by one.
-const TURNS: usize = 3;
+/// How often the task yields to all other tasks before it sends. Callers that were answered together append again three
+/// wake-ups later: the answer wakes a session, which wakes its caller, whose next append wakes the session. Without the
+/// yields their appends would be sent one by one.
+const YIELDS: usize = 3;
 
-/// How many batches are sent at once. While they are under way, the next one fills.
+/// How many groups are sent at once. While they are in flight, the next one gathers.
 const IN_FLIGHT: usize = 2;
 
 /// The queue of appends.
@@ -43,12 +43,12 @@ pub(crate) struct QueuedAppend {
 }
 
 impl QueuedAppend {
-    /// Answers the caller, who may not wait any more.
+    /// Answers the caller, which may have stopped waiting.
     pub(crate) fn answer(self, answer: Result<(), Error>) {
         let _ = self.reply.send(answer);
     }
 
-    /// About how many bytes are to be sent.
+    /// The approximate size in bytes.
     fn size(&self) -> usize {
         let entries = self.batch.entries.iter().map(|entry| entry.data.len());
         let values = self.batch.values.iter().map(|(_, text)| text.len());
@@ -56,14 +56,14 @@ impl QueuedAppend {
     }
 }
 
-/// Sends batches of appends to a store.
+/// Sends groups of appends to a store.
 pub(crate) trait SendBatch: Clone + Send + Sync + 'static {
-    /// Sends these, in their order where they are of one session, and answers each.
+    /// Sends these appends and answers each. Appends of one session are done in order.
     fn send(&self, appends: Vec<QueuedAppend>) -> impl Future<Output = ()> + Send;
 }
 
 impl AppendBatcher {
-    /// Starts the tasks that send, which end with `tasks`.
+    /// Starts the tasks that send. They end when `tasks` is dropped.
     pub(crate) fn start(tasks: &mut JoinSet<()>, supervisor: &Supervisor, sender: impl SendBatch) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
@@ -74,16 +74,16 @@ impl AppendBatcher {
         Self(queue)
     }
 
-    /// Appends a batch, maybe together with others, and answers when that is committed.
+    /// Appends a batch, possibly together with others, and answers after the commit.
     pub(crate) async fn append(&self, batch: Append) -> Result<(), Error> {
-        let gone = || Error::failed(DOING, io::Error::other("the tasks that send have ended"));
+        let gone = || Error::failed(DOING, io::Error::other("the task that sends appends has ended"));
         let (reply, answer) = oneshot::channel();
         self.0.send(QueuedAppend { batch, reply }).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
 
-/// Sends batches until the queue is closed.
+/// Sends groups until the queue is closed.
 async fn run(sender: impl SendBatch, waiting: Arc<Mutex<mpsc::Receiver<QueuedAppend>>>) {
     loop {
         let appends = next(&mut *waiting.lock().await).await;
@@ -94,16 +94,16 @@ async fn run(sender: impl SendBatch, waiting: Arc<Mutex<mpsc::Receiver<QueuedApp
     }
 }
 
-/// Waits for an append and takes all that wait, as far as one batch should carry them.
+/// Waits for an append, and takes those that wait behind it, as far as they fit into a group.
 async fn next(waiting: &mut mpsc::Receiver<QueuedAppend>) -> Vec<QueuedAppend> {
     let mut appends = Vec::new();
     waiting.recv_many(&mut appends, 1).await;
-    for _ in 0..TURNS {
+    for _ in 0..YIELDS {
         tokio::task::yield_now().await;
     }
     let mut size: usize = appends.iter().map(QueuedAppend::size).sum();
     while appends.len() < GROUP
-        && size < LARGE
+        && size < GROUP_BYTES
         && let Ok(append) = waiting.try_recv()
     {
         size += append.size();

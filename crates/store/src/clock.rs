@@ -1,4 +1,4 @@
-//! What time it is: asked of the machine, or said by a test.
+//! Clocks: that of the machine, that of a server, and one that a test sets.
 
 use std::{
     fmt,
@@ -11,13 +11,13 @@ use std::{
 
 use callboard_core::time::Timestamp;
 
-/// Says what time it is. Expiry goes by it, and nothing else does.
+/// Gives the time by which sessions expire. Nothing else depends on it.
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> Timestamp;
 
-    /// Whether it stands for the clock of the system. Where a store has a server with a clock of its own, that one
-    /// counts then, so that all who use the server go by the same.
+    /// Whether this is the clock of the system. Then a store on a database server uses the clock of that server instead,
+    /// so that all its users agree on the time.
     fn is_system(&self) -> bool {
         false
     }
@@ -38,52 +38,52 @@ impl Clock for SystemClock {
     }
 }
 
-/// For how long a server's time is trusted without asking it again.
-const TRUSTED: Duration = Duration::from_secs(1);
+/// How long an answer of the server is used.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The time of a server, which is asked for it once a second at most: what has passed here since is added.
+/// The time of a server. The server is asked at most once a second; in between, the time passed since is added.
 #[derive(Debug, Default)]
 pub(crate) struct ServerTime(Mutex<Option<(Timestamp, Instant)>>);
 
 impl ServerTime {
     /// The time now; `ask` asks the server.
     pub(crate) async fn now<E>(&self, ask: impl Future<Output = Result<Timestamp, E>>) -> Result<Timestamp, E> {
-        if let Some(now) = self.known() {
+        if let Some(now) = self.estimate() {
             return Ok(now);
         }
         let now = ask.await?;
-        *self.told() = Some((now, Instant::now()));
+        *self.last_answer() = Some((now, Instant::now()));
         Ok(now)
     }
 
-    fn known(&self) -> Option<Timestamp> {
-        let (told, at) = (*self.told())?;
+    fn estimate(&self) -> Option<Timestamp> {
+        let (answer, at) = (*self.last_answer())?;
         let passed = at.elapsed();
         let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
-        (passed < TRUSTED).then(|| Timestamp::nearest(told.as_millis().saturating_add(millis)))
+        (passed < MAX_AGE).then(|| Timestamp::nearest(answer.as_millis().saturating_add(millis)))
     }
 
-    fn told(&self) -> MutexGuard<'_, Option<(Timestamp, Instant)>> {
+    fn last_answer(&self) -> MutexGuard<'_, Option<(Timestamp, Instant)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A clock that stands still until it is moved. Its clones show the same time.
+/// A clock that stands still until it is set. Its clones share the time.
 #[derive(Clone, Debug)]
 pub struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {
-    /// A clock that stands at `now`.
+    /// Creates a clock that shows `now`.
     pub fn new(now: Timestamp) -> Self {
         Self(Arc::new(AtomicI64::new(now.as_millis())))
     }
 
-    /// Moves it to `now`, which may be earlier.
+    /// Sets it to `now`, which may be earlier.
     pub fn set(&self, now: Timestamp) {
         self.0.store(now.as_millis(), Ordering::SeqCst);
     }
 
-    /// Moves it on by `seconds`.
+    /// Moves it forward by `seconds`.
     pub fn advance_seconds(&self, seconds: i64) {
         self.set(self.now().plus_seconds(seconds));
     }

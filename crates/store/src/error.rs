@@ -1,4 +1,4 @@
-//! What can go wrong, in words.
+//! The errors of stores.
 
 use std::sync::Arc;
 
@@ -6,58 +6,58 @@ use callboard_core::id::Seq;
 
 use crate::Row;
 
-/// Why a store did not do what it was asked.
+/// Why a call of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The journal does not end where the batch expected it to.
+    /// The head of the journal is not the one that the batch expects.
     #[error("the journal has moved on: its head is {}", found.map_or(Seq::ZERO, |row| row.head.seq))]
     Conflict {
-        /// What is there instead; `None` where there is no such session.
+        /// The row of the session; `None` if there is no such session.
         found: Option<Row>,
     },
-    /// A key of the batch was claimed before.
+    /// Another entry has claimed a key of the batch.
     #[error("the key {key:?} was claimed by entry {seq}")]
     KeyTaken {
         /// The key.
         key: Arc<str>,
-        /// The entry that claimed it: one of the journal, or an earlier one of the same batch.
+        /// The entry that claimed it: one in the journal, or an earlier one in the same batch.
         seq: Seq,
     },
-    /// A batch is empty or not numbered on from its expected head: a mistake of whoever made it.
+    /// The batch is empty, or its numbers do not continue its expected head: a mistake of the caller.
     #[error("a batch on top of entry {expected} must go on with entry {}, not with {}", expected.next(), NumberOrNothing(*found))]
     Misnumbered {
         /// The number of the expected head.
         expected: Seq,
-        /// The first number that is wrong; `None` where there is no entry at all.
+        /// The first wrong number; `None` if the batch has no entry.
         found: Option<Seq>,
     },
-    /// What was asked for is no store, or none that can be used.
+    /// The URL names no store, or a store that cannot be used.
     #[error("cannot open {what}: {why}")]
     CannotOpen {
-        /// What was to be opened.
+        /// The store.
         what: String,
-        /// What is wrong with it, and what would do.
+        /// What is wrong with it, and what to do.
         why: String,
-        /// What the system said, where it said something.
+        /// The error of the system, if there was one.
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The data was written by a newer version of this program.
     #[error("{what} has format {found}, and this version reads up to {known}: use the newer version that wrote it")]
     WrittenByNewer {
-        /// What was opened.
+        /// The store.
         what: String,
         /// Its format.
         found: i64,
-        /// The newest format that is known here.
+        /// The newest format that this version reads.
         known: i64,
     },
-    /// There is no room for what was to be written. Nothing of it was.
+    /// There is no space left. Nothing was written.
     #[error("no space left while {doing}: free some, then try again; nothing was written")]
     Full {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
     },
-    /// What the store gave back is not what was written.
+    /// Stored data cannot be read back.
     #[error("{what} is damaged: {detail}; run `callboard doctor`")]
     Damaged {
         /// What is damaged.
@@ -65,20 +65,19 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
-    /// The store could not do it now. Whether it was done is unknown for an append, which can be asked about by its
-    /// head.
+    /// The operation failed, and may work later. An append may have been done or not: compare the head.
     #[error("the store failed while {doing}")]
     Failed {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// What the store said.
+        /// The error of the store.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// A stable name of this kind of error, for programs.
+    /// The stable name of this error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Conflict { .. } => "conflict",
@@ -105,7 +104,7 @@ impl Error {
     }
 }
 
-/// The words for what stands where another number was expected.
+/// Displays a number, or `nothing`.
 struct NumberOrNothing(Option<Seq>);
 
 impl std::fmt::Display for NumberOrNothing {

@@ -1,8 +1,8 @@
-//! Where journals are kept.
+//! Stores for journals.
 //!
-//! A [`Store`] appends to, reads, watches and expires journals; it knows nothing of what they say. [`open`] makes one
-//! from a URL. Every store passes the same suite, the module `conformance` (a feature), with [`MemoryStore`] as its
-//! oracle.
+//! A [`Store`] appends to, reads, watches and expires journals. It does not know what entries mean. [`open`] opens the
+//! store that a URL names. Every store passes the same test suite, the module `conformance` (a feature), and must behave
+//! as [`MemoryStore`] does.
 //!
 //! ```
 //! use callboard_store::{Settings, Store as _, open};
@@ -34,4 +34,4 @@ pub use postgres::PostgresStore;
 pub use redis::RedisStore;
 pub use settings::{Settings, open};
 pub use sqlite::SqliteStore;
-pub use store::{Append, Durability, JournalKind, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work};
+pub use store::{Append, Durability, JournalKind, Lease, LeaseChange, Order, Query, Row, Snapshot, Store, TimeQuery};

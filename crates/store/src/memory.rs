@@ -1,4 +1,4 @@
-//! Journals in memory: for tests, for work that need not last, and as the oracle that other stores are held against.
+//! Journals in memory: for tests, for sessions that need not last, and as the reference for all other stores.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -15,10 +15,11 @@ use callboard_core::{
 use tokio::sync::broadcast;
 
 use crate::{
-    Append, Clock, Durability, Error, JournalKind, Lease, Order, Query, Row, Snapshot, Store, TimeQuery, Work, store,
+    Append, Clock, Durability, Error, JournalKind, Lease, LeaseChange, Order, Query, Row, Snapshot, Store, TimeQuery,
+    store,
 };
 
-/// Keeps journals as long as the process lives.
+/// Keeps journals in memory. They are lost when the process ends.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
@@ -26,12 +27,12 @@ pub struct MemoryStore {
     changed: broadcast::Sender<SessionId>,
 }
 
-/// All there is of one session.
+/// All data of one session.
 #[derive(Debug)]
 struct Journal {
     kind: JournalKind,
     row: Row,
-    /// Who has the lease on it, and until when.
+    /// The holder of the lease, and when the lease expires.
     lease: Option<(Arc<str>, Timestamp)>,
     entries: Vec<Entry>,
     keys: HashMap<Arc<str>, Seq>,
@@ -40,7 +41,7 @@ struct Journal {
 }
 
 impl MemoryStore {
-    /// An empty store whose sessions expire by `clock`.
+    /// Creates an empty store whose sessions expire by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, journals: Mutex::default(), changed: broadcast::Sender::new(store::WATCH_CAPACITY) }
     }
@@ -49,13 +50,13 @@ impl MemoryStore {
         self.journals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `look` finds in a session that is there.
-    fn look<T>(&self, session: &SessionId, look: impl FnOnce(&mut Journal) -> T) -> Option<T> {
+    /// Calls `work` with the journal of a session; `None` if there is no such session.
+    fn with_journal<T>(&self, session: &SessionId, work: impl FnOnce(&mut Journal) -> T) -> Option<T> {
         let now = self.clock.now();
-        self.lock().get_mut(session).filter(|journal| journal.row.lives(now)).map(look)
+        self.lock().get_mut(session).filter(|journal| journal.row.lives(now)).map(work)
     }
 
-    /// The journals behind `after` that live and are among those that are wanted.
+    /// The wanted live journals after the id `after`.
     fn list(
         &self,
         after: Option<&SessionId>,
@@ -71,7 +72,7 @@ impl MemoryStore {
     }
 
     fn announce(&self, session: &SessionId) {
-        // Nobody watching is no error.
+        // Sending fails only if nobody watches.
         let _ = self.changed.send(session.clone());
     }
 }
@@ -108,12 +109,12 @@ impl Store for MemoryStore {
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        Ok(self.look(session, |journal| journal.row))
+        Ok(self.with_journal(session, |journal| journal.row))
     }
 
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
         let now = self.clock.now();
-        let touched = self.look(session, |journal| {
+        let touched = self.with_journal(session, |journal| {
             journal.row = Row { head: journal.row.head, expires_at, last_activity: now };
             journal.row
         });
@@ -122,24 +123,25 @@ impl Store for MemoryStore {
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        Ok(self.look(session, |journal| journal.read(&query)).unwrap_or_default())
+        Ok(self.with_journal(session, |journal| journal.read(&query)).unwrap_or_default())
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        Ok(self.look(session, |journal| journal.read_by_time(&query)).unwrap_or_default())
+        Ok(self.with_journal(session, |journal| journal.read_by_time(&query)).unwrap_or_default())
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        Ok(self.look(session, |journal| journal.read_each(seqs)).unwrap_or_default())
+        Ok(self.with_journal(session, |journal| journal.read_each(seqs)).unwrap_or_default())
     }
 
     async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
-        let found = self.look(session, |journal| keys.iter().map(|key| journal.keys.get(key).copied()).collect());
+        let found =
+            self.with_journal(session, |journal| keys.iter().map(|key| journal.keys.get(key).copied()).collect());
         Ok(found.unwrap_or_else(|| vec![None; keys.len()]))
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        Ok(self.look(session, |journal| journal.values.get(&hash).cloned()).flatten())
+        Ok(self.with_journal(session, |journal| journal.values.get(&hash).cloned()).flatten())
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
@@ -203,13 +205,13 @@ impl Store for MemoryStore {
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        self.look(session, |journal| journal.put_snapshot(at, state));
+        self.with_journal(session, |journal| journal.put_snapshot(at, state));
         Ok(())
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
         let newest = |journal: &mut Journal| journal.snapshots.range(..=at).next_back().map(|(_, found)| found.clone());
-        Ok(self.look(session, newest).flatten())
+        Ok(self.with_journal(session, newest).flatten())
     }
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {
@@ -217,7 +219,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// The keys that `entries` claim, unless one is taken in the journal or among themselves.
+/// The keys that `entries` claim. Refused if one is taken in the journal, or twice among them.
 fn claim(entries: &[Entry], journal: Option<&Journal>) -> Result<HashMap<Arc<str>, Seq>, Error> {
     let mut claimed = HashMap::new();
     for entry in entries {
@@ -253,9 +255,9 @@ impl Journal {
         let head = batch.entries.last().map_or(self.row.head, Entry::head);
         self.row = Row { head, expires_at: batch.expires_at, last_activity: now };
         match &batch.work {
-            Work::AsBefore => {}
-            Work::Due(lease) => self.lease = Some((lease.holder.clone(), lease.until(now))),
-            Work::Done => self.lease = None,
+            LeaseChange::Keep => {}
+            LeaseChange::Set(lease) => self.lease = Some((lease.holder.clone(), lease.until(now))),
+            LeaseChange::Remove => self.lease = None,
         }
         self.entries.extend(batch.entries.iter().cloned());
         for (hash, text) in &batch.values {

@@ -75,7 +75,7 @@ pub struct PostgresStore {
     changes: Arc<Changes>,
     dead: Arc<Notify>,
     durability: Durability,
-    remarks: Vec<String>,
+    warnings: Vec<String>,
     clock: Arc<dyn Clock>,
     time: ServerTime,
     last_activity_at_open: Option<Timestamp>,
@@ -91,7 +91,7 @@ impl PostgresStore {
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock, supervisor } = settings;
         let database = Database::new(Address::parse(url)?)?;
-        let (durability, remarks) = server::check(&database, durability).await?;
+        let (durability, warnings) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(begin(&database).await?);
@@ -105,7 +105,7 @@ impl PostgresStore {
             changes,
             dead,
             durability,
-            remarks,
+            warnings,
             clock,
             time,
             last_activity_at_open,
@@ -115,12 +115,12 @@ impl PostgresStore {
     }
 
     /// What the clock of a test says; nothing where the database knows the time.
-    fn said(&self) -> Option<i64> {
-        said(&*self.clock)
+    fn test_time(&self) -> Option<i64> {
+        test_time(&*self.clock)
     }
 }
 
-fn said(clock: &dyn Clock) -> Option<i64> {
+fn test_time(clock: &dyn Clock) -> Option<i64> {
     (!clock.is_system()).then(|| clock.now().as_millis())
 }
 
@@ -128,7 +128,7 @@ fn said(clock: &dyn Clock) -> Option<i64> {
 async fn begin(database: &Database) -> Result<Changes, Error> {
     let doing = "beginning to watch";
     let sql = "SELECT nextval('node'), pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-    let rows = database.ask(doing, sql, &[]).await?;
+    let rows = database.query(doing, sql, &[]).await?;
     let begun = rows.first().map(|row| Ok(Changes::new(get(row, 0)?, get(row, 1)?)));
     let begun = begun.unwrap_or_else(|| Err(PostgresError::Damaged("a sequence has no next number".to_owned())));
     begun.map_err(|fault| fault.during(doing, database.address()))
@@ -146,8 +146,8 @@ impl Store for PostgresStore {
         self.durability
     }
 
-    fn remarks(&self) -> Vec<String> {
-        self.remarks.clone()
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     fn last_activity_at_open(&self) -> Option<Timestamp> {
@@ -167,75 +167,75 @@ impl Store for PostgresStore {
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        sessions::row(&self.database, self.said(), session).await
+        sessions::row(&self.database, self.test_time(), session).await
     }
 
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
-        let touched = sessions::touch(&self.database, self.said(), session, expires_at).await?;
+        let touched = sessions::touch(&self.database, self.test_time(), session, expires_at).await?;
         Ok(touched.map(|(row, change)| {
-            self.changes.made(session, change);
+            self.changes.changed_here(session, change);
             row
         }))
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        read::read(&self.database, self.said(), session, &query).await
+        read::read(&self.database, self.test_time(), session, &query).await
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        read_by_time::read(&self.database, self.said(), session, &query).await
+        read_by_time::read(&self.database, self.test_time(), session, &query).await
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        read::read_each(&self.database, self.said(), session, seqs).await
+        read::read_each(&self.database, self.test_time(), session, seqs).await
     }
 
     async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
-        append::find_each(&self.database, self.said(), session, keys).await
+        append::find_each(&self.database, self.test_time(), session, keys).await
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        values::find(&self.database, self.said(), session, hash).await
+        values::find(&self.database, self.test_time(), session, hash).await
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.database, sessions::JOURNALS, self.said(), after, limit).await
+        sessions::list(&self.database, sessions::JOURNALS, self.test_time(), after, limit).await
     }
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.database, sessions::SESSIONS, self.said(), after, limit).await
+        sessions::list(&self.database, sessions::SESSIONS, self.test_time(), after, limit).await
     }
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::recent(&self.database, self.said(), limit).await
+        sessions::recent(&self.database, self.test_time(), limit).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        sessions::lease(&self.database, self.said(), lease, most).await
+        sessions::lease(&self.database, self.test_time(), lease, most).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
-        let deleted = delete::delete(&self.database, self.said(), session).await?;
+        let deleted = delete::delete(&self.database, self.test_time(), session).await?;
         if let Some(change) = deleted {
-            self.changes.made(session, change);
+            self.changes.changed_here(session, change);
         }
         self.dead.notify_one();
         Ok(deleted.is_some())
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        let swept = delete::sweep(&self.database, self.said(), limit).await?;
-        swept.iter().for_each(|(session, change)| self.changes.made(session, *change));
+        let swept = delete::sweep(&self.database, self.test_time(), limit).await?;
+        swept.iter().for_each(|(session, change)| self.changes.changed_here(session, *change));
         self.dead.notify_one();
         Ok(swept.into_iter().map(|(session, _)| session).collect())
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        snapshots::put(&self.database, self.said(), session, at, &state).await
+        snapshots::put(&self.database, self.test_time(), session, at, &state).await
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
-        snapshots::newest(&self.database, self.said(), session, at).await
+        snapshots::newest(&self.database, self.test_time(), session, at).await
     }
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {

@@ -7,11 +7,11 @@
 mod address;
 mod append;
 mod changes;
+mod client;
 mod command;
 mod entry;
 mod error;
 mod layout;
-mod link;
 mod native;
 mod read;
 mod rest;
@@ -34,10 +34,10 @@ pub(crate) use self::address::FORMS;
 use self::{
     address::Address,
     changes::Changes,
+    client::Client,
     command::Reply,
     error::RedisFailure,
-    link::Link,
-    sessions::{Sweep, expiry},
+    sessions::{SweepResult, expiry},
 };
 use crate::{
     Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
@@ -64,10 +64,10 @@ use crate::{
 /// `allow_eviction=true` (for a server that drops data when its memory is full), `token_file` (a file with the token) and
 /// `poll_ms` (how often to ask over REST what others changed, as long as somebody watches).
 pub struct RedisStore {
-    link: Arc<Link>,
+    client: Arc<Client>,
     changes: Changes,
     durability: Durability,
-    remarks: Vec<String>,
+    warnings: Vec<String>,
     last_activity_at_open: Option<Timestamp>,
     shown: String,
     batcher: AppendBatcher,
@@ -79,34 +79,34 @@ impl RedisStore {
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let address = Address::parse(url)?;
         let unusable = |fault| server::unusable(&address, fault);
-        let link = Arc::new(Link::open(&address, settings.clock).await.map_err(unusable)?);
-        let (durability, remarks) = server::check(&link, &address, settings.durability).await?;
-        server::check_format(&link, &address).await?;
-        let last_activity_at_open = sessions::last_activity(&link).await.map_err(unusable)?;
-        let changes = Changes::follow(&link, address.poll, &settings.supervisor).await.map_err(unusable)?;
+        let client = Arc::new(Client::open(&address, settings.clock).await.map_err(unusable)?);
+        let (durability, warnings) = server::check(&client, &address, settings.durability).await?;
+        server::check_format(&client, &address).await?;
+        let last_activity_at_open = sessions::last_activity(&client).await.map_err(unusable)?;
+        let changes = Changes::follow(&client, address.poll, &settings.supervisor).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
-        let batcher = AppendBatcher::start(&mut tasks, &settings.supervisor, append::Sender(link.clone()));
+        let batcher = AppendBatcher::start(&mut tasks, &settings.supervisor, append::Sender(client.clone()));
         let shown = address.shown();
-        Ok(Self { link, changes, durability, remarks, last_activity_at_open, shown, batcher, _tasks: tasks })
+        Ok(Self { client, changes, durability, warnings, last_activity_at_open, shown, batcher, _tasks: tasks })
     }
 
     /// Names the session that was changed, or notes that nobody knows whether it was.
     fn changed<T>(&self, session: &SessionId, outcome: Result<T, Error>, did: fn(&T) -> bool) -> Result<T, Error> {
         match &outcome {
             Ok(answer) if did(answer) => self.changes.announce(session),
-            Err(Error::Failed { .. } | Error::Damaged { .. }) => self.changes.doubt(session),
+            Err(Error::Failed { .. } | Error::Damaged { .. }) => self.changes.maybe_changed(session),
             Ok(_) | Err(_) => {}
         }
         outcome
     }
 
     async fn list(&self, list: &str, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.link, list, after, limit).await.map_err(|fault| fault.during("listing sessions"))
+        sessions::list(&self.client, list, after, limit).await.map_err(|fault| fault.during("listing sessions"))
     }
 
     /// What these fields of a journal have, nothing where there is no session.
     async fn fields(&self, session: &SessionId, names: Vec<String>) -> Result<Vec<Reply>, RedisFailure> {
-        self.link.run(&script::FIELDS, session, names.into_iter().map(Into::into).collect()).await?.list()
+        self.client.run(&script::FIELDS, session, names.into_iter().map(Into::into).collect()).await?.list()
     }
 }
 
@@ -116,8 +116,8 @@ impl Store for RedisStore {
         self.durability
     }
 
-    fn remarks(&self) -> Vec<String> {
-        self.remarks.clone()
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     fn last_activity_at_open(&self) -> Option<Timestamp> {
@@ -125,7 +125,7 @@ impl Store for RedisStore {
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
-        self.link.now().await.map_err(|fault| fault.during("asking for the time"))
+        self.client.now().await.map_err(|fault| fault.during("asking for the time"))
     }
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
@@ -136,21 +136,22 @@ impl Store for RedisStore {
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        let row = self.link.run(&script::ROW, session, vec![]).await.and_then(sessions::row);
+        let row = self.client.run(&script::ROW, session, vec![]).await.and_then(sessions::row);
         row.map_err(|fault| fault.during("looking for a session"))
     }
 
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
-        let row = self.link.run(&script::TOUCH, session, vec![expiry(expires_at).into()]).await.and_then(sessions::row);
+        let row =
+            self.client.run(&script::TOUCH, session, vec![expiry(expires_at).into()]).await.and_then(sessions::row);
         self.changed(session, row.map_err(|fault| fault.during("touching a session")), Option::is_some)
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        read::read(&self.link, session, &query).await.map_err(|fault| fault.during("reading entries"))
+        read::read(&self.client, session, &query).await.map_err(|fault| fault.during("reading entries"))
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        read::read_by_time(&self.link, session, &query).await.map_err(|fault| fault.during("reading entries by time"))
+        read::read_by_time(&self.client, session, &query).await.map_err(|fault| fault.during("reading entries by time"))
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
@@ -180,31 +181,31 @@ impl Store for RedisStore {
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.list(&self.link.layout.sessions, after, limit).await
+        self.list(&self.client.layout.sessions, after, limit).await
     }
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.list(&self.link.layout.listed, after, limit).await
+        self.list(&self.client.layout.listed, after, limit).await
     }
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::recent(&self.link, limit).await.map_err(|fault| fault.during("listing sessions"))
+        sessions::recent(&self.client, limit).await.map_err(|fault| fault.during("listing sessions"))
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        sessions::lease(&self.link, lease, most).await.map_err(|fault| fault.during("taking leases"))
+        sessions::lease(&self.client, lease, most).await.map_err(|fault| fault.during("taking leases"))
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
-        let gone = self.link.run(&script::DELETE, session, vec![]).await.and_then(Reply::number);
+        let gone = self.client.run(&script::DELETE, session, vec![]).await.and_then(Reply::number);
         let gone = gone.map(|gone| gone == 1).map_err(|fault| fault.during("deleting a session"));
         self.changed(session, gone, |gone| *gone)
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        let Sweep { gone, in_doubt, fault } = sessions::sweep(&self.link, limit).await;
+        let SweepResult { gone, uncertain, fault } = sessions::sweep(&self.client, limit).await;
         gone.iter().for_each(|id| self.changes.announce(id));
-        in_doubt.iter().for_each(|id| self.changes.doubt(id));
+        uncertain.iter().for_each(|id| self.changes.maybe_changed(id));
         match fault {
             Some(fault) if gone.is_empty() => Err(fault.during("sweeping")),
             Some(_) | None => Ok(gone),
@@ -212,11 +213,11 @@ impl Store for RedisStore {
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        snapshots::put(&self.link, session, at, &state).await.map_err(|fault| fault.during("keeping a snapshot"))
+        snapshots::put(&self.client, session, at, &state).await.map_err(|fault| fault.during("keeping a snapshot"))
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
-        snapshots::newest(&self.link, session, at).await.map_err(|fault| fault.during("reading a snapshot"))
+        snapshots::newest(&self.client, session, at).await.map_err(|fault| fault.during("reading a snapshot"))
     }
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {

@@ -1,4 +1,4 @@
-//! Which store: by its URL, and what all of them can be told.
+//! Opening a store by its URL.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use callboard_tasks::Supervisor;
 
 use crate::{Clock, Durability, Error, MemoryStore, PostgresStore, RedisStore, SqliteStore, Store, SystemClock, redis};
 
-/// What a store is told when it is opened.
+/// The settings with which a store is opened.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What an acknowledged append must have survived, at least. A store that cannot promise it is not opened, but for
-    /// the one in memory, which promises nothing. What is promised is [`Store::durability`].
+    /// The least durability. A store with less is not opened, except the one in memory. [`Store::durability`] says what
+    /// the opened store has.
     pub durability: Durability,
-    /// The clock that decides about expiry.
+    /// The clock by which sessions expire.
     pub clock: Arc<dyn Clock>,
-    /// Watches over the tasks and threads of the store.
+    /// Supervises the tasks and threads of the store.
     pub supervisor: Supervisor,
 }
 
@@ -24,10 +24,10 @@ impl Default for Settings {
     }
 }
 
-/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, one in Postgres, see [`PostgresStore`], or in Redis, see
-/// [`RedisStore`].
+/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, a URL of Postgres (see [`PostgresStore`]) or of Redis (see
+/// [`RedisStore`]).
 ///
-/// The path is taken as it is written, relative to the working directory where it does not begin with `/`.
+/// The path is used as it is written. It is relative to the working directory unless it begins with `/`.
 pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
     match parse(url)? {
         StoreUrl::Memory => Ok(Arc::new(MemoryStore::new(settings.clock))),
@@ -42,7 +42,7 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
     }
 }
 
-/// Where journals are, as a URL says it.
+/// The store that a URL names.
 #[derive(Debug, PartialEq, Eq)]
 enum StoreUrl<'a> {
     Memory,
@@ -51,18 +51,18 @@ enum StoreUrl<'a> {
     Redis(&'a str),
 }
 
-/// The forms of URLs, but for those of Redis.
+/// The forms of URLs, except those of Redis.
 const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE";
 
 fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
-    // What follows the scheme may hold a password and is not repeated.
+    // The rest of the URL may contain a password, so errors do not repeat it.
     let refuse = |what: &str, why: &str| Err(Error::cannot_open(format!("the store {what:?}"), why));
     match url.split_once(':') {
         Some(("memory", "")) => Ok(StoreUrl::Memory),
         Some(("memory", _)) => refuse("memory:…", "nothing may follow `memory:`"),
         Some(("sqlite", "")) => refuse(url, "the path is missing: write sqlite:PATH, for instance sqlite:callboard.db"),
         Some(("sqlite", path)) if path.contains('?') => {
-            refuse(url, "a path of SQLite takes no options behind `?`: use another file for another namespace")
+            refuse(url, "a path of SQLite has no options after `?`: use another file for another namespace")
         }
         Some(("sqlite", path)) => Ok(StoreUrl::Sqlite(path.strip_prefix("//").unwrap_or(path))),
         Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(StoreUrl::Postgres(url)),
@@ -97,7 +97,7 @@ mod tests {
         );
         assert_eq!(
             why("sqlite:x.db?namespace=a"),
-            "cannot open the store \"sqlite:x.db?namespace=a\": a path of SQLite takes no options behind `?`: \
+            "cannot open the store \"sqlite:x.db?namespace=a\": a path of SQLite has no options after `?`: \
              use another file for another namespace"
         );
         assert!(why("sqlite:").contains("the path is missing"));

@@ -1,4 +1,4 @@
-//! The trait of stores, and what its calls take and give.
+//! The trait `Store`, and the types of its calls.
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
@@ -14,169 +14,169 @@ use crate::Error;
 
 /// Keeps journals.
 ///
-/// A session whose `expires_at` is not later than [`now`](Self::now) is gone: every call answers as if it had never
-/// been, whether or not [`sweep`](Self::sweep) has removed it yet, and an append that makes it begins with nothing of
-/// it.
+/// A session whose `expires_at` is not later than [`now`](Self::now) is gone, even if [`sweep`](Self::sweep) has not
+/// removed it yet: every call answers as if it had never existed, and a session that is created under its id starts
+/// empty.
 ///
-/// An error is never an answer: what could not be found out is an [`Error`], never "not there".
+/// A failure is always an [`Error`]. A call never answers "not found" because it could not look.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// What an acknowledged append has survived.
+    /// What an acknowledged append survives.
     fn durability(&self) -> Durability;
 
-    /// What whoever runs it should know: settings with which it keeps less than it could, and what to do.
-    fn remarks(&self) -> Vec<String> {
+    /// Warnings for the operator: settings of the server that put data at risk, and how to change them.
+    fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The newest `last_activity` of all journals when this handle was opened, also of those that had expired and were not
-    /// swept yet; nothing where there was none. A clock that is far ahead of it may be wrong.
+    /// The newest `last_activity` of all journals when this handle was opened, including expired ones that were not swept
+    /// yet. `None` if the store was empty. A clock that is far ahead of this time may be wrong.
     fn last_activity_at_open(&self) -> Option<Timestamp> {
         None
     }
 
-    /// The time by the clock that decides about expiry.
+    /// The time of the clock by which sessions expire.
     async fn now(&self) -> Result<Timestamp, Error>;
 
-    /// Appends a batch, whole or not at all, and answers once it is as durable as [`durability`](Self::durability)
-    /// says.
+    /// Appends a batch, completely or not at all. Answers when it is as durable as [`durability`](Self::durability) says.
     ///
-    /// In this order it looks whether the entries are numbered on from `expected` ([`Error::Misnumbered`]; tags are
-    /// taken as they are), compares the number and the tag of the head with `expected` ([`Error::Conflict`]), and every
-    /// key of every entry with the keys of the journal and of the batch ([`Error::KeyTaken`], with the first that is).
+    /// It checks in this order: the entries are numbered on from `expected`, else [`Error::Misnumbered`] (tags are not
+    /// checked); the number and the tag of the head equal `expected`, else [`Error::Conflict`]; no key of the batch is
+    /// claimed in the journal or twice in the batch, else [`Error::KeyTaken`] with the first such key.
     ///
-    /// A call that is dropped before it has answered may have appended or not.
+    /// If the call is dropped before it answers, the batch may have been appended or not.
     async fn append(&self, batch: Append) -> Result<(), Error>;
 
-    /// What is known of a session.
+    /// The row of a session; `None` if there is no such session.
     ///
-    /// To ask is cheap where the data is on this machine: [`SqliteStore`](crate::SqliteStore) remembers rows, asks the file
-    /// whether anybody has written to it since, and needs neither a thread nor a query where nobody has.
+    /// This is cheap in [`SqliteStore`](crate::SqliteStore): it caches rows and checks whether the file has changed since,
+    /// which needs neither a thread nor a query.
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error>;
 
-    /// Notes that a session is in use until `expires_at` (`None` is never) and says what is known of it then. Writes no
-    /// entry. It sets what it is given, also an earlier time: the rules of expiry are not the store's.
+    /// Sets when a session expires (`None` is never) and its last activity, and returns its new row. Writes no entry. An
+    /// earlier time than before is accepted: the rules of expiry are the caller's.
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error>;
 
-    /// Reads the entries that `query` asks for. A session that is not there has none.
+    /// Reads the entries that `query` asks for: none if there is no such session.
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error>;
 
-    /// Reads the entries that `query` asks for by their own time.
+    /// Reads the entries that `query` asks for, in the order of their own time.
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error>;
 
-    /// Reads the entries with these numbers, in the order of their numbers and each once. A number that the journal does
-    /// not have is left out.
+    /// Reads the entries with these numbers, each once, in the order of their numbers. Numbers that the journal does not
+    /// have are left out.
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error>;
 
-    /// Which entry claimed `key`.
+    /// The entry that claimed `key`.
     async fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, Error> {
         let found = self.find_each(session, &[key.into()]).await?;
         Ok(found.into_iter().next().flatten())
     }
 
-    /// Which entries claimed `keys`: one answer for each key, in their order.
+    /// The entries that claimed `keys`: one answer for each key, in the order of `keys`.
     async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error>;
 
     /// The text with this hash that was stored beside the journal.
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error>;
 
-    /// All journals behind `after`, of sessions and of requests, in the order of the bytes of their ids, at most `limit`.
+    /// At most `limit` journals of sessions and requests after the id `after`, in the byte order of their ids.
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
 
-    /// The sessions behind `after`, in the order of the bytes of their ids, at most `limit`. However many journals of
-    /// requests there are, none is read for that.
+    /// At most `limit` sessions after the id `after`, in the byte order of their ids. Journals of requests are not read
+    /// for this, however many there are.
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
 
-    /// The sessions with the newest `last_activity`, the newest first, at most `limit`. Of those with the same one any may
-    /// come first. A store that others than tests use reads no more rows for that than it gives.
+    /// At most `limit` sessions, the one with the newest `last_activity` first. Sessions with the same time come in any
+    /// order. Every store but the one in memory reads only the rows that it returns.
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
 
-    /// Renews the leases of `lease.holder`, gives it up to `most` of those that have run out, the first to have run out
-    /// first, and names the sessions of all that it has then, in the order of their ids. From now on each lasts as long
-    /// as `lease.lasts`; where that is nothing, the holder lets go of all that it has, and others may have them at once.
+    /// Renews the leases of `lease.holder`, gives it up to `most` leases that have expired (the first to expire first),
+    /// and returns the sessions of all leases that it then has, in the order of their ids. Each of them lasts for
+    /// `lease.lasts` from now on. If `lease.lasts` is zero, the holder releases all its leases, and others can take them
+    /// at once.
     ///
-    /// Who had a lease and lost it is not told: it is for the journal to refuse what comes too late. A session that has
-    /// expired has no lease. The calls of several holders at once are as if one came after the other; a lease whose
-    /// session is being written to at this moment may be renewed or taken by the next call only.
+    /// A holder is not told that it lost a lease: the journal refuses changes that come too late. An expired session has
+    /// no lease. Calls of several holders at the same time act as if one came after the other. A lease whose session is
+    /// being written to at this moment may have to wait for the next call.
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error>;
 
-    /// Deletes all there is of a session and says whether there was one.
+    /// Deletes a session and all its data. Returns whether there was one.
     async fn delete(&self, session: &SessionId) -> Result<bool, Error>;
 
-    /// Deletes at most `limit` sessions that have expired and names them: in the order in which they expired, then by
-    /// id. A touch that comes before wins.
+    /// Deletes at most `limit` expired sessions, the first to expire first (then by id), and returns their ids. A session
+    /// that is touched before it is deleted stays.
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error>;
 
-    /// Keeps a snapshot of what a journal folds to at `at`, in the place of the one that was there for this entry. It
-    /// may be dropped at any time, but the newest two are kept as long as there is room. One whose head is not in the
-    /// journal (any more) is not kept: it is of another session that had this id.
+    /// Stores a snapshot of the state at `at`, and replaces the snapshot of this entry if there is one. Snapshots may be
+    /// dropped at any time, but the newest two are kept as long as there is room. A snapshot whose head is not in the
+    /// journal is not stored: it belongs to a deleted session that had the same id.
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error>;
 
-    /// The newest snapshot that is not later than `at`, with the head that it was made for.
+    /// The newest snapshot up to `at`, with its head.
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error>;
 
-    /// Names each session in which something was appended, touched or deleted (also by a sweep) from now on, by this
-    /// store or by another one on the same data. It may name a session too often, and after
-    /// [`RecvError::Lagged`](broadcast::error::RecvError) any session may have changed. What this store did is
-    /// named before the call answers; what others did soon after.
+    /// Announces the id of each session that is appended to, touched or deleted (also by a sweep) from now on, by this
+    /// store or by another one on the same data. An id may come more often than the session changes. After
+    /// [`RecvError::Lagged`](broadcast::error::RecvError) any session may have changed. Changes by this store are
+    /// announced before the call answers, changes by others soon after.
     fn watch(&self) -> broadcast::Receiver<SessionId>;
 }
 
-/// A batch of entries of one session that is appended whole or not at all.
+/// A batch of entries of one session, which is appended completely or not at all.
 #[derive(Clone, Debug)]
 pub struct Append {
     /// The session.
     pub session: SessionId,
-    /// What the journal is of: the same in all its batches.
+    /// Whose journal it is: the same in all batches of a journal.
     pub kind: JournalKind,
-    /// The head that the batch was decided on. [`Head::default`] makes the session, which must not exist.
+    /// The head for which the batch was decided. [`Head::default`] creates the session, which must not exist yet.
     pub expected: Head,
     /// The entries, at least one, numbered and tagged on from `expected`.
     pub entries: Vec<Entry>,
-    /// Texts too large for entries, with their hashes. One that is there already is not stored twice.
+    /// Texts too large for entries, with their hashes. A text that the session has already is not stored twice.
     pub values: Vec<(Hash, Arc<str>)>,
-    /// When the session expires from now on; `None` is never.
+    /// When the session expires; `None` is never.
     pub expires_at: Option<Timestamp>,
-    /// What becomes of the lease on the session with this batch.
-    pub work: Work,
+    /// What this batch does to the lease on the session.
+    pub work: LeaseChange,
 }
 
-/// What a journal is of.
+/// Whose journal it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JournalKind {
-    /// A session.
+    /// The journal of a session.
     #[default]
     Session,
-    /// A request under an idempotency key, which is no session and is not listed as one.
+    /// The record of a request with an idempotency key. It is not listed as a session.
     Request,
 }
 
-/// Whether there is something to do in a session by itself, a run that goes on, and who does it. A session in which
-/// there is has a lease, in the same transaction in which that begins, so that none is forgotten.
+/// What a batch does to the lease on its session. A session in which a run is going on has a lease: it is set in the
+/// transaction in which the run begins, so no run is forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Work {
-    /// As before the batch.
+pub enum LeaseChange {
+    /// The lease stays as it is.
     #[default]
-    AsBefore,
-    /// There is, and whoever has this lease does it from now on, whoever did before.
-    Due(Lease),
-    /// There is nothing (any more).
-    Done,
+    Keep,
+    /// The session gets this lease, whether or not it had one.
+    Set(Lease),
+    /// The session has no lease any more.
+    Remove,
 }
 
-/// That the work in a session is somebody's, and for how long nobody else takes it. By the clock of the store.
+/// Says which server drives the run of a session, and for how long no other takes it over. The clock of the store counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Whose; no two that live at the same time have one name.
+    /// Who holds it: unique among live servers.
     pub holder: Arc<str>,
-    /// For how long from now on.
+    /// How long it lasts from now on.
     pub lasts: Duration,
 }
 
-/// What a store knows of a session without looking into its entries.
+/// What a store knows of a session without reading its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where its journal ends.
+    /// The end of its journal.
     pub head: Head,
     /// When it expires; `None` is never.
     pub expires_at: Option<Timestamp>,
@@ -184,10 +184,10 @@ pub struct Row {
     pub last_activity: Timestamp,
 }
 
-/// What a journal folds to, in bytes that mean something to whoever made it, and the head that it was made for.
+/// The state at a head, in bytes that only the caller understands.
 pub type Snapshot = (Head, Arc<[u8]>);
 
-/// Which way a page is read.
+/// The direction in which a page is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The oldest entry first.
@@ -196,23 +196,22 @@ pub enum Order {
     Backward,
 }
 
-/// Which entries of a journal are wanted. An empty list of types or subjects means any; who is in a list twice counts
-/// once.
+/// Which entries of a journal to read.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// Only entries with these numbers, `start` included, `end` not.
     pub seqs: Range<Seq>,
-    /// Only entries of these types.
+    /// Only entries of these types; empty for any type.
     pub types: Vec<Arc<str>>,
-    /// Only entries about these subjects.
+    /// Only entries about these subjects; empty for any subject.
     pub subjects: Vec<Arc<str>>,
     /// Which end of the range comes first.
     pub order: Order,
-    /// How many entries at most.
+    /// The most entries to return.
     pub limit: usize,
 }
 
-/// Which entries of one subject are wanted in the order of (`time`, `seq`). Entries without a time are not among them.
+/// Which entries about one subject to read, in the order of (`time`, `seq`). Entries without a time are left out.
 #[derive(Clone, Debug)]
 pub struct TimeQuery {
     /// Only entries about this subject.
@@ -223,20 +222,20 @@ pub struct TimeQuery {
     pub after: Option<Timestamp>,
     /// Only entries with an earlier time than this.
     pub before: Option<Timestamp>,
-    /// Only entries that come, in `order`, behind this place: where the last page ended.
+    /// Only entries after this position in `order`: where the last page ended.
     pub from: Option<(Timestamp, Seq)>,
     /// Which end comes first.
     pub order: Order,
-    /// How many entries at most.
+    /// The most entries to return.
     pub limit: usize,
 }
 
-/// A place in the order of (time, number), as databases keep both.
+/// A position in the order of (time, number), as databases store them.
 pub(crate) type TimePosition = (i64, i64);
 
 impl TimeQuery {
-    /// The places between which, both excluded, the entries are. One pair of bounds instead of three conditions lets an
-    /// index begin where the page does.
+    /// The positions before the first entry and after the last one. With one pair of bounds instead of three conditions, a
+    /// read of an index starts where the page does.
     pub(crate) fn bounds(&self) -> (TimePosition, TimePosition) {
         let after = self.after.map_or((i64::MIN, 0), |time| (time.as_millis(), i64::MAX));
         let before = self.before.map_or((i64::MAX, i64::MAX), |time| (time.as_millis(), 0));
@@ -249,20 +248,20 @@ impl TimeQuery {
     }
 }
 
-/// What an acknowledged append has survived, the least first.
+/// What an acknowledged append survives; the weakest level comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// Nothing but the caller: it goes with the process, or with the server that has it in memory.
+    /// Nothing: it is lost with the process, or with the server that has it in memory.
     Process,
-    /// The end of the process by any means, `kill -9` too. A loss of power may take the last moments with it.
+    /// Any end of the process, also `kill -9`. A loss of power may lose the last moments.
     Normal,
     /// A loss of power.
     Full,
 }
 
 impl Lease {
-    /// A lease that has run out from the beginning: whoever asks first gets it.
-    pub fn of_nobody() -> Self {
+    /// A lease that nobody holds and that has expired already: the first holder that asks gets it.
+    pub fn unheld() -> Self {
         Self { holder: "".into(), lasts: Duration::ZERO }
     }
 
@@ -270,14 +269,14 @@ impl Lease {
         i64::try_from(self.lasts.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
     }
 
-    /// When it runs out where it begins at `now`.
+    /// When it expires if it begins at `now`.
     pub(crate) fn until(&self, now: Timestamp) -> Timestamp {
         Timestamp::nearest(now.as_millis().saturating_add(self.lasts_millis()))
     }
 }
 
 impl Append {
-    /// Refuses a batch that is empty or not numbered on from the head that it expects.
+    /// Refuses a batch that is empty, or whose numbers do not continue the expected head.
     pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         let expected = self.expected.seq;
         let wrong = |found| Err(Error::Misnumbered { expected, found });
@@ -296,13 +295,13 @@ impl Append {
 }
 
 impl Row {
-    /// Whether its session is still there at `now`.
+    /// Whether its session has not expired at `now`.
     pub(crate) fn lives(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|at| at > now)
     }
 }
 
-/// How many names of changed sessions wait for a watcher that is slow, before it is told that it lags.
+/// How many ids of changed sessions wait for a slow watcher before it is told that it lags.
 pub(crate) const WATCH_CAPACITY: usize = 1024;
 
 /// How many snapshots of a session are kept.

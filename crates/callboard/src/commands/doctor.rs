@@ -78,7 +78,7 @@ async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
     };
     let promise = durability(store.durability());
     findings.push(Finding::good("store", format!("{}; {promise}", config::shown(url))));
-    findings.extend(store.remarks().into_iter().map(|remark| Finding::good("mind", remark)));
+    findings.extend(store.warnings().into_iter().map(|remark| Finding::good("mind", remark)));
     sessions(&store, findings).await;
 }
 

@@ -112,7 +112,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let board = Board::new(store.clone(), board_settings(&args, ttl, &node, supervisor));
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
-    store.remarks().iter().for_each(|remark| output.note(format!("note: {remark}")));
+    store.warnings().iter().for_each(|remark| output.note(format!("note: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
         // A second signal does not wait for the orderly shutdown.

@@ -11,7 +11,7 @@ use callboard_core::{
     },
     session::Ttl,
 };
-use callboard_store::{Append, JournalKind, Work};
+use callboard_store::{Append, JournalKind, LeaseChange};
 use serde_json::Value;
 
 use crate::{board::Board, error::Error, journal::read, live::append::append_surely, upkeep::expiry};
@@ -103,7 +103,7 @@ impl Board {
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
         let (session, kind, entries, values) = (record.clone(), JournalKind::Request, vec![entry], Vec::new());
-        let append = Append { session, kind, expected, entries, values, expires_at, work: Work::AsBefore };
+        let append = Append { session, kind, expected, entries, values, expires_at, work: LeaseChange::Keep };
         append_surely(&**self.store(), append).await?;
         Ok(head)
     }

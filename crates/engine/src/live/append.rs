@@ -10,7 +10,7 @@ use callboard_core::{
     text::Values,
     time::Timestamp,
 };
-use callboard_store::{Append, JournalKind, Store, Work};
+use callboard_store::{Append, JournalKind, LeaseChange, Store};
 use tokio::time::Instant;
 
 use crate::{
@@ -116,9 +116,9 @@ impl Writer {
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
             expires_at: expiry::lives_until(&batch.state, now),
-            work: lease::work(&*self.state()?, &batch.state, &self.settings.lease),
+            work: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
         };
-        let begins = matches!(append.work, Work::Due(_));
+        let begins = matches!(append.work, LeaseChange::Set(_));
         self.jobs().appending = Some(Box::new(batch.state.head));
         if let Err(error) = append_surely(&*self.store, append).await {
             self.jobs().appending = None;

@@ -9,7 +9,7 @@ use callboard_core::{
     session::{NewSession, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::{Append, JournalKind, Work};
+use callboard_store::{Append, JournalKind, LeaseChange};
 
 use crate::{
     board::Board,
@@ -81,7 +81,7 @@ impl Board {
             entries,
             values: values.into_iter().collect(),
             expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
-            work: Work::AsBefore,
+            work: LeaseChange::Keep,
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await

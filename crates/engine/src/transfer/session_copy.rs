@@ -10,7 +10,7 @@ use callboard_core::{
     id::SessionId,
     state::State,
 };
-use callboard_store::{Append, JournalKind, Row, Work};
+use callboard_store::{Append, JournalKind, LeaseChange, Row};
 
 use crate::{
     board::Board,
@@ -107,7 +107,7 @@ impl<'a> SessionCopy<'a> {
             true => expiry::lives_until(self.state, now),
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
-        let (session, kind, expected, work) = (self.id.clone(), JournalKind::Session, self.head, Work::AsBefore);
+        let (session, kind, expected, work) = (self.id.clone(), JournalKind::Session, self.head, LeaseChange::Keep);
         append_surely(&**self.board.store(), Append { session, kind, expected, entries, values, expires_at, work })
             .await
     }

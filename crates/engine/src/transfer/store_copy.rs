@@ -11,7 +11,7 @@ use callboard_core::{
     id::{Seq, SessionId},
     idempotency::record::Begun,
 };
-use callboard_store::{Append, JournalKind, Order, Query, Row, Store, Work};
+use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Row, Store};
 
 use crate::{
     error::Error,
@@ -20,7 +20,7 @@ use crate::{
     texts::long_texts,
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
-        lease::work_of_nobody,
+        lease::unheld_lease,
         snapshot,
         survey::{Progress, Survey, SurveyError, survey},
     },
@@ -89,7 +89,7 @@ impl Copy<'_> {
         let there = self.to.row(self.id).await?;
         let mut head = there.map_or(Head::default(), |there| there.head);
         self.compare(row.head, head).await?;
-        let work = if head == row.head { Work::AsBefore } else { self.work(row).await? };
+        let work = if head == row.head { LeaseChange::Keep } else { self.lease_change(row).await? };
         let kind = if head == row.head { JournalKind::default() } else { self.kind().await? };
         while head.seq < row.head.seq {
             let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
@@ -127,7 +127,7 @@ impl Copy<'_> {
     }
 
     /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
-    async fn work(&self, row: Row) -> Result<Work, SurveyError> {
+    async fn lease_change(&self, row: Row) -> Result<LeaseChange, SurveyError> {
         let runs = Query {
             seqs: Seq(1)..row.head.seq.next(),
             types: vec!["run.started".into()],
@@ -136,10 +136,10 @@ impl Copy<'_> {
             limit: 1,
         };
         if self.from.read(self.id, runs).await?.is_empty() {
-            return Ok(Work::AsBefore);
+            return Ok(LeaseChange::Keep);
         }
         let loaded = snapshot::load(self.from, self.id, row.head.seq).await?;
-        Ok(loaded.map_or(Work::AsBefore, |loaded| work_of_nobody(&loaded.state)))
+        Ok(loaded.map_or(LeaseChange::Keep, |loaded| unheld_lease(&loaded.state)))
     }
 
     /// The next entries of `rest` with the long texts that they speak of.
@@ -161,7 +161,7 @@ impl Copy<'_> {
             *rest = behind;
         }
         let (session, expires_at) = (self.id.clone(), row.expires_at);
-        let (kind, work) = (JournalKind::default(), Work::default());
+        let (kind, work) = (JournalKind::default(), LeaseChange::default());
         Ok(Append { session, kind, expected, entries, values, expires_at, work })
     }
 

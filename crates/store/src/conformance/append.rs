@@ -10,7 +10,7 @@ use super::{
     journal_writer::{JournalWriter, claiming, note},
     seconds, session,
 };
-use crate::{Append, Error, JournalKind, Row, Work};
+use crate::{Append, Error, JournalKind, LeaseChange, Row};
 
 pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -41,7 +41,7 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
         entries: entries.clone(),
         values: vec![],
         expires_at: None,
-        work: Work::AsBefore,
+        work: LeaseChange::Keep,
     };
     store.append(batch).await.unwrap();
     assert_eq!(store.read(&session("s"), everything()).await.unwrap(), entries);

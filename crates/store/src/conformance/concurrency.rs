@@ -8,7 +8,7 @@ use super::{
     journal_writer::{JournalWriter, claiming, note},
     soon,
 };
-use crate::{Clock as _, Error, Lease, Store, Work};
+use crate::{Clock as _, Error, Lease, LeaseChange, Store};
 
 /// How many tasks write at once.
 const WRITERS: usize = 64;
@@ -126,7 +126,7 @@ pub async fn who_write_at_once_are_answered_each_by_itself(fixture: &impl Fixtur
     for (n, mut journal) in journals.iter().cloned().enumerate() {
         let mut batch = journal.batch([note("b"), claiming(&["k"])]);
         if n % 4 == 2 {
-            batch.work = Work::Due(lease.clone());
+            batch.work = LeaseChange::Set(lease.clone());
         }
         tasks.spawn(async move { (n, journal.append(batch).await) });
     }

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 
 use super::{everything, session};
-use crate::{Append, Error, JournalKind, Store, Work};
+use crate::{Append, Error, JournalKind, LeaseChange, Store};
 
 /// Writes to one session and remembers its head.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl JournalWriter {
             entries,
             values: vec![],
             expires_at: self.expires_at,
-            work: Work::AsBefore,
+            work: LeaseChange::Keep,
         }
     }
 

@@ -7,7 +7,7 @@ use super::{
     journal_writer::{JournalWriter, note},
     session, soon,
 };
-use crate::{Append, Lease, Store, Work};
+use crate::{Append, Lease, LeaseChange, Store};
 
 fn of(holder: &str) -> Lease {
     Lease { holder: holder.into(), lasts: Duration::from_secs(8) }
@@ -22,14 +22,14 @@ async fn leased(store: &Arc<dyn Store>, lease: &Lease, most: usize) -> Vec<Strin
 }
 
 /// Appends a note, with which `work` begins or ends.
-async fn write(journal: &mut JournalWriter, work: Work) {
+async fn write(journal: &mut JournalWriter, work: LeaseChange) {
     let batch = Append { work, ..journal.batch([note("x")]) };
     journal.append(batch).await.unwrap();
 }
 
 async fn pen_with(store: &Arc<dyn Store>, id: &str, lease: Lease) -> JournalWriter {
     let mut journal = JournalWriter::new(store, id);
-    write(&mut journal, Work::Due(lease)).await;
+    write(&mut journal, LeaseChange::Set(lease)).await;
     journal
 }
 
@@ -37,14 +37,14 @@ pub async fn a_lease_begins_and_ends_with_the_batches_that_say_so(fixture: &impl
     let store = fixture.open().await;
     let mut journal = JournalWriter::with(&store, "s", "a").await;
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0], "there is nothing to do");
-    write(&mut journal, Work::Due(of("a"))).await;
+    write(&mut journal, LeaseChange::Set(of("a"))).await;
     assert_eq!(leased(&store, &of("a"), 0).await, ["s"]);
-    write(&mut journal, Work::AsBefore).await;
+    write(&mut journal, LeaseChange::Keep).await;
     assert_eq!(leased(&store, &of("a"), 0).await, ["s"]);
-    write(&mut journal, Work::Due(of("b"))).await;
+    write(&mut journal, LeaseChange::Set(of("b"))).await;
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0], "it is another's, by a batch");
     assert_eq!(leased(&store, &of("b"), 9).await, ["s"]);
-    write(&mut journal, Work::Done).await;
+    write(&mut journal, LeaseChange::Remove).await;
     fixture.clock().advance_seconds(60);
     for holder in ["a", "b", "c"] {
         assert_eq!(leased(&store, &of(holder), 9).await, [""; 0]);
@@ -71,7 +71,7 @@ pub async fn who_lets_go_leaves_to_others_what_it_had(fixture: &impl Fixture) {
     let store = fixture.open().await;
     pen_with(&store, "s", of("a")).await;
     pen_with(&store, "t", of("b")).await;
-    pen_with(&store, "u", Lease::of_nobody()).await;
+    pen_with(&store, "u", Lease::unheld()).await;
     assert_eq!(leased(&store, &none("a"), 0).await, [""; 0]);
     assert_eq!(leased(&store, &of("a"), 0).await, [""; 0]);
     assert_eq!(leased(&store, &of("c"), 9).await, ["s", "u"]);
@@ -94,8 +94,8 @@ pub async fn a_refused_batch_leaves_the_lease_as_it_is(fixture: &impl Fixture) {
     let store = fixture.open().await;
     let mut journal = pen_with(&store, "s", of("a")).await;
     let old = JournalWriter { head: journal.head, ..journal.clone() };
-    write(&mut journal, Work::AsBefore).await;
-    for work in [Work::Done, Work::Due(of("b"))] {
+    write(&mut journal, LeaseChange::Keep).await;
+    for work in [LeaseChange::Remove, LeaseChange::Set(of("b"))] {
         old.clone().append(Append { work, ..old.batch([note("y")]) }).await.unwrap_err();
     }
     assert_eq!(leased(&store, &of("b"), 9).await, [""; 0]);
@@ -108,7 +108,7 @@ pub async fn what_is_gone_has_no_lease(fixture: &impl Fixture) {
     store.delete(&session("deleted")).await.unwrap();
     let mut journal = JournalWriter::new(&store, "expired");
     journal.expires_at = Some(super::seconds(0));
-    write(&mut journal, Work::Due(of("a"))).await;
+    write(&mut journal, LeaseChange::Set(of("a"))).await;
     assert_eq!(leased(&store, &of("a"), 9).await, [""; 0]);
     for id in ["deleted", "expired"] {
         JournalWriter::with(&store, id, "anew").await;
@@ -134,7 +134,7 @@ pub async fn of_many_who_ask_at_once_one_gets_each_lease(fixture: &impl Fixture)
     const SESSIONS: usize = 12;
     let store = fixture.open().await;
     for n in 0..SESSIONS {
-        pen_with(&store, &format!("s{n:02}"), Lease::of_nobody()).await;
+        pen_with(&store, &format!("s{n:02}"), Lease::unheld()).await;
     }
     let mut asking = JoinSet::new();
     for n in 0..6 {

@@ -53,10 +53,10 @@ impl Address {
         }
         let mut config = parse_config(base, &rest)?;
         config.ssl_mode(tls.mode());
-        let mut place = Self { config, namespace, connections, tls: tls.connector().map_err(refused)? };
-        place.check()?;
-        place.configure();
-        Ok(place)
+        let mut address = Self { config, namespace, connections, tls: tls.connector().map_err(refused)? };
+        address.check()?;
+        address.configure();
+        Ok(address)
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -175,26 +175,26 @@ mod tests {
 
     #[test]
     fn a_url_says_where_and_which_namespace() {
-        let place =
+        let address =
             Address::parse("postgres://me:se%40cret@db.example:6000/board?namespace=team_7&connections=3").unwrap();
-        assert_eq!(place.to_string(), "postgres://db.example:6000/board?namespace=team_7");
-        assert_eq!((place.connections, place.user()), (3, "me"));
-        assert_eq!(place.config.get_password(), Some(&b"se@cret"[..]));
+        assert_eq!(address.to_string(), "postgres://db.example:6000/board?namespace=team_7");
+        assert_eq!((address.connections, address.user()), (3, "me"));
+        assert_eq!(address.config.get_password(), Some(&b"se@cret"[..]));
         let plain = Address::parse("postgresql://localhost").unwrap();
         assert_eq!((plain.namespace.as_str(), plain.connections), (NAMESPACE, CONNECTIONS));
     }
 
     #[test]
     fn what_is_asked_of_a_connection_stands_before_what_must_be() {
-        let place = Address::parse("postgres://h/d?options=-c%20synchronous_commit%3Doff&namespace=n").unwrap();
-        let options = place.config.get_options().unwrap();
+        let address = Address::parse("postgres://h/d?options=-c%20synchronous_commit%3Doff&namespace=n").unwrap();
+        let options = address.config.get_options().unwrap();
         assert!(options.ends_with("-c synchronous_commit=off -c search_path=n"), "{options}");
     }
 
     #[test]
     fn no_password_is_in_what_is_shown() {
-        let place = Address::parse("postgres://me:hunter2@h/d").unwrap();
-        assert!(!format!("{place:?} {place}").contains("hunter2"));
+        let address = Address::parse("postgres://me:hunter2@h/d").unwrap();
+        assert!(!format!("{address:?} {address}").contains("hunter2"));
         for url in [
             "postgres://me:hunter2@x@h/d",
             "postgres://me:hunter2@h:port/d",

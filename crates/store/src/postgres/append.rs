@@ -14,9 +14,9 @@ use super::{
     column::{self, get, short_hash},
     database::{Database, Params},
     error::PostgresError,
-    sessions::HERE,
+    sessions::LIVE_SESSION_ID,
 };
-use crate::{Append, Error, JournalKind, Work};
+use crate::{Append, Error, JournalKind, LeaseChange};
 
 /// Appends batches.
 pub(super) const APPEND: &str =
@@ -31,30 +31,30 @@ pub(super) enum Outcome {
     /// It cannot be.
     Refused(Error),
     /// Somebody else is at its session.
-    Held,
+    Locked,
 }
 
 /// What the server does where somebody else is at a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum LockedRows {
     /// It waits.
-    Waits,
+    Wait,
     /// It leaves the batch alone.
-    Skips,
+    Skip,
 }
 
 /// Appends `batches`, each whole or not at all, in one transaction. They are of one session each, in the order of the
 /// sessions' names. Where this fails, it is unknown whether they were appended.
 pub(super) async fn append(
     database: &Database,
-    said: Option<i64>,
-    patience: Patience,
+    test_time: Option<i64>,
+    locked_rows: LockedRows,
     batches: &[&Append],
 ) -> Result<Vec<Outcome>, PostgresError> {
     let columns = Columns::of(batches);
     let params: Params<'_> = &[
-        &(patience == Patience::Waits),
-        &said,
+        &(locked_rows == LockedRows::Wait),
+        &test_time,
         &of(batches, |batch| batch.session.as_str()),
         &of(batches, |batch| column::number(batch.expected.seq)),
         &of(batches, |batch| &batch.expected.tag.0[..]),
@@ -90,7 +90,7 @@ pub(super) async fn append(
         &columns.values.texts,
         &of(batches, |batch| batch.kind == JournalKind::Request),
     ];
-    let rows = database.attempt(APPEND, params).await?;
+    let rows = database.try_query(APPEND, params).await?;
     if rows.len() != batches.len() {
         return Err(unknown());
     }
@@ -102,18 +102,18 @@ fn of<'a, T>(batches: &[&'a Append], what: impl Fn(&'a Append) -> T) -> Vec<T> {
 }
 
 /// Who has the lease from now on; nobody says that it stays.
-fn holder(work: &Work) -> Option<&str> {
+fn holder(work: &LeaseChange) -> Option<&str> {
     match work {
-        Work::AsBefore => None,
-        Work::Due(lease) => Some(&lease.holder),
-        Work::Done => Some(""),
+        LeaseChange::Keep => None,
+        LeaseChange::Set(lease) => Some(&lease.holder),
+        LeaseChange::Remove => Some(""),
     }
 }
 
-fn lasts(work: &Work) -> Option<i64> {
+fn lasts(work: &LeaseChange) -> Option<i64> {
     match work {
-        Work::Due(lease) => Some(lease.lasts_millis()),
-        Work::AsBefore | Work::Done => None,
+        LeaseChange::Set(lease) => Some(lease.lasts_millis()),
+        LeaseChange::Keep | LeaseChange::Remove => None,
     }
 }
 
@@ -125,7 +125,7 @@ fn outcome(
 ) -> Result<Outcome, PostgresError> {
     let refused = match get(row, 0)? {
         "done" => return Ok(Outcome::Done(get(row, 1)?)),
-        "held" => return Ok(Outcome::Held),
+        "held" => return Ok(Outcome::Locked),
         "conflict" => {
             let found = get::<Option<i64>>(row, 3)?.map(|_| column::row(row, 3)).transpose()?;
             Error::Conflict { found }
@@ -151,15 +151,15 @@ fn unknown() -> PostgresError {
 /// See [`Store::find_each`](crate::Store::find_each).
 pub(super) async fn find_each(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     session: &SessionId,
     keys: &[Arc<str>],
 ) -> Result<Vec<Option<Seq>>, Error> {
     let doing = "looking for keys";
     let hashes: Vec<_> = keys.iter().map(|key| short_hash(key)).collect();
     let wanted: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
-    let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {HERE} AND c.key = ANY ($3)");
-    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &wanted]).await?;
+    let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {LIVE_SESSION_ID} AND c.key = ANY ($3)");
+    let rows = database.query(doing, &sql, &[&session.as_str(), &test_time, &wanted]).await?;
     let found: Result<HashMap<&[u8], _>, PostgresError> =
         rows.iter().map(|row| Ok((get(row, 0)?, column::seq(row, 1)?))).collect();
     let found = found.map_err(|fault| fault.during(doing, database.address()))?;

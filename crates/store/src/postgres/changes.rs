@@ -33,7 +33,7 @@ pub(super) struct Changes {
     watchers: broadcast::Sender<SessionId>,
     known: Mutex<Known>,
     /// Says that there is something to tell.
-    pub(super) to_tell: Notify,
+    pub(super) to_send: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ struct Known {
     /// The sessions that were announced, with their change, as far as a look could find them again.
     announced: HashMap<SessionId, i64>,
     /// What other nodes were not told yet.
-    untold: HashMap<SessionId, i64>,
+    unsent: HashMap<SessionId, i64>,
 }
 
 impl Changes {
@@ -51,7 +51,7 @@ impl Changes {
     pub(super) fn new(node: i64, low: i64) -> Self {
         let known = Known { low, ..Known::default() };
         let watchers = broadcast::Sender::new(WATCH_CAPACITY);
-        Self { node, watchers, known: Mutex::new(known), to_tell: Notify::new() }
+        Self { node, watchers, known: Mutex::new(known), to_send: Notify::new() }
     }
 
     pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
@@ -59,17 +59,17 @@ impl Changes {
     }
 
     /// Announces a change that was made here, and has others told.
-    pub(super) fn made(&self, session: &SessionId, change: i64) {
+    pub(super) fn changed_here(&self, session: &SessionId, change: i64) {
         let mut known = self.known();
         known.announced.insert(session.clone(), change);
-        known.untold.insert(session.clone(), change);
+        known.unsent.insert(session.clone(), change);
         drop(known);
         self.announce(session);
-        self.to_tell.notify_one();
+        self.to_send.notify_one();
     }
 
     /// Announces what another node says, unless that is known.
-    pub(super) fn heard(&self, notification: &str) {
+    pub(super) fn notified(&self, notification: &str) {
         let mut words = notification.split(' ');
         if words.next().and_then(|node| node.parse().ok()) == Some(self.node) {
             return;
@@ -96,7 +96,7 @@ impl Changes {
     }
 
     /// Looks for what changed since the last look, by whomever.
-    pub(super) async fn look(&self, client: &Client) -> Result<(), Sql> {
+    pub(super) async fn look_for_changes(&self, client: &Client) -> Result<(), Sql> {
         let since = self.known().low;
         let rows = client.query(BEHIND, &[&since]).await?;
         let mut low = since;
@@ -116,11 +116,11 @@ impl Changes {
     }
 
     /// What other nodes are to be told, in pieces that fit.
-    pub(super) fn tell(&self) -> Vec<String> {
-        let untold = std::mem::take(&mut self.known().untold);
+    pub(super) fn take_notifications(&self) -> Vec<String> {
+        let unsent = std::mem::take(&mut self.known().unsent);
         let mut notifications = Vec::new();
         let mut notification = self.node.to_string();
-        for (session, change) in untold {
+        for (session, change) in unsent {
             if notification.len() > NOTIFICATION {
                 notifications.push(std::mem::replace(&mut notification, self.node.to_string()));
             }
@@ -147,12 +147,12 @@ mod tests {
     fn what_one_node_tells_another_announces_once() {
         let (here, there) = (Changes::new(1, 0), Changes::new(2, 0));
         let (mut own, mut other) = (here.watch(), there.watch());
-        here.made(&session("a:b"), 7);
+        here.changed_here(&session("a:b"), 7);
         assert_eq!(own.try_recv(), Ok(session("a:b")));
-        for notification in here.tell() {
-            here.heard(&notification);
-            there.heard(&notification);
-            there.heard(&notification);
+        for notification in here.take_notifications() {
+            here.notified(&notification);
+            there.notified(&notification);
+            there.notified(&notification);
         }
         assert_eq!(other.try_recv(), Ok(session("a:b")));
         assert!(own.try_recv().is_err() && other.try_recv().is_err());
@@ -162,11 +162,11 @@ mod tests {
     fn a_notification_is_never_too_long_and_nothing_is_left_out() {
         let (here, there) = (Changes::new(1, 0), Changes::new(2, 0));
         let ids: Vec<_> = (0..900).map(|n| session(&format!("{n:0>128}"))).collect();
-        ids.iter().for_each(|id| here.made(id, i64::MAX));
+        ids.iter().for_each(|id| here.changed_here(id, i64::MAX));
         let mut watcher = there.watch();
-        let notifications = here.tell();
+        let notifications = here.take_notifications();
         assert!(notifications.len() > 1 && notifications.iter().all(|text| text.len() < 8000));
-        notifications.iter().for_each(|text| there.heard(text));
+        notifications.iter().for_each(|text| there.notified(text));
         let mut heard: Vec<_> = std::iter::from_fn(|| watcher.try_recv().ok()).collect();
         heard.sort();
         assert_eq!(heard, ids);
@@ -176,7 +176,7 @@ mod tests {
     fn what_is_no_notification_of_ours_is_ignored() {
         let changes = Changes::new(1, 0);
         let mut watcher = changes.watch();
-        ["", "x", "2 /1", "2 a/", "2 a/b", "2 ../../1"].iter().for_each(|text| changes.heard(text));
+        ["", "x", "2 /1", "2 a/", "2 a/b", "2 ../../1"].iter().for_each(|text| changes.notified(text));
         assert!(watcher.try_recv().is_err());
     }
 }

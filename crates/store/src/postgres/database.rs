@@ -26,28 +26,28 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
-    place: Address,
+    address: Address,
 }
 
 impl Database {
     /// Connects when it is first asked something.
-    pub(super) fn new(place: Address) -> Result<Self, Error> {
+    pub(super) fn new(address: Address) -> Result<Self, Error> {
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let (config, tls) = (place.config.clone(), place.tls.clone());
+        let (config, tls) = (address.config.clone(), address.tls.clone());
         let manager = deadpool_postgres::Manager::from_config(config, tls, settings);
         let pool = Pool::builder(manager)
-            .max_size(place.connections)
+            .max_size(address.connections)
             .wait_timeout(Some(WAIT))
-            .create_timeout(Some(patience(&place.config)))
+            .create_timeout(Some(connect_timeout(&address.config)))
             .runtime(Runtime::Tokio1)
             .build()
-            .map_err(|error| Error::cannot_open(place.to_string(), error.to_string()))?;
-        Ok(Self { pool, place })
+            .map_err(|error| Error::cannot_open(address.to_string(), error.to_string()))?;
+        Ok(Self { pool, address })
     }
 
     /// Where it is.
     pub(super) fn address(&self) -> &Address {
-        &self.place
+        &self.address
     }
 
     /// A connection. One that is lost is replaced, and a server that is coming up again is waited for.
@@ -62,24 +62,30 @@ impl Database {
     }
 
     /// What a statement finds that must not be done twice. Where it fails, it is unknown whether it was done.
-    pub(super) async fn once(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
-        self.attempt(sql, params).await.map_err(|fault| fault.during(doing, &self.place))
+    pub(super) async fn execute_once(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>, Error> {
+        self.try_query(sql, params).await.map_err(|fault| fault.during(doing, &self.address))
     }
 
     /// What a statement finds that may be done twice: it is tried again where the connection was lost.
-    pub(super) async fn ask(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
-        let answer = match self.attempt(sql, params).await {
-            Err(fault) if fault.is_lost() => self.attempt(sql, params).await,
+    pub(super) async fn query(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
+        let answer = match self.try_query(sql, params).await {
+            Err(fault) if fault.is_lost() => self.try_query(sql, params).await,
             answer => answer,
         };
-        answer.map_err(|fault| fault.during(doing, &self.place))
+        answer.map_err(|fault| fault.during(doing, &self.address))
     }
 
     /// What a statement finds, tried once. Where the connection is lost, it is unknown whether it was done.
-    pub(super) async fn attempt(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
+    pub(super) async fn try_query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
         let connection = self.connection().await?;
-        let answer = in_time(async { connection.query(&connection.prepare_cached(sql).await?, params).await }).await;
-        if let Err(PostgresError::Silent) = answer {
+        let answer =
+            with_timeout(async { connection.query(&connection.prepare_cached(sql).await?, params).await }).await;
+        if let Err(PostgresError::Timeout) = answer {
             // Whoever used it next would wait as well.
             drop(Object::take(connection));
         }
@@ -94,22 +100,22 @@ impl Database {
 
 impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Database").field(&self.place).finish()
+        f.debug_tuple("Database").field(&self.address).finish()
     }
 }
 
 /// How long a connection may take to make: each host may be silent before it is connected, and after.
-fn patience(config: &Config) -> Duration {
+fn connect_timeout(config: &Config) -> Duration {
     let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX);
     config.get_connect_timeout().copied().unwrap_or(WAIT).saturating_mul(2).saturating_mul(hosts)
 }
 
 /// What Postgres answers, unless it does not.
-pub(super) async fn in_time<T>(
+pub(super) async fn with_timeout<T>(
     answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, PostgresError> {
     match timeout(ANSWER, answer).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(PostgresError::Silent),
+        Err(_) => Err(PostgresError::Timeout),
     }
 }

@@ -16,13 +16,17 @@ const SWEEP: usize = 1000;
 const RECLAIM: i32 = 500;
 
 /// See [`Store::delete`](crate::Store::delete). Answers with the change that it was, where there was a session.
-pub(super) async fn delete(database: &Database, said: Option<i64>, name: &SessionId) -> Result<Option<i64>, Error> {
+pub(super) async fn delete(
+    database: &Database,
+    test_time: Option<i64>,
+    name: &SessionId,
+) -> Result<Option<i64>, Error> {
     let doing = "deleting a session";
     let sql = "WITH gone AS (DELETE FROM session WHERE name = $1 RETURNING id, name, expires_at),
         noted AS (
             INSERT INTO dead (session, change, at, name) SELECT id, this_change(), moment(NULL), name FROM gone)
         SELECT expires_at IS NULL OR expires_at > moment($2), this_change() FROM gone";
-    let rows = database.once(doing, sql, &[&name.as_str(), &said]).await?;
+    let rows = database.execute_once(doing, sql, &[&name.as_str(), &test_time]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let answer = || Ok(get::<bool>(row, 0)?.then_some(get(row, 1)?));
     answer().map_err(|fault: PostgresError| fault.during(doing, database.address()))
@@ -31,13 +35,13 @@ pub(super) async fn delete(database: &Database, said: Option<i64>, name: &Sessio
 /// See [`Store::sweep`](crate::Store::sweep). Answers with the change that each was as well.
 pub(super) async fn sweep(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     limit: usize,
 ) -> Result<Vec<(SessionId, i64)>, Error> {
     let mut swept = Vec::new();
     while swept.len() < limit {
         let most = (limit - swept.len()).min(SWEEP);
-        match sweep_some(database, said, most).await {
+        match sweep_some(database, test_time, most).await {
             Ok(some) => {
                 let all = some.len() < most;
                 swept.extend(some);
@@ -53,10 +57,10 @@ pub(super) async fn sweep(
     Ok(swept)
 }
 
-async fn sweep_some(database: &Database, said: Option<i64>, most: usize) -> Result<Vec<(SessionId, i64)>, Error> {
+async fn sweep_some(database: &Database, test_time: Option<i64>, most: usize) -> Result<Vec<(SessionId, i64)>, Error> {
     let doing = "sweeping";
     let sql = "SELECT name, this FROM sweep($1, $2)";
-    let rows = database.once(doing, sql, &[&said, &column::limit(most)]).await?;
+    let rows = database.execute_once(doing, sql, &[&test_time, &column::limit(most)]).await?;
     let some: Result<_, PostgresError> = rows.iter().map(|row| Ok((column::parsed(row, 0)?, get(row, 1)?))).collect();
     some.map_err(|fault| fault.during(doing, database.address()))
 }
@@ -66,7 +70,7 @@ pub(super) async fn reclaim(database: &Database) -> Result<bool, Error> {
     let doing = "removing rows of deleted sessions";
     // What is removed by a transaction that a crash takes back is removed again, so nobody waits for the disk.
     let sql = "SELECT set_config('synchronous_commit', 'off', true), reclaim($1)";
-    let rows = database.ask(doing, sql, &[&RECLAIM]).await?;
+    let rows = database.query(doing, sql, &[&RECLAIM]).await?;
     let more = rows.first().map_or(Ok(false), |row| get(row, 1));
     more.map_err(|fault| fault.during(doing, database.address()))
 }

@@ -16,7 +16,7 @@ pub(super) enum PostgresError {
     /// No connection could be had.
     NoConnection(PoolError),
     /// There was no answer in time.
-    Silent,
+    Timeout,
     /// A row does not read as what was written.
     Damaged(String),
 }
@@ -45,35 +45,35 @@ impl From<PoolError> for PostgresError {
 }
 
 impl PostgresError {
-    /// The error that a caller gets, who wanted what `doing` says of `place`.
-    pub(super) fn during(&self, doing: &'static str, place: &Address) -> Error {
+    /// The error that a caller gets, who wanted what `doing` says of `address`.
+    pub(super) fn during(&self, doing: &'static str, address: &Address) -> Error {
         let error = match self {
             Self::Sql(error) => error,
-            Self::NoConnection(error) => return Error::failed(doing, no_connection(error, place)),
-            Self::Silent => {
-                let advice = format!("the server at {} did not answer in time: look at its load", place.host());
+            Self::NoConnection(error) => return Error::failed(doing, no_connection(error, address)),
+            Self::Timeout => {
+                let advice = format!("the server at {} did not answer in time: look at its load", address.host());
                 return Error::failed(doing, Advised { advice, source: None });
             }
-            Self::Damaged(detail) => return Error::damaged(place.to_string(), detail.clone()),
+            Self::Damaged(detail) => return Error::damaged(address.to_string(), detail.clone()),
         };
         match error.code() {
             Some(&SqlState::DISK_FULL) => Error::Full { doing },
             Some(&(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED)) => {
-                Error::damaged(place.to_string(), words(error))
+                Error::damaged(address.to_string(), words(error))
             }
-            _ => Error::failed(doing, Advised { advice: advice(error, place), source: Some(error.clone()) }),
+            _ => Error::failed(doing, Advised { advice: advice(error, address), source: Some(error.clone()) }),
         }
     }
 
-    /// The error of opening `place`.
-    pub(super) fn opening(self, place: &Address) -> Error {
+    /// The error of opening `address`.
+    pub(super) fn opening(self, address: &Address) -> Error {
         let (why, source) = match self {
-            Self::Sql(error) => (advice(&error, place), Some(error.into())),
-            Self::NoConnection(error) => (no_connection(&error, place), None),
-            Self::Silent => (format!("the server at {} did not answer in time", place.host()), None),
-            Self::Damaged(detail) => return Error::damaged(place.to_string(), detail),
+            Self::Sql(error) => (advice(&error, address), Some(error.into())),
+            Self::NoConnection(error) => (no_connection(&error, address), None),
+            Self::Timeout => (format!("the server at {} did not answer in time", address.host()), None),
+            Self::Damaged(detail) => return Error::damaged(address.to_string(), detail),
         };
-        Error::CannotOpen { what: place.to_string(), why, source }
+        Error::CannotOpen { what: address.to_string(), why, source }
     }
 
     /// Whether the server refused what it was told: it has done nothing of it.
@@ -106,14 +106,14 @@ fn is_io(error: &Sql) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
 }
 
-fn no_connection(error: &PoolError, place: &Address) -> String {
+fn no_connection(error: &PoolError, address: &Address) -> String {
     match error {
         PoolError::Timeout(TimeoutType::Wait) => format!(
             "all {} connections were busy for too long: let the URL say more with `connections=`, or look at the \
              server's load",
-            place.connections
+            address.connections
         ),
-        PoolError::Timeout(_) => format!("the server at {} did not answer in time: is it reachable?", place.host()),
+        PoolError::Timeout(_) => format!("the server at {} did not answer in time: is it reachable?", address.host()),
         error => error.to_string(),
     }
 }
@@ -124,8 +124,8 @@ fn words(error: &Sql) -> String {
 }
 
 /// What went wrong, and what to do.
-fn advice(error: &Sql, place: &Address) -> String {
-    let (host, said) = (place.host(), words(error));
+fn advice(error: &Sql, address: &Address) -> String {
+    let (host, said) = (address.host(), words(error));
     let Some(code) = error.code() else { return advice_of_network(error, &host) };
     match *code {
         SqlState::INVALID_AUTHORIZATION_SPECIFICATION if said.contains("no encryption") => format!(
@@ -134,10 +134,10 @@ fn advice(error: &Sql, place: &Address) -> String {
         ),
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => format!(
             "the server at {host} does not let {} in ({said}): check user and password in the URL, and pg_hba.conf",
-            place.user()
+            address.user()
         ),
         SqlState::INVALID_CATALOG_NAME => {
-            format!("there is no such database ({said}): make it with `createdb {}`", place.database())
+            format!("there is no such database ({said}): make it with `createdb {}`", address.database())
         }
         SqlState::TOO_MANY_CONNECTIONS => format!(
             "the server at {host} has no connection left ({said}): raise its max_connections, or let the URL say fewer \
@@ -149,8 +149,8 @@ fn advice(error: &Sql, place: &Address) -> String {
         }
         SqlState::INSUFFICIENT_PRIVILEGE => format!(
             "{} may not do that ({said}): GRANT CREATE ON DATABASE {} TO the user, or name its owner in the URL",
-            place.user(),
-            place.database()
+            address.user(),
+            address.database()
         ),
         SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => {
             format!("it took too long and was given up ({said}): look at the server's load and locks")
@@ -159,7 +159,7 @@ fn advice(error: &Sql, place: &Address) -> String {
             format!("the server at {host} ended the connection ({said}); whether it was done is unknown")
         }
         SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_FUNCTION | SqlState::INVALID_SCHEMA_NAME => {
-            format!("the namespace {} is not what it was when it was opened ({said}): open it again", place.namespace)
+            format!("the namespace {} is not what it was when it was opened ({said}): open it again", address.namespace)
         }
         _ => format!("the server at {host} says: {said} ({})", code.code()),
     }

@@ -10,14 +10,14 @@ use callboard_core::{
 use super::{
     column::{self, ENTRY, short_hash},
     database::{Database, Params},
-    sessions::HERE,
+    sessions::LIVE_SESSION_ID,
 };
 use crate::{Error, Order, Query};
 
 /// See [`Store::read`](crate::Store::read).
 pub(super) async fn read(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     session: &SessionId,
     query: &Query,
 ) -> Result<Vec<Entry>, Error> {
@@ -25,7 +25,7 @@ pub(super) async fn read(
     let (name, limit) = (session.as_str(), column::limit(query.limit));
     let (types, subjects) = (hashes(&query.types), hashes(&query.subjects));
     let filter = Filter::of(query);
-    let mut params = vec![&name as &(dyn tokio_postgres::types::ToSql + Sync), &said, &start, &end, &limit];
+    let mut params = vec![&name as &(dyn tokio_postgres::types::ToSql + Sync), &test_time, &start, &end, &limit];
     if matches!(filter, Filter::Types | Filter::TypesAndSubjects) {
         params.push(&types);
     }
@@ -38,13 +38,14 @@ pub(super) async fn read(
 /// See [`Store::read_each`](crate::Store::read_each).
 pub(super) async fn read_each(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     session: &SessionId,
     seqs: &[Seq],
 ) -> Result<Vec<Entry>, Error> {
     let seqs: Vec<_> = seqs.iter().copied().map(column::number).collect();
-    let sql = format!("SELECT {ENTRY} FROM entry e WHERE e.session = {HERE} AND e.seq = ANY ($3) ORDER BY e.seq");
-    entries(database, "reading entries", &sql, &[&session.as_str(), &said, &seqs]).await
+    let sql =
+        format!("SELECT {ENTRY} FROM entry e WHERE e.session = {LIVE_SESSION_ID} AND e.seq = ANY ($3) ORDER BY e.seq");
+    entries(database, "reading entries", &sql, &[&session.as_str(), &test_time, &seqs]).await
 }
 
 /// The entries that a statement finds.
@@ -54,7 +55,7 @@ pub(super) async fn entries(
     sql: &str,
     params: Params<'_>,
 ) -> Result<Vec<Entry>, Error> {
-    let rows = database.ask(doing, sql, params).await?;
+    let rows = database.query(doing, sql, params).await?;
     let entries = rows.iter().map(column::entry).collect::<Result<_, _>>();
     entries.map_err(|fault| fault.during(doing, database.address()))
 }
@@ -88,7 +89,7 @@ pub(super) fn sql(filter: Filter, order: Order) -> String {
     let (wanted, about) = match filter {
         Filter::Nothing => {
             return format!(
-                "SELECT {ENTRY} FROM entry e WHERE e.session = {HERE} AND e.seq >= $3 AND e.seq < $4
+                "SELECT {ENTRY} FROM entry e WHERE e.session = {LIVE_SESSION_ID} AND e.seq >= $3 AND e.seq < $4
                  ORDER BY e.seq {order} LIMIT $5"
             );
         }
@@ -101,7 +102,7 @@ pub(super) fn sql(filter: Filter, order: Order) -> String {
         ),
     };
     format!(
-        "WITH RECURSIVE here AS MATERIALIZED (SELECT {HERE} AS id), wanted AS ({wanted}), chosen AS (
+        "WITH RECURSIVE here AS MATERIALIZED (SELECT {LIVE_SESSION_ID} AS id), wanted AS ({wanted}), chosen AS (
              SELECT place.seq FROM here, wanted w, LATERAL (
                  SELECT p.seq FROM entry p
                  WHERE p.session = here.id AND p.type = w.type {about} AND p.seq >= $3 AND p.seq < $4

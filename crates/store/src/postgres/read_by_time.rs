@@ -6,14 +6,14 @@ use super::{
     column::{self, ENTRY, short_hash},
     database::Database,
     read::{self, direction},
-    sessions::HERE,
+    sessions::LIVE_SESSION_ID,
 };
 use crate::{Error, Order, TimeQuery};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
 pub(super) async fn read(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     session: &SessionId,
     query: &TimeQuery,
 ) -> Result<Vec<Entry>, Error> {
@@ -25,7 +25,7 @@ pub(super) async fn read(
         &sql(query.order),
         &[
             &session.as_str(),
-            &said,
+            &test_time,
             &&subject[..],
             &&kind[..],
             &low.0,
@@ -41,7 +41,7 @@ pub(super) async fn read(
 pub(super) fn sql(order: Order) -> String {
     let order = direction(order);
     format!(
-        "WITH here AS MATERIALIZED (SELECT {HERE} AS id)
+        "WITH here AS MATERIALIZED (SELECT {LIVE_SESSION_ID} AS id)
          SELECT {ENTRY} FROM entry e
          WHERE e.session = (SELECT id FROM here)
              AND e.subject = (SELECT s.id FROM subject s WHERE s.session = (SELECT id FROM here) AND s.hash = $3)

@@ -5,7 +5,7 @@ use tokio_postgres::{Client, GenericClient, error::SqlState};
 use super::{
     address::Address,
     append::APPEND,
-    database::{Database, in_time},
+    database::{Database, with_timeout},
     error::PostgresError,
 };
 use crate::Error;
@@ -28,52 +28,52 @@ enum SchemaState {
 
 /// Makes the tables, or brings them up to date. Where several do so at once, one does it and the others wait.
 pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
-    let place = database.address();
-    let mut connection = database.connection().await.map_err(|fault| fault.opening(place))?;
-    let found = look(&connection, place).await.map_err(|fault| fault.opening(place))?;
-    if check(found, place)? == FORMAT {
-        return probe(&connection, place).await;
+    let address = database.address();
+    let mut connection = database.connection().await.map_err(|fault| fault.opening(address))?;
+    let found = look(&connection, address).await.map_err(|fault| fault.opening(address))?;
+    if check(found, address)? == FORMAT {
+        return probe(&connection, address).await;
     }
-    let done = in_time(bring_up(&mut connection, place)).await.map_err(|fault| fault.opening(place))?;
-    check(done, place).map(drop)
+    let done = with_timeout(bring_up(&mut connection, address)).await.map_err(|fault| fault.opening(address))?;
+    check(done, address).map(drop)
 }
 
 /// The format that was found, unless there is something that must be left alone. 0 is nothing at all.
-fn check(found: SchemaState, place: &Address) -> Result<i32, Error> {
+fn check(found: SchemaState, address: &Address) -> Result<i32, Error> {
     match found {
         SchemaState::Nothing => Ok(0),
         SchemaState::Format(format) if format > FORMAT => {
-            Err(Error::WrittenByNewer { what: place.to_string(), found: format.into(), known: FORMAT.into() })
+            Err(Error::WrittenByNewer { what: address.to_string(), found: format.into(), known: FORMAT.into() })
         }
         SchemaState::Format(format) => Ok(format),
         SchemaState::Foreign => Err(Error::cannot_open(
-            place.to_string(),
-            format!("the schema {} has tables of another program: choose another namespace", place.namespace),
+            address.to_string(),
+            format!("the schema {} has tables of another program: choose another namespace", address.namespace),
         )),
     }
 }
 
 /// Refuses tables and functions of the same format that are not those of this version.
-async fn probe(client: &Client, place: &Address) -> Result<(), Error> {
+async fn probe(client: &Client, address: &Address) -> Result<(), Error> {
     match client.prepare(APPEND).await {
         Ok(_) => Ok(()),
         Err(error) if matches!(error.code(), Some(&(SqlState::UNDEFINED_FUNCTION | SqlState::UNDEFINED_COLUMN))) => {
             let why = "it was made by a version whose functions are others than those of this one: `callboard export` \
                        its sessions with that version and import them into another namespace";
-            Err(Error::cannot_open(place.to_string(), why))
+            Err(Error::cannot_open(address.to_string(), why))
         }
-        Err(error) => Err(PostgresError::from(error).opening(place)),
+        Err(error) => Err(PostgresError::from(error).opening(address)),
     }
 }
 
-async fn look(client: &Client, place: &Address) -> Result<SchemaState, PostgresError> {
-    in_time(find(client, place)).await
+async fn look(client: &Client, address: &Address) -> Result<SchemaState, PostgresError> {
+    with_timeout(find(client, address)).await
 }
 
-async fn find(client: &impl GenericClient, place: &Address) -> Result<SchemaState, tokio_postgres::Error> {
+async fn find(client: &impl GenericClient, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let tables = "SELECT count(*), bool_or(relname = 'callboard_format') IS TRUE FROM pg_class
         WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)";
-    let tables = client.query_one(tables, &[&place.namespace]).await?;
+    let tables = client.query_one(tables, &[&address.namespace]).await?;
     Ok(match (tables.try_get::<_, i64>(0)?, tables.try_get(1)?) {
         (0, _) => SchemaState::Nothing,
         (_, false) => SchemaState::Foreign,
@@ -85,11 +85,11 @@ async fn find(client: &impl GenericClient, place: &Address) -> Result<SchemaStat
 }
 
 /// Does what is missing, in one transaction, and says what was found before.
-async fn bring_up(client: &mut Client, place: &Address) -> Result<SchemaState, tokio_postgres::Error> {
+async fn bring_up(client: &mut Client, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
     // One number for all namespaces: it is held for a moment, and rarely.
     transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('callboard migrates', 0))", &[]).await?;
-    let found = find(&transaction, place).await?;
+    let found = find(&transaction, address).await?;
     let format = match found {
         SchemaState::Nothing => 0,
         SchemaState::Format(format) => format,
@@ -97,7 +97,7 @@ async fn bring_up(client: &mut Client, place: &Address) -> Result<SchemaState, t
     };
     if format == 0 {
         let make = "CREATE TABLE callboard_format (format integer PRIMARY KEY, since timestamptz DEFAULT now())";
-        transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"; {make}", place.namespace)).await?;
+        transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"; {make}", address.namespace)).await?;
     }
     let done = usize::try_from(format).unwrap_or(usize::MAX);
     for (migration, number) in MIGRATIONS.iter().zip(1..).skip(done) {

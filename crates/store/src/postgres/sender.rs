@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use callboard_core::id::SessionId;
 
 use super::{
-    append::{self, Outcome, Patience},
+    append::{self, LockedRows, Outcome},
     changes::Changes,
     database::Database,
     error::PostgresError,
-    said,
+    test_time,
 };
 use crate::{
     Clock,
@@ -37,7 +37,7 @@ impl SendBatch for Sender {
 impl Sender {
     /// Sends a group and answers everybody in it. Who cannot be answered yet is tried alone, and holds up nobody.
     async fn send_group(&self, group: Vec<QueuedAppend>) {
-        match self.append(Patience::Skips, &group).await {
+        match self.append(LockedRows::Skip, &group).await {
             Ok(outcomes) => {
                 let answered = group.into_iter().zip(outcomes);
                 answered
@@ -58,7 +58,7 @@ impl Sender {
             let mut held = Some(append);
             // Where somebody else has just made the session, there is something to wait for the next time.
             while let Some(append) = held.take() {
-                match sender.append(Patience::Waits, std::slice::from_ref(&append)).await {
+                match sender.append(LockedRows::Wait, std::slice::from_ref(&append)).await {
                     Ok(outcomes) => {
                         held = outcomes.into_iter().next().and_then(|outcome| sender.answer(append, outcome));
                     }
@@ -68,20 +68,20 @@ impl Sender {
         });
     }
 
-    async fn append(&self, patience: Patience, appends: &[QueuedAppend]) -> Result<Vec<Outcome>, PostgresError> {
+    async fn append(&self, locked_rows: LockedRows, appends: &[QueuedAppend]) -> Result<Vec<Outcome>, PostgresError> {
         let batches: Vec<_> = appends.iter().map(|append| &append.batch).collect();
-        append::append(&self.database, said(&*self.clock), patience, &batches).await
+        append::append(&self.database, test_time(&*self.clock), locked_rows, &batches).await
     }
 
     /// Answers who waits; those who watch hear of it first. Gives the append back where somebody else is at its session.
     fn answer(&self, append: QueuedAppend, outcome: Outcome) -> Option<QueuedAppend> {
         let answer = match outcome {
             Outcome::Done(change) => {
-                self.changes.made(&append.batch.session, change);
+                self.changes.changed_here(&append.batch.session, change);
                 Ok(())
             }
             Outcome::Refused(error) => Err(error),
-            Outcome::Held => return Some(append),
+            Outcome::Locked => return Some(append),
         };
         append.answer(answer);
         None

@@ -22,22 +22,22 @@ struct Settings {
 
 /// Looks at the server and says what it promises, which must be at least `asked`.
 pub(super) async fn check(database: &Database, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
-    let place = database.address();
-    let settings = ask(database).await.map_err(|fault| fault.opening(place))?;
-    judge(&settings, place, asked)
+    let address = database.address();
+    let settings = ask(database).await.map_err(|fault| fault.opening(address))?;
+    judge(&settings, address, asked)
 }
 
 /// What a server with these settings promises, where it can be used and promises what was asked.
-fn judge(settings: &Settings, place: &Address, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
-    let refuse = |why: String| Err(Error::cannot_open(place.to_string(), why));
+fn judge(settings: &Settings, address: &Address, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
+    let refuse = |why: String| Err(Error::cannot_open(address.to_string(), why));
     if settings.version < OLDEST {
-        return refuse(format!("the server at {} is older than Postgres 13: bring it up to date", place.host()));
+        return refuse(format!("the server at {} is older than Postgres 13: bring it up to date", address.host()));
     }
     if settings.read_only {
-        return refuse(format!("the server at {} only reads: name the primary in the URL", place.host()));
+        return refuse(format!("the server at {} only reads: name the primary in the URL", address.host()));
     }
     if settings.encoding != "UTF8" {
-        let (database, encoding) = (place.database(), &settings.encoding);
+        let (database, encoding) = (address.database(), &settings.encoding);
         return refuse(format!(
             "the database {database} has the encoding {encoding}: make one with `createdb -E UTF8 -T template0`"
         ));
@@ -47,17 +47,17 @@ fn judge(settings: &Settings, place: &Address, asked: Durability) -> Result<(Dur
         return refuse(format!(
             "the server at {} promises less than `{}` with its settings ({}): switch them on in postgresql.conf and \
              reload it, or ask for less",
-            place.host(),
+            address.host(),
             name(asked),
             settings.weak().join(", ")
         ));
     }
-    Ok((given, settings.remark(place).into_iter().collect()))
+    Ok((given, settings.warning(address).into_iter().collect()))
 }
 
 async fn ask(database: &Database) -> Result<Settings, PostgresError> {
     let connection = database.connection().await?;
-    let row = super::database::in_time(connection.query_one(ASK, &[])).await?;
+    let row = super::database::with_timeout(connection.query_one(ASK, &[])).await?;
     let on = |at| Ok::<_, PostgresError>(get::<&str>(&row, at)? == "on");
     Ok(Settings {
         version: get(&row, 0)?,
@@ -80,14 +80,14 @@ impl Settings {
     }
 
     /// What is to be said of a server that promises less than it could.
-    fn remark(&self, place: &Address) -> Option<String> {
+    fn warning(&self, address: &Address) -> Option<String> {
         let weak = self.weak().join(", ");
         let lost = if self.fsync && self.full_page_writes { "the last moments are" } else { "everything may be" };
         (!weak.is_empty()).then(|| {
             format!(
                 "{lost} lost with a crash or a loss of power of the server at {} ({weak}): where that matters, switch \
                  it on in postgresql.conf, for the role, or in the URL's options",
-                place.host()
+                address.host()
             )
         })
     }
@@ -124,8 +124,8 @@ mod tests {
     use super::*;
 
     fn judged(settings: &Settings) -> Result<(Durability, Vec<String>), String> {
-        let place = Address::parse("postgres://db.example/board").unwrap();
-        judge(settings, &place, Durability::Full).map_err(|error| error.to_string())
+        let address = Address::parse("postgres://db.example/board").unwrap();
+        judge(settings, &address, Durability::Full).map_err(|error| error.to_string())
     }
 
     #[test]

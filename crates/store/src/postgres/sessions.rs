@@ -11,15 +11,15 @@ use super::{
 use crate::{Error, Lease, Row};
 
 /// The number of the session $1 that lives at $2.
-pub(super) const HERE: &str =
+pub(super) const LIVE_SESSION_ID: &str =
     "(SELECT n.id FROM session n WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)))";
 
 /// See [`Store::row`](crate::Store::row).
-pub(super) async fn row(database: &Database, said: Option<i64>, name: &SessionId) -> Result<Option<Row>, Error> {
+pub(super) async fn row(database: &Database, test_time: Option<i64>, name: &SessionId) -> Result<Option<Row>, Error> {
     let doing = "looking for a session";
     let sql = "SELECT seq, tag, expires_at, last_activity FROM session
         WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))";
-    let rows = database.ask(doing, sql, &[&name.as_str(), &said]).await?;
+    let rows = database.query(doing, sql, &[&name.as_str(), &test_time]).await?;
     let found = rows.first().map(|row| column::row(row, 0)).transpose();
     found.map_err(|fault| fault.during(doing, database.address()))
 }
@@ -27,7 +27,7 @@ pub(super) async fn row(database: &Database, said: Option<i64>, name: &SessionId
 /// See [`Store::touch`](crate::Store::touch). Answers with the change that it was as well.
 pub(super) async fn touch(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     name: &SessionId,
     expires_at: Option<Timestamp>,
 ) -> Result<Option<(Row, i64)>, Error> {
@@ -36,7 +36,7 @@ pub(super) async fn touch(
     let sql = "UPDATE session SET expires_at = $3, last_activity = moment($2), change = this_change()
         WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))
         RETURNING seq, tag, expires_at, last_activity, change";
-    let rows = database.ask(doing, sql, &[&name.as_str(), &said, &expires_at.map(Timestamp::as_millis)]).await?;
+    let rows = database.query(doing, sql, &[&name.as_str(), &test_time, &expires_at.map(Timestamp::as_millis)]).await?;
     let touched = rows.first().map(|row| Ok((column::row(row, 0)?, get(row, 4)?))).transpose();
     touched.map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }
@@ -45,12 +45,12 @@ pub(super) async fn touch(
 pub(super) async fn list(
     database: &Database,
     sql: &str,
-    said: Option<i64>,
+    test_time: Option<i64>,
     after: Option<&SessionId>,
     limit: usize,
 ) -> Result<Vec<(SessionId, Row)>, Error> {
     let after = after.map_or("", SessionId::as_str);
-    page(database, sql, &[&after, &said, &column::limit(limit)]).await
+    page(database, sql, &[&after, &test_time, &column::limit(limit)]).await
 }
 
 /// See [`Store::journals`](crate::Store::journals).
@@ -64,17 +64,17 @@ pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, n
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions).
 pub(super) async fn recent(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     limit: usize,
 ) -> Result<Vec<(SessionId, Row)>, Error> {
     let sql = "SELECT seq, tag, expires_at, last_activity, name FROM session
         WHERE NOT is_request AND (expires_at IS NULL OR expires_at > moment($1)) ORDER BY last_activity DESC LIMIT $2";
-    page(database, sql, &[&said, &column::limit(limit)]).await
+    page(database, sql, &[&test_time, &column::limit(limit)]).await
 }
 
 async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<(SessionId, Row)>, Error> {
     let doing = "listing sessions";
-    let rows = database.ask(doing, sql, params).await?;
+    let rows = database.query(doing, sql, params).await?;
     let page: Result<_, PostgresError> =
         rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
     page.map_err(|fault| fault.during(doing, database.address()))
@@ -85,7 +85,7 @@ pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestam
     let doing = "looking for the last activity";
     let sql = "SELECT greatest((SELECT max(last_activity) FROM session WHERE NOT is_request),
         (SELECT max(last_activity) FROM session WHERE is_request))";
-    let rows = database.ask(doing, sql, &[]).await?;
+    let rows = database.query(doing, sql, &[]).await?;
     let newest = rows.first().map_or(Ok(None), |row| column::optional_time(row, 0));
     newest.map_err(|fault| fault.during(doing, database.address()))
 }
@@ -93,14 +93,14 @@ pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestam
 /// See [`Store::lease`](crate::Store::lease).
 pub(super) async fn lease(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     lease: &Lease,
     most: usize,
 ) -> Result<Vec<SessionId>, Error> {
     let doing = "taking leases";
     let sql = "SELECT name FROM lease($1, $2, $3, $4)";
-    let params: Params<'_> = &[&said, &&*lease.holder, &lease.lasts_millis(), &column::limit(most)];
-    let rows = database.ask(doing, sql, params).await?;
+    let params: Params<'_> = &[&test_time, &&*lease.holder, &lease.lasts_millis(), &column::limit(most)];
+    let rows = database.query(doing, sql, params).await?;
     let held: Result<_, PostgresError> = rows.iter().map(|row| column::parsed(row, 0)).collect();
     held.map_err(|fault| fault.during(doing, database.address()))
 }
@@ -108,7 +108,7 @@ pub(super) async fn lease(
 /// See [`Store::now`](crate::Store::now).
 pub(super) async fn now(database: &Database) -> Result<Timestamp, Error> {
     let doing = "asking for the time";
-    let rows = database.ask(doing, "SELECT moment(NULL)", &[]).await?;
+    let rows = database.query(doing, "SELECT moment(NULL)", &[]).await?;
     let now = rows
         .first()
         .map_or_else(|| Err(PostgresError::Damaged("it has no time".to_owned())), |row| column::time(row, 0));

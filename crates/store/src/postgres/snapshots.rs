@@ -9,14 +9,14 @@ use super::{
     column::{self, get},
     database::{Database, Params},
     error::PostgresError,
-    sessions::HERE,
+    sessions::LIVE_SESSION_ID,
 };
 use crate::{Error, Snapshot, store::SNAPSHOTS_KEPT};
 
 /// See [`Store::put_snapshot`](crate::Store::put_snapshot).
 pub(super) async fn put(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     session: &SessionId,
     at: Head,
     state: &[u8],
@@ -39,23 +39,23 @@ pub(super) async fn put(
             SELECT k.seq FROM snapshot k WHERE k.session = kept.session AND k.seq <> kept.seq
             ORDER BY k.seq DESC LIMIT $6)";
     let others = column::limit(SNAPSHOTS_KEPT - 1);
-    let params: Params<'_> = &[&session.as_str(), &said, &column::number(at.seq), &&at.tag.0[..], &state, &others];
-    database.ask(doing, sql, params).await.map(drop)
+    let params: Params<'_> = &[&session.as_str(), &test_time, &column::number(at.seq), &&at.tag.0[..], &state, &others];
+    database.query(doing, sql, params).await.map(drop)
 }
 
 /// See [`Store::snapshot`](crate::Store::snapshot).
 pub(super) async fn newest(
     database: &Database,
-    said: Option<i64>,
+    test_time: Option<i64>,
     session: &SessionId,
     at: Seq,
 ) -> Result<Option<Snapshot>, Error> {
     let doing = "reading a snapshot";
     let sql = format!(
-        "SELECT s.seq, s.tag, s.state FROM snapshot s WHERE s.session = {HERE} AND s.seq <= $3
+        "SELECT s.seq, s.tag, s.state FROM snapshot s WHERE s.session = {LIVE_SESSION_ID} AND s.seq <= $3
          ORDER BY s.seq DESC LIMIT 1"
     );
-    let rows = database.ask(doing, &sql, &[&session.as_str(), &said, &column::number(at)]).await?;
+    let rows = database.query(doing, &sql, &[&session.as_str(), &test_time, &column::number(at)]).await?;
     let newest = rows.first().map(|row| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()))).transpose();
     newest.map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }

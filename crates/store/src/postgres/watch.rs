@@ -15,13 +15,13 @@ use tracing::{debug, warn};
 use super::{address::Address, changes::Changes, database::Database, delete};
 
 /// How often it is looked for changes that no notification told of: their node may have died.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_secs(1);
 
 /// How long a look may take before the connection is taken for lost.
-const LOOK_TAKES: Duration = Duration::from_secs(20);
+const POLL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long to wait before connecting again; each time twice as long.
-const AGAIN: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+const RECONNECT: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
 /// How long changes gather before others are told of them together.
 const GATHER: Duration = Duration::from_millis(5);
@@ -48,7 +48,7 @@ impl Tasks {
         let (address, heard) = (database.address().clone(), changes.clone());
         tasks.spawn(supervisor.keep("Postgres listener", move || listen(address.clone(), heard.clone())));
         let (others, told) = (database.clone(), changes.clone());
-        tasks.spawn(supervisor.keep("Postgres notifier", move || tell(others.clone(), told.clone())));
+        tasks.spawn(supervisor.keep("Postgres notifier", move || send_notifications(others.clone(), told.clone())));
         let (rows, dead) = (database.clone(), dead.clone());
         tasks.spawn(supervisor.keep("Postgres deletion", move || reclaim(rows.clone(), dead.clone())));
         Self(tasks)
@@ -56,20 +56,20 @@ impl Tasks {
 }
 
 /// Hears what other nodes say, and looks for what they did not. A connection that is lost is made again.
-async fn listen(place: Address, changes: Arc<Changes>) {
-    let [first, longest] = AGAIN;
+async fn listen(address: Address, changes: Arc<Changes>) {
+    let [first, longest] = RECONNECT;
     let mut pause = first;
     loop {
-        match place.config.connect(place.tls.clone()).await {
+        match address.config.connect(address.tls.clone()).await {
             Ok((client, connection)) => {
                 pause = first;
                 let why = tokio::select! {
-                    why = hear(connection, &changes) => why,
-                    why = look(&client, &place, &changes) => why,
+                    why = receive_notifications(connection, &changes) => why,
+                    why = poll_for_changes(&client, &address, &changes) => why,
                 };
-                warn!(%place, why, "the connection that listens for changes was lost; it is made again");
+                warn!(%address, why, "the connection that listens for changes was lost; it is made again");
             }
-            Err(error) => debug!(%place, %error, "cannot listen for changes yet"),
+            Err(error) => debug!(%address, %error, "cannot listen for changes yet"),
         }
         sleep(pause).await;
         pause = (pause * 2).min(longest);
@@ -77,10 +77,10 @@ async fn listen(place: Address, changes: Arc<Changes>) {
 }
 
 /// Announces what is heard until the connection ends.
-async fn hear(mut connection: Connection<Socket, Encrypted>, changes: &Changes) -> String {
+async fn receive_notifications(mut connection: Connection<Socket, Encrypted>, changes: &Changes) -> String {
     loop {
         match poll_fn(|context| connection.poll_message(context)).await {
-            Some(Ok(AsyncMessage::Notification(notification))) => changes.heard(notification.payload()),
+            Some(Ok(AsyncMessage::Notification(notification))) => changes.notified(notification.payload()),
             Some(Ok(_)) => {}
             Some(Err(error)) => return error.to_string(),
             None => return "the server closed it".to_owned(),
@@ -89,13 +89,13 @@ async fn hear(mut connection: Connection<Socket, Encrypted>, changes: &Changes) 
 }
 
 /// Looks for changes until that fails. It begins to listen before it looks, so nothing falls between.
-async fn look(client: &Client, place: &Address, changes: &Changes) -> String {
-    if let Err(error) = client.batch_execute(&format!("LISTEN \"{}\"", place.channel())).await {
+async fn poll_for_changes(client: &Client, address: &Address, changes: &Changes) -> String {
+    if let Err(error) = client.batch_execute(&format!("LISTEN \"{}\"", address.channel())).await {
         return error.to_string();
     }
     loop {
-        match timeout(LOOK_TAKES, changes.look(client)).await {
-            Ok(Ok(())) => sleep(LOOK).await,
+        match timeout(POLL_TIMEOUT, changes.look_for_changes(client)).await {
+            Ok(Ok(())) => sleep(POLL).await,
             Ok(Err(error)) => return error.to_string(),
             Err(_) => return "the server does not answer".to_owned(),
         }
@@ -103,14 +103,14 @@ async fn look(client: &Client, place: &Address, changes: &Changes) -> String {
 }
 
 /// Tells other nodes what changed here, in one go what gathers within a few milliseconds.
-async fn tell(database: Database, changes: Arc<Changes>) {
+async fn send_notifications(database: Database, changes: Arc<Changes>) {
     let channel = database.address().channel();
     loop {
-        changes.to_tell.notified().await;
+        changes.to_send.notified().await;
         sleep(GATHER).await;
-        let notifications = changes.tell();
+        let notifications = changes.take_notifications();
         let sql = "SELECT pg_notify($1, n) FROM unnest($2::text[]) AS n";
-        if let Err(error) = database.ask("telling others", sql, &[&channel, &notifications]).await {
+        if let Err(error) = database.query("telling others", sql, &[&channel, &notifications]).await {
             // They find it when they look.
             debug!(%error, "other nodes were not told of changes");
         }

@@ -8,21 +8,21 @@ use callboard_core::{
 };
 
 use super::{
+    client::Client,
     command::Reply,
     entry,
     error::RedisFailure,
-    link::Link,
     read, script,
     sessions::{self, expiry},
 };
 use crate::{
-    Append, Error, JournalKind, Work,
+    Append, Error, JournalKind, LeaseChange,
     append_batcher::{DOING, QueuedAppend, SendBatch},
 };
 
 /// What appends.
 #[derive(Clone)]
-pub(super) struct Sender(pub(super) Arc<Link>);
+pub(super) struct Sender(pub(super) Arc<Client>);
 
 impl SendBatch for Sender {
     async fn send(&self, appends: Vec<QueuedAppend>) {
@@ -35,7 +35,7 @@ impl SendBatch for Sender {
 }
 
 /// Appends batches in one script, and says of each what became of it.
-async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error>>, RedisFailure> {
+async fn append(client: &Client, batches: &[&Append]) -> Result<Vec<Result<(), Error>>, RedisFailure> {
     let sessions: Vec<_> = batches.iter().map(|batch| &batch.session).collect();
     let mut words = Vec::new();
     for batch in batches {
@@ -43,9 +43,9 @@ async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error
         words.push((own.len() + 1).to_string().into());
         words.extend(own);
     }
-    let outcomes = link.run_on(&script::APPEND, &sessions, words).await?.list()?;
+    let outcomes = client.run_on(&script::APPEND, &sessions, words).await?.list()?;
     if outcomes.len() != batches.len() {
-        return Err(RedisFailure::Nonsense(format!("it answered {} of {} batches", outcomes.len(), batches.len())));
+        return Err(RedisFailure::Unexpected(format!("it answered {} of {} batches", outcomes.len(), batches.len())));
     }
     Ok(outcomes.into_iter().map(|reply| outcome(reply).map_err(|fault| fault.during(DOING))?).collect())
 }
@@ -54,9 +54,9 @@ async fn append(link: &Link, batches: &[&Append]) -> Result<Vec<Result<(), Error
 fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
     let (work, holder, lasts) = match &batch.work {
-        Work::AsBefore => ("as_before", "", 0),
-        Work::Due(lease) => ("due", &*lease.holder, lease.lasts_millis()),
-        Work::Done => ("done", "", 0),
+        LeaseChange::Keep => ("as_before", "", 0),
+        LeaseChange::Set(lease) => ("due", &*lease.holder, lease.lasts_millis()),
+        LeaseChange::Remove => ("done", "", 0),
     };
     let kind = match batch.kind {
         JournalKind::Session => "session",

@@ -16,9 +16,9 @@ use tokio::{
 };
 
 use super::{
+    client::Client,
     command::{Command, Reply},
     error::RedisFailure,
-    link::Link,
     native::BlockingConnection,
     sessions,
 };
@@ -34,7 +34,7 @@ const AT_ONCE: &str = "512";
 const BEFORE_RECONNECTING: Duration = Duration::from_millis(200);
 
 /// How long after an answer was lost our own changes are named like those of others.
-const IN_DOUBT: Duration = Duration::from_secs(120);
+const UNCERTAIN: Duration = Duration::from_secs(120);
 
 /// After how many looks in vain it is checked that the numbers still count on.
 const LOOKS: u32 = 20;
@@ -42,7 +42,7 @@ const LOOKS: u32 = 20;
 /// Tells of changes.
 pub(super) struct Changes {
     sender: broadcast::Sender<SessionId>,
-    doubt: Arc<Mutex<Option<Instant>>>,
+    uncertain_since: Arc<Mutex<Option<Instant>>>,
     watched: Arc<Notify>,
     reader: JoinHandle<()>,
 }
@@ -50,17 +50,17 @@ pub(super) struct Changes {
 impl Changes {
     /// Reads from now on what others change.
     pub(super) async fn follow(
-        link: &Arc<Link>,
+        client: &Arc<Client>,
         poll: Duration,
         supervisor: &Supervisor,
     ) -> Result<Self, RedisFailure> {
         let sender = broadcast::Sender::new(WATCH_CAPACITY);
-        let (doubt, watched) = (Arc::default(), Arc::new(Notify::new()));
-        let seen = Seen::newest(link).await?;
+        let (uncertain_since, watched) = (Arc::default(), Arc::new(Notify::new()));
+        let seen = Seen::newest(client).await?;
         let reader = Reader {
-            link: link.clone(),
+            client: client.clone(),
             sender: sender.clone(),
-            doubt: Arc::clone(&doubt),
+            uncertain_since: Arc::clone(&uncertain_since),
             watched: watched.clone(),
             poll,
             seen,
@@ -72,7 +72,7 @@ impl Changes {
             let reader = reader.clone();
             async move { reader.lock().await.run().await }
         });
-        Ok(Self { sender, doubt, watched, reader: tokio::spawn(reading) })
+        Ok(Self { sender, uncertain_since, watched, reader: tokio::spawn(reading) })
     }
 
     /// Names a session that was changed here.
@@ -83,8 +83,8 @@ impl Changes {
 
     /// Notes that nobody knows whether a session was changed here. If it was by now, this names it; if it will be, the
     /// stream does, where our own changes count like those of others for a while.
-    pub(super) fn doubt(&self, session: &SessionId) {
-        *self.doubt.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    pub(super) fn maybe_changed(&self, session: &SessionId) {
+        *self.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.announce(session);
     }
 
@@ -109,19 +109,19 @@ struct Seen {
 }
 
 impl Seen {
-    async fn newest(link: &Link) -> Result<Self, RedisFailure> {
+    async fn newest(client: &Client) -> Result<Self, RedisFailure> {
         // In this order: a change in between is then seen twice and not missed.
-        let count = count(link).await?;
-        let newest = Command::new(["XREVRANGE", &link.layout.changes, "+", "-", "COUNT", "1"]);
-        match link.call(newest).await?.list()?.pop() {
+        let count = count(client).await?;
+        let newest = Command::new(["XREVRANGE", &client.layout.changes, "+", "-", "COUNT", "1"]);
+        match client.call(newest).await?.list()?.pop() {
             Some(change) => Change::read(change).map(|change| Self { place: change.place, count: change.count }),
             None => Ok(Self { place: "0-0".to_owned(), count }),
         }
     }
 }
 
-async fn count(link: &Link) -> Result<i64, RedisFailure> {
-    match link.call(Command::new(["GET", &link.layout.count])).await? {
+async fn count(client: &Client) -> Result<i64, RedisFailure> {
+    match client.call(Command::new(["GET", &client.layout.count])).await? {
         Reply::Nothing => Ok(0),
         count => count.number(),
     }
@@ -140,16 +140,16 @@ impl Change {
         let [place, fields] = reply.exactly()?;
         let [_, count, _, by, _, sessions] = fields.exactly()?;
         let sessions = sessions.text()?.split(' ').map(str::parse).collect::<Result<_, _>>();
-        let sessions = sessions.map_err(|_| RedisFailure::Nonsense("a change has no session".to_owned()))?;
+        let sessions = sessions.map_err(|_| RedisFailure::Unexpected("a change has no session".to_owned()))?;
         Ok(Self { place: place.text()?, count: count.number()?, by: by.text()?, sessions })
     }
 }
 
 /// The task that reads on.
 struct Reader {
-    link: Arc<Link>,
+    client: Arc<Client>,
     sender: broadcast::Sender<SessionId>,
-    doubt: Arc<Mutex<Option<Instant>>>,
+    uncertain_since: Arc<Mutex<Option<Instant>>>,
     watched: Arc<Notify>,
     poll: Duration,
     seen: Seen,
@@ -162,7 +162,7 @@ impl Reader {
     async fn run(&mut self) {
         let mut connection = None;
         loop {
-            if !self.link.is_native() && self.sender.receiver_count() == 0 {
+            if !self.client.is_native() && self.sender.receiver_count() == 0 {
                 // Every look costs, so nobody looks for nobody.
                 self.watched.notified().await;
                 continue;
@@ -180,19 +180,19 @@ impl Reader {
             self.name_all().await?;
         }
         if connection.is_none()
-            && let Some(made) = self.link.patient().await
+            && let Some(made) = self.client.blocking_connection().await
         {
             *connection = Some(made?);
             self.check_count().await?;
         }
         let place = self.seen.place.clone();
-        let stream = ["STREAMS", &self.link.layout.changes, &place];
+        let stream = ["STREAMS", &self.client.layout.changes, &place];
         let found = match connection {
             Some(connection) => {
                 let words = ["XREAD", "COUNT", AT_ONCE, "BLOCK", WAIT_MILLIS].into_iter().chain(stream);
                 connection.call(&Command::new(words)).await?
             }
-            None => self.link.call(Command::new(["XREAD", "COUNT", AT_ONCE].into_iter().chain(stream))).await?,
+            None => self.client.call(Command::new(["XREAD", "COUNT", AT_ONCE].into_iter().chain(stream))).await?,
         };
         if found == Reply::Nothing || found == Reply::List(vec![]) {
             return self.nothing(connection.is_some()).await;
@@ -212,17 +212,17 @@ impl Reader {
             self.all = true;
         }
         self.seen = Seen { place: change.place, count: change.count };
-        let ours = change.by == self.link.name;
-        if !ours || self.in_doubt() {
+        let ours = change.by == self.client.name;
+        if !ours || self.uncertain() {
             for session in change.sessions {
                 let _ = self.sender.send(session);
             }
         }
     }
 
-    fn in_doubt(&self) -> bool {
-        let doubt = *self.doubt.lock().unwrap_or_else(PoisonError::into_inner);
-        doubt.is_some_and(|since| since.elapsed() < IN_DOUBT)
+    fn uncertain(&self) -> bool {
+        let uncertain_since = *self.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner);
+        uncertain_since.is_some_and(|since| since.elapsed() < UNCERTAIN)
     }
 
     async fn nothing(&mut self, waited: bool) -> Result<(), RedisFailure> {
@@ -238,7 +238,7 @@ impl Reader {
 
     /// A server that lost its data counts from the beginning, or from an older state.
     async fn check_count(&mut self) -> Result<(), RedisFailure> {
-        if count(&self.link).await? < self.seen.count {
+        if count(&self.client).await? < self.seen.count {
             self.seen = Seen { place: "0-0".to_owned(), count: 0 };
             self.all = true;
         }
@@ -248,7 +248,7 @@ impl Reader {
     async fn name_all(&mut self) -> Result<(), RedisFailure> {
         let mut after = None;
         loop {
-            let ids = sessions::ids_behind(&self.link, &self.link.layout.sessions, after.as_ref()).await?;
+            let ids = sessions::ids_behind(&self.client, &self.client.layout.sessions, after.as_ref()).await?;
             let Some(last) = ids.last().cloned() else { break };
             after = Some(last);
             for id in ids {

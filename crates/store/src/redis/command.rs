@@ -73,6 +73,6 @@ impl Reply {
             Self::Text(_) => "a text",
             Self::List(_) => "a list",
         };
-        RedisFailure::Nonsense(format!("it answered {what} where {expected} was expected"))
+        RedisFailure::Unexpected(format!("it answered {what} where {expected} was expected"))
     }
 }

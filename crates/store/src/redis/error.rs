@@ -15,13 +15,13 @@ pub(super) enum RedisFailure {
     },
     /// The command did not reach the server. Nothing was done.
     #[error("the server cannot be reached ({0}): is it running, and is the address right?")]
-    Unreached(String),
+    Unreachable(String),
     /// No answer came.
     #[error("the answer of the server was lost: {0}")]
-    Lost(String),
+    NoAnswer(String),
     /// What came is no answer to what was asked.
     #[error("the server is not what was expected: {0}")]
-    Nonsense(String),
+    Unexpected(String),
     /// What was read is not what was written.
     #[error("{what} is damaged: {detail}")]
     Damaged {

@@ -27,8 +27,8 @@ const WAITING: Duration = Duration::from_secs(10);
 
 /// One server, or a cluster of them, of which the one that has the namespace counts.
 pub(super) enum Native {
-    /// A server that stands alone, or has replicas.
-    Alone { client: Box<Client>, connection: ConnectionManager },
+    /// A server that stands standalone, or has replicas.
+    Standalone { client: Box<Client>, connection: ConnectionManager },
     /// A cluster. What is asked goes to the primary of one slot.
     Cluster { client: Box<ClusterClient>, connection: ClusterConnection, slot: Slot },
 }
@@ -47,10 +47,10 @@ impl Native {
             .set_min_delay(Duration::from_millis(50))
             .set_max_delay(Duration::from_millis(500));
         let connection = ConnectionManager::new_with_config(client.clone(), config).await.map_err(fault)?;
-        let alone = Self::Alone { client: Box::new(client), connection };
-        let facts = alone.call(&Command::new(["INFO", "server"])).await?.text()?;
+        let standalone = Self::Standalone { client: Box::new(client), connection };
+        let facts = standalone.call(&Command::new(["INFO", "server"])).await?.text()?;
         if !facts.contains("redis_mode:cluster") {
-            return Ok(alone);
+            return Ok(standalone);
         }
         // Nothing is tried again by itself: a change whose answer was lost may have been made.
         let cluster = ClusterClientBuilder::new([info]).retries(0).connection_timeout(CONNECTING);
@@ -61,7 +61,7 @@ impl Native {
 
     pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let answer = match self {
-            Self::Alone { connection, .. } => connection.clone().send_packed_command(&packed(command)).await,
+            Self::Standalone { connection, .. } => connection.clone().send_packed_command(&packed(command)).await,
             Self::Cluster { connection, slot, .. } => on_primary(&mut connection.clone(), *slot, command).await,
         };
         reply(answer.map_err(fault)?)
@@ -74,7 +74,7 @@ impl Native {
             pipeline.add_command(packed(command));
         }
         let answers = match self {
-            Self::Alone { connection, .. } => {
+            Self::Standalone { connection, .. } => {
                 connection.clone().send_packed_commands(&pipeline, 0, commands.len()).await
             }
             Self::Cluster { connection, slot, .. } => {
@@ -85,14 +85,14 @@ impl Native {
     }
 
     /// A connection of its own, on which the server may take its time.
-    pub(super) async fn patient(&self) -> Result<BlockingConnection, RedisFailure> {
+    pub(super) async fn blocking_connection(&self) -> Result<BlockingConnection, RedisFailure> {
         match self {
-            Self::Alone { client, .. } => {
+            Self::Standalone { client, .. } => {
                 let config = redis::AsyncConnectionConfig::new()
                     .set_connection_timeout(Some(CONNECTING))
                     .set_response_timeout(Some(WAITING));
                 let connection = client.get_multiplexed_async_connection_with_config(&config).await;
-                connection.map(BlockingConnection::Alone).map_err(fault)
+                connection.map(BlockingConnection::Standalone).map_err(fault)
             }
             Self::Cluster { client, slot, .. } => {
                 let config = ClusterConfig::new().set_connection_timeout(CONNECTING).set_response_timeout(WAITING);
@@ -105,14 +105,14 @@ impl Native {
 
 /// A connection on which nothing else waits.
 pub(super) enum BlockingConnection {
-    Alone(MultiplexedConnection),
+    Standalone(MultiplexedConnection),
     Cluster(ClusterConnection, Slot),
 }
 
 impl BlockingConnection {
     pub(super) async fn call(&mut self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let answer = match self {
-            Self::Alone(connection) => connection.req_packed_command(&packed(command)).await,
+            Self::Standalone(connection) => connection.req_packed_command(&packed(command)).await,
             Self::Cluster(connection, slot) => on_primary(connection, *slot, command).await,
         };
         reply(answer.map_err(fault)?)
@@ -145,23 +145,23 @@ fn reply(value: Value) -> Result<Reply, RedisFailure> {
         Value::ServerError(error) => Err(fault(error.into())),
         other => String::from_redis_value(other)
             .map(Reply::Text)
-            .map_err(|error| RedisFailure::Nonsense(format!("it answered what is not text: {error}"))),
+            .map_err(|error| RedisFailure::Unexpected(format!("it answered what is not text: {error}"))),
     }
 }
 
 fn fault(error: RedisError) -> RedisFailure {
     if error.is_connection_refusal() {
-        return RedisFailure::Unreached(error.to_string());
+        return RedisFailure::Unreachable(error.to_string());
     }
     if error.kind() == ErrorKind::AuthenticationFailed {
         return RedisFailure::refused("WRONGPASS it lets nobody in who says so");
     }
     match error.code() {
         Some(code) => RedisFailure::refused(&format!("{code} {}", error.detail().unwrap_or_default())),
-        None if error.is_io_error() => RedisFailure::Lost(error.to_string()),
+        None if error.is_io_error() => RedisFailure::NoAnswer(error.to_string()),
         None => match error.detail() {
             Some(detail) => RedisFailure::refused(detail),
-            None => RedisFailure::Lost(error.to_string()),
+            None => RedisFailure::NoAnswer(error.to_string()),
         },
     }
 }

@@ -8,7 +8,7 @@ use callboard_core::{
     time::Timestamp,
 };
 
-use super::{command::Reply, entry, error::RedisFailure, link::Link, script};
+use super::{client::Client, command::Reply, entry, error::RedisFailure, script};
 use crate::{Order, Query, TimeQuery};
 
 /// How many entries are read at once.
@@ -37,7 +37,7 @@ struct IndexRange<'a> {
     limit: usize,
 }
 
-pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Result<Vec<Entry>, RedisFailure> {
+pub(super) async fn read(client: &Client, session: &SessionId, query: &Query) -> Result<Vec<Entry>, RedisFailure> {
     let which = match (query.types.is_empty(), query.subjects.is_empty()) {
         (true, true) => "all",
         (false, true) => "types",
@@ -58,11 +58,11 @@ pub(super) async fn read(link: &Link, session: &SessionId, query: &Query) -> Res
         upper: digits(behind),
         limit: query.limit,
     };
-    all_pages(link, session, wanted, |entry| digits(entry.header.seq.0)).await
+    all_pages(client, session, wanted, |entry| digits(entry.header.seq.0)).await
 }
 
 pub(super) async fn read_by_time(
-    link: &Link,
+    client: &Client,
     session: &SessionId,
     query: &TimeQuery,
 ) -> Result<Vec<Entry>, RedisFailure> {
@@ -78,7 +78,7 @@ pub(super) async fn read_by_time(
     let (types, subjects) = (vec![&*query.kind], vec![&*query.subject]);
     let wanted = IndexRange { which: "times", types, subjects, order: query.order, lower, upper, limit: query.limit };
     let place = |entry: &Entry| place(entry.header.time.unwrap_or_default(), entry.header.seq);
-    all_pages(link, session, wanted, place).await
+    all_pages(client, session, wanted, place).await
 }
 
 /// A time as it is written in places.
@@ -100,22 +100,22 @@ fn words(list: &[Arc<str>]) -> Vec<&str> {
 
 /// Reads page by page. `place` says where an entry is in the index.
 async fn all_pages(
-    link: &Link,
+    client: &Client,
     session: &SessionId,
     wanted: IndexRange<'_>,
     place: impl Fn(&Entry) -> String,
 ) -> Result<Vec<Entry>, RedisFailure> {
     for _ in 0..TRIES {
-        if let Some(found) = try_all_pages(link, session, &wanted, &place).await? {
+        if let Some(found) = try_all_pages(client, session, &wanted, &place).await? {
             return Ok(found);
         }
     }
-    Err(RedisFailure::Lost("the session was made anew again and again while it was read".to_owned()))
+    Err(RedisFailure::NoAnswer("the session was made anew again and again while it was read".to_owned()))
 }
 
 /// `None` where the session was made anew in between.
 async fn try_all_pages(
-    link: &Link,
+    client: &Client,
     session: &SessionId,
     wanted: &IndexRange<'_>,
     place: impl Fn(&Entry) -> String,
@@ -125,7 +125,7 @@ async fn try_all_pages(
     let mut born = None;
     while found.len() < wanted.limit {
         let at_once = AT_ONCE.min(wanted.limit - found.len());
-        let page = link.run(&script::READ, session, arguments(wanted, &lower, &upper, at_once)).await?;
+        let page = client.run(&script::READ, session, arguments(wanted, &lower, &upper, at_once)).await?;
         let Some(page) = Page::read(page)? else { return Ok(Some(Vec::new())) };
         if *born.get_or_insert_with(|| page.born.clone()) != page.born {
             return Ok(None);

@@ -37,7 +37,7 @@ impl Rest {
     /// Makes the way ready; sends nothing.
     pub(super) fn new(base: &Url, token: &Token) -> Result<Self, RedisFailure> {
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
-            .map_err(|_| RedisFailure::Nonsense("the token has signs that no token has".to_owned()))?;
+            .map_err(|_| RedisFailure::Unexpected("the token has signs that no token has".to_owned()))?;
         bearer.set_sensitive(true);
         // A program that has chosen its own cryptography for TLS keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -52,7 +52,7 @@ impl Rest {
             // Machines without any root certificate can still talk to a server of their own.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(|error| RedisFailure::Unreached(words(error)))?;
+        let client = builder.build().map_err(|error| RedisFailure::Unreachable(words(error)))?;
         Ok(Self { client, base: base.as_str().trim_end_matches('/').to_owned() })
     }
 
@@ -90,7 +90,7 @@ async fn send(request: RequestBuilder) -> Result<Response, RedisFailure> {
     request.send().await.map_err(|error| {
         let unreached = error.is_connect() || error.is_builder();
         let words = words(error);
-        if unreached { RedisFailure::Unreached(words) } else { RedisFailure::Lost(words) }
+        if unreached { RedisFailure::Unreachable(words) } else { RedisFailure::NoAnswer(words) }
     })
 }
 
@@ -111,16 +111,16 @@ async fn read(response: Response) -> Result<Value, RedisFailure> {
             return Err(RedisFailure::refused("TOOMANY requests: it asks to wait, for longer than we did"));
         }
         status if status.is_redirection() => {
-            return Err(RedisFailure::Nonsense(format!("it answers {status}: write the URL that it redirects to")));
+            return Err(RedisFailure::Unexpected(format!("it answers {status}: write the URL that it redirects to")));
         }
-        _ => response.text().await.map_err(|error| RedisFailure::Lost(words(error)))?,
+        _ => response.text().await.map_err(|error| RedisFailure::NoAnswer(words(error)))?,
     };
     let json = serde_json::from_str(&text);
     match json {
         Ok(json) if status.is_success() || status == StatusCode::BAD_REQUEST => Ok(json),
         // Something in between answers for it, and what it did before is unknown.
-        _ if status.is_server_error() => Err(RedisFailure::Lost(format!("it answers {status}"))),
-        _ => Err(RedisFailure::Nonsense(format!(
+        _ if status.is_server_error() => Err(RedisFailure::NoAnswer(format!("it answers {status}"))),
+        _ => Err(RedisFailure::Unexpected(format!(
             "it answers {status} and no JSON of the REST protocol: is the URL right?"
         ))),
     }
@@ -146,7 +146,7 @@ fn reply(json: Value) -> Result<Reply, RedisFailure> {
 }
 
 fn nonsense(what: &str) -> RedisFailure {
-    RedisFailure::Nonsense(format!("what it answered to {what} is not of the REST protocol"))
+    RedisFailure::Unexpected(format!("what it answered to {what} is not of the REST protocol"))
 }
 
 /// What went wrong, without the URL.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::{
     address::Address,
+    client::Client,
     command::{Command, Reply},
     error::RedisFailure,
-    link::Link,
     sessions,
 };
 use crate::{Durability, Error};
@@ -25,12 +25,12 @@ struct Server(HashMap<String, String>);
 
 /// What an acknowledged append has survived, where that is at least what `asked` says and the server will do.
 pub(super) async fn check(
-    link: &Link,
+    client: &Client,
     address: &Address,
     asked: Durability,
 ) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
-    if !link.is_native() {
+    if !client.is_native() {
         // A service says nothing of its settings.
         let promised = address.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
@@ -42,25 +42,25 @@ pub(super) async fn check(
             ))
         };
     }
-    let server = Server::ask(link).await.map_err(|fault| unusable(address, fault))?;
+    let server = Server::ask(client).await.map_err(|fault| unusable(address, fault))?;
     server.refusal(address).map_or(Ok(()), |why| Err(refuse(why)))?;
     let given = server.durability();
     let asked = address.durability.unwrap_or(asked);
-    if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.remarks(address))) }
+    if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.warnings(address))) }
 }
 
 /// Refuses a namespace that a newer version has written to, and upgrades one of the version before. Notes the format in one that is new, which also shows that
 /// the server may be written to.
-pub(super) async fn check_format(link: &Link, address: &Address) -> Result<(), Error> {
+pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(), Error> {
     let known = FORMAT.to_string();
     let found = async {
-        link.call(Command::new(["SET", &link.layout.format, &known, "NX"])).await?;
-        let found = link.call(Command::new(["GET", &link.layout.format])).await?.number()?;
+        client.call(Command::new(["SET", &client.layout.format, &known, "NX"])).await?;
+        let found = client.call(Command::new(["GET", &client.layout.format])).await?.number()?;
         if found != OLDEST_FORMAT {
             return Ok(found);
         }
-        sessions::upgrade(link).await?;
-        link.call(Command::new(["SET", &link.layout.format, &known])).await?;
+        sessions::upgrade(client).await?;
+        client.call(Command::new(["SET", &client.layout.format, &known])).await?;
         Ok(FORMAT)
     };
     match found.await.map_err(|fault| unusable(address, fault))? {
@@ -82,16 +82,16 @@ pub(super) fn unusable(address: &Address, fault: RedisFailure) -> Error {
 }
 
 impl Server {
-    async fn ask(link: &Link) -> Result<Self, RedisFailure> {
+    async fn ask(client: &Client) -> Result<Self, RedisFailure> {
         let mut facts = HashMap::new();
         for section in ["server", "replication", "persistence", "memory"] {
-            let info = link.call(Command::new(["INFO", section])).await?.text()?;
+            let info = client.call(Command::new(["INFO", section])).await?.text()?;
             let lines = info.lines().filter_map(|line| line.split_once(':'));
             facts.extend(lines.map(|(name, value)| (name.to_owned(), value.trim().to_owned())));
         }
         for setting in ["appendonly", "appendfsync", "maxmemory-policy"] {
             // Some services forbid to ask. What INFO says has to do then.
-            if let Ok(Reply::List(found)) = link.call(Command::new(["CONFIG", "GET", setting])).await
+            if let Ok(Reply::List(found)) = client.call(Command::new(["CONFIG", "GET", setting])).await
                 && let Ok([_, value]) = Reply::List(found).exactly()
             {
                 facts.insert(setting.to_owned(), value.text()?);
@@ -132,7 +132,7 @@ impl Server {
     }
 
     /// What is to be said of a server that keeps less than it could, as the URL allows.
-    fn remarks(&self, address: &Address) -> Vec<String> {
+    fn warnings(&self, address: &Address) -> Vec<String> {
         let (at, policy) = (address.shown(), self.policy());
         let evicts = format!(
             "{at} drops data when its memory is full (maxmemory-policy {policy}), as the URL allows: set \
@@ -142,8 +142,8 @@ impl Server {
             "{at} keeps what it is told in memory only (appendonly no), as the URL allows: set `appendonly yes` where \
              that matters"
         );
-        let remarks = [(policy != "noeviction", evicts), (!self.appends(), forgets)];
-        remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, remark)| remark).collect()
+        let warnings = [(policy != "noeviction", evicts), (!self.appends(), forgets)];
+        warnings.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
     }
 
     /// What its settings give.

@@ -9,12 +9,11 @@ use callboard_core::{
 };
 
 use super::{
+    client::Client,
     command::{Command, Reply},
     entry::read_tag,
     error::RedisFailure,
-    layout,
-    link::Link,
-    script,
+    layout, script,
 };
 use crate::{Lease, Row};
 
@@ -50,7 +49,7 @@ fn read_row(text: &str) -> Option<Row> {
 
 /// The journals of `list` behind `after`. Only what the rows themselves say counts.
 pub(super) async fn list(
-    link: &Link,
+    client: &Client,
     list: &str,
     after: Option<&SessionId>,
     limit: usize,
@@ -58,10 +57,10 @@ pub(super) async fn list(
     let mut found = Vec::new();
     let mut after = after.cloned();
     while found.len() < limit {
-        let ids = ids_behind(link, list, after.as_ref()).await?;
+        let ids = ids_behind(client, list, after.as_ref()).await?;
         let is_last = ids.len() < AT_ONCE;
         after = ids.last().cloned();
-        found.extend(living(link, ids).await?);
+        found.extend(living(client, ids).await?);
         if is_last {
             break;
         }
@@ -71,17 +70,17 @@ pub(super) async fn list(
 }
 
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions).
-pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
+pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
     let mut found: Vec<(SessionId, Row)> = Vec::new();
     let mut skipped = 0;
     while found.len() < limit {
         let at_once = AT_ONCE.min(limit - found.len());
         let (skip, count) = (skipped.to_string(), at_once.to_string());
-        let used = ["ZRANGE", &link.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
-        let ids = ids(link.call(Command::new(used)).await?)?;
+        let used = ["ZRANGE", &client.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
+        let ids = ids(client.call(Command::new(used)).await?)?;
         let is_last = ids.len() < at_once;
         skipped += ids.len();
-        found.extend(living(link, ids).await?);
+        found.extend(living(client, ids).await?);
         if is_last {
             break;
         }
@@ -93,21 +92,21 @@ pub(super) async fn recent(link: &Link, limit: usize) -> Result<Vec<(SessionId, 
 }
 
 /// The newest last activity of all there is.
-pub(super) async fn last_activity(link: &Link) -> Result<Option<Timestamp>, RedisFailure> {
-    match link.run_on(&script::LAST_ACTIVITY, &[], Vec::new()).await? {
+pub(super) async fn last_activity(client: &Client) -> Result<Option<Timestamp>, RedisFailure> {
+    match client.run_on(&script::LAST_ACTIVITY, &[], Vec::new()).await? {
         Reply::Nothing => Ok(None),
         millis => Ok(Some(Timestamp::nearest(millis.number()?))),
     }
 }
 
 /// Those of `ids` that live, with their rows.
-async fn living(link: &Link, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
+async fn living(client: &Client, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let now = link.now().await?;
-    let ask = |id| Command::new(["HGET".to_owned(), link.layout.journal(id), layout::ROW.to_owned()]);
-    let rows = link.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
+    let now = client.now().await?;
+    let ask = |id| Command::new(["HGET".to_owned(), client.layout.journal(id), layout::ROW.to_owned()]);
+    let rows = client.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
     let mut found = Vec::with_capacity(ids.len());
     for (id, found_row) in ids.into_iter().zip(rows) {
         found.extend(row(found_row?)?.filter(|row| row.lives(now)).map(|row| (id, row)));
@@ -117,22 +116,22 @@ async fn living(link: &Link, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)
 
 /// The next ids of a list, which may have some that are not there.
 pub(super) async fn ids_behind(
-    link: &Link,
+    client: &Client,
     list: &str,
     after: Option<&SessionId>,
 ) -> Result<Vec<SessionId>, RedisFailure> {
     let from = after.map_or("-".to_owned(), |after| format!("({after}"));
     let limit = AT_ONCE.to_string();
-    ids(link.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
+    ids(client.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
 }
 
 /// Lists all sessions of a namespace of format 4, which had no lists of sessions alone and of their last use.
-pub(super) async fn upgrade(link: &Link) -> Result<(), RedisFailure> {
+pub(super) async fn upgrade(client: &Client) -> Result<(), RedisFailure> {
     let mut after = None;
     loop {
-        let ids = ids_behind(link, &link.layout.sessions, after.as_ref()).await?;
+        let ids = ids_behind(client, &client.layout.sessions, after.as_ref()).await?;
         let Some(last) = ids.last().cloned() else { return Ok(()) };
-        for answer in link.run_each(&script::UPGRADE, &ids).await? {
+        for answer in client.run_each(&script::UPGRADE, &ids).await? {
             answer?;
         }
         after = Some(last);
@@ -140,12 +139,12 @@ pub(super) async fn upgrade(link: &Link) -> Result<(), RedisFailure> {
 }
 
 /// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.
-pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec<SessionId>, RedisFailure> {
+pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result<Vec<SessionId>, RedisFailure> {
     let lasts = lease.lasts_millis().to_string();
     let arguments = vec![(&*lease.holder).into(), lasts.into(), most.to_string().into()];
-    let mut held = ids(link.run_on(&script::LEASE, &[], arguments).await?)?;
+    let mut held = ids(client.run_on(&script::LEASE, &[], arguments).await?)?;
     held.sort();
-    let rows = link.run_each(&script::ROW, &held).await?;
+    let rows = client.run_each(&script::ROW, &held).await?;
     let mut living = Vec::with_capacity(held.len());
     for (id, found) in held.into_iter().zip(rows) {
         if row(found?)?.is_some() {
@@ -157,37 +156,37 @@ pub(super) async fn lease(link: &Link, lease: &Lease, most: usize) -> Result<Vec
 
 /// What became of a sweep.
 #[derive(Default)]
-pub(super) struct Sweep {
+pub(super) struct SweepResult {
     /// Those that it deleted.
     pub(super) gone: Vec<SessionId>,
     /// Those of which nobody knows whether it did, because the answer was lost.
-    pub(super) in_doubt: Vec<SessionId>,
+    pub(super) uncertain: Vec<SessionId>,
     /// Why it ended before it was done. What was deleted is named all the same; whoever sweeps on meets this again.
     pub(super) fault: Option<RedisFailure>,
 }
 
 /// Deletes sessions that have expired: the first to expire first.
-pub(super) async fn sweep(link: &Link, limit: usize) -> Sweep {
-    let mut sweep = Sweep::default();
-    sweep.fault = sweep_into(&mut sweep, link, limit).await.err();
+pub(super) async fn sweep(client: &Client, limit: usize) -> SweepResult {
+    let mut sweep = SweepResult::default();
+    sweep.fault = sweep_into(&mut sweep, client, limit).await.err();
     sweep
 }
 
-async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), RedisFailure> {
+async fn sweep_into(sweep: &mut SweepResult, client: &Client, limit: usize) -> Result<(), RedisFailure> {
     let mut put_off = HashSet::new();
-    let now = link.now().await?.as_millis().to_string();
+    let now = client.now().await?.as_millis().to_string();
     while sweep.gone.len() < limit {
         let at_once = AT_ONCE.min(limit - sweep.gone.len()).to_string();
-        let expired = Command::new(["ZRANGE", &link.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
-        let expired = ids(link.call(expired).await?)?;
+        let expired = Command::new(["ZRANGE", &client.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
+        let expired = ids(client.call(expired).await?)?;
         if expired.is_empty() {
             break;
         }
         // Each is gone from the list then, or stands elsewhere in it.
-        let answers = match link.run_each(&script::SWEEP, &expired).await {
+        let answers = match client.run_each(&script::SWEEP, &expired).await {
             Ok(answers) => answers,
             Err(fault) => {
-                sweep.in_doubt = expired;
+                sweep.uncertain = expired;
                 return Err(fault);
             }
         };
@@ -198,7 +197,7 @@ async fn sweep_into(sweep: &mut Sweep, link: &Link, limit: usize) -> Result<(), 
                 Ok(1) => sweep.gone.push(id),
                 Ok(_) => again |= !put_off.insert(id),
                 Err(found) => {
-                    sweep.in_doubt.push(id);
+                    sweep.uncertain.push(id);
                     fault = Some(found);
                 }
             }

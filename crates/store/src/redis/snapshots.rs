@@ -7,7 +7,7 @@ use callboard_core::{
     id::{Seq, SessionId},
 };
 
-use super::{command::Reply, entry::read_tag, error::RedisFailure, link::Link, script};
+use super::{client::Client, command::Reply, entry::read_tag, error::RedisFailure, script};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
 /// Stands before a state that is text.
@@ -16,18 +16,18 @@ const TEXT: char = 't';
 /// Stands before one that is not, in hexadecimal digits.
 const DIGITS: char = 'x';
 
-pub(super) async fn put(link: &Link, session: &SessionId, at: Head, state: &[u8]) -> Result<(), RedisFailure> {
+pub(super) async fn put(client: &Client, session: &SessionId, at: Head, state: &[u8]) -> Result<(), RedisFailure> {
     let arguments = vec![
         at.seq.to_string().into(),
         at.tag.to_string().into(),
         written(state).into(),
         SNAPSHOTS_KEPT.to_string().into(),
     ];
-    link.run(&script::PUT_SNAPSHOT, session, arguments).await.map(drop)
+    client.run(&script::PUT_SNAPSHOT, session, arguments).await.map(drop)
 }
 
-pub(super) async fn newest(link: &Link, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, RedisFailure> {
-    let found = link.run(&script::SNAPSHOT, session, vec![at.to_string().into()]).await?;
+pub(super) async fn newest(client: &Client, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, RedisFailure> {
+    let found = client.run(&script::SNAPSHOT, session, vec![at.to_string().into()]).await?;
     if found == Reply::Nothing {
         return Ok(None);
     }

@@ -65,7 +65,7 @@ fn place(write: &mut Transaction<'_>, batch: &Append, found: Option<StoredSessio
         return Ok(found.id);
     }
     if let Some(expired) = sessions::find(write.db, &batch.session)? {
-        delete::bury(write, expired.id, &batch.session)?;
+        delete::mark_deleted(write, expired.id, &batch.session)?;
     }
     sessions::insert(write.db, &batch.session, batch.kind, row)
 }

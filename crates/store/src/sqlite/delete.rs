@@ -8,7 +8,7 @@ use super::{changes, column, error::SqliteError, indexing, sessions, transaction
 /// See [`Store::delete`](crate::Store::delete).
 pub(super) fn delete(write: &mut Transaction<'_>, session: &SessionId) -> Result<bool, SqliteError> {
     let Some(found) = sessions::find(write.db, session)? else { return Ok(false) };
-    bury(write, found.id, session)?;
+    mark_deleted(write, found.id, session)?;
     Ok(found.row.lives(write.now))
 }
 
@@ -24,35 +24,35 @@ pub(super) fn sweep(write: &mut Transaction<'_>, limit: usize) -> Result<Option<
         .collect::<Result<_>>()?;
     let mut is_sure = true;
     for (id, _, _) in due.iter().filter(|(_, _, has_expired)| !has_expired) {
-        write.db.prepare_cached(sessions::PUT_OFF)?.execute([id])?;
+        write.db.prepare_cached(sessions::RESCHEDULE)?.execute([id])?;
         is_sure = false;
     }
     if !is_sure {
         return Ok(None);
     }
     for (id, name, _) in &due {
-        bury(write, *id, name)?;
+        mark_deleted(write, *id, name)?;
     }
     Ok(Some(due.into_iter().map(|(_, name, _)| name).collect()))
 }
 
 /// Puts all there is of a session out of reach.
-pub(super) fn bury(write: &mut Transaction<'_>, id: i64, name: &SessionId) -> Result<()> {
+pub(super) fn mark_deleted(write: &mut Transaction<'_>, id: i64, name: &SessionId) -> Result<()> {
     write.db.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([id])?;
     write.db.prepare_cached("INSERT INTO dead (session) VALUES (?1)")?.execute([id])?;
-    write.dead();
+    write.has_deleted_rows();
     write.notice(name)
 }
 
 /// Whether there are dead sessions.
-pub(super) fn waits(db: &Connection) -> Result<bool> {
+pub(super) fn has_deleted_rows(db: &Connection) -> Result<bool> {
     db.prepare_cached("SELECT EXISTS (SELECT 1 FROM dead)")?.query_row([], |row| row.get(0))
 }
 
 /// Removes about `rows` rows of dead sessions and says whether there may be more.
 pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
     // Nothing of them is added any more, and what is indexed is found.
-    indexing::file(db)?;
+    indexing::index_all(db)?;
     let mut left = rows;
     while left > 0 {
         let mut first = db.prepare_cached("SELECT min(session) FROM dead")?;

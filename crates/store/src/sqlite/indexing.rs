@@ -12,7 +12,7 @@ use super::{
 
 /// How many changes wait at most until they are indexed, if there is no quiet moment before. With more, fewer pages are
 /// written for each, and reads have more to look through.
-pub(super) const WAITING: i64 = 512;
+pub(super) const MAX_UNINDEXED: i64 = 512;
 
 /// An entry that is not indexed yet.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct UnindexedEntry {
 }
 
 /// Indexes all entries and says up to which.
-pub(super) fn file(db: &Connection) -> Result<i64> {
+pub(super) fn index_all(db: &Connection) -> Result<i64> {
     let through = indexed_through(db)?;
     let mut newest = db.prepare_cached("SELECT max(id) FROM entry")?;
     let newest = newest.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or_default();

@@ -5,14 +5,14 @@ use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
 
 use super::{column, error::SqliteError, transaction::Transaction};
-use crate::{Lease, Work};
+use crate::{Lease, LeaseChange};
 
 /// Notes what becomes of the lease with a batch.
-pub(super) fn put(write: &Transaction<'_>, session: i64, work: &Work) -> Result<()> {
+pub(super) fn put(write: &Transaction<'_>, session: i64, work: &LeaseChange) -> Result<()> {
     let (holder, until) = match work {
-        Work::AsBefore => return Ok(()),
-        Work::Due(lease) => (Some(&*lease.holder), Some(lease.until(write.now).as_millis())),
-        Work::Done => (None, None),
+        LeaseChange::Keep => return Ok(()),
+        LeaseChange::Set(lease) => (Some(&*lease.holder), Some(lease.until(write.now).as_millis())),
+        LeaseChange::Remove => (None, None),
     };
     write
         .db

@@ -44,20 +44,20 @@ impl RowCache {
 
     /// The row of a session that lives at `now`, as it is in the file at this moment. An error where that cannot be said
     /// at once: because another task is looking, or SQLite would have to wait, or it fails.
-    pub(super) fn row(&self, session: &SessionId, now: Timestamp) -> Result<Option<Row>, NotAtOnce> {
+    pub(super) fn row(&self, session: &SessionId, now: Timestamp) -> Result<Option<Row>, WouldBlock> {
         let mut cached = match self.0.try_lock() {
             Ok(cached) => cached,
-            Err(TryLockError::WouldBlock) => return Err(NotAtOnce),
+            Err(TryLockError::WouldBlock) => return Err(WouldBlock),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
-        let row = cached.look_up(session).map_err(|_| NotAtOnce)?;
+        let row = cached.look_up(session).map_err(|_| WouldBlock)?;
         Ok(row.filter(|row| row.lives(now)))
     }
 }
 
 /// A reader thread has to be asked, which waits where it must and says what is wrong.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NotAtOnce;
+pub(super) struct WouldBlock;
 
 impl Cached {
     fn look_up(&mut self, session: &SessionId) -> Result<Option<Row>> {

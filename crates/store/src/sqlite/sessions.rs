@@ -85,13 +85,13 @@ pub(super) fn set(db: &Connection, found: &StoredSession, row: Row) -> Result<()
     db.prepare_cached("UPDATE session SET seq = ?2, tag = ?3, expires_at = ?4, last_activity = ?5 WHERE id = ?1")?
         .execute((found.id, column::number(head.seq), head.tag.0, expires_at_millis, last_activity.as_millis()))?;
     if !found.is_swept_by(expires_at) {
-        db.prepare_cached(PUT_OFF)?.execute([found.id])?;
+        db.prepare_cached(RESCHEDULE)?.execute([found.id])?;
     }
     Ok(())
 }
 
 /// Has a sweep look at a session when it expires.
-pub(super) const PUT_OFF: &str = "UPDATE session SET due = expires_at WHERE id = ?1";
+pub(super) const RESCHEDULE: &str = "UPDATE session SET due = expires_at WHERE id = ?1";
 
 /// A page of journals by id: the statement says of which.
 pub(super) fn list(

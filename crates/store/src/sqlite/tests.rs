@@ -8,7 +8,7 @@ use callboard_tasks::Supervisor;
 use rusqlite::Connection;
 
 use super::*;
-use crate::{Order, SystemClock, Work};
+use crate::{LeaseChange, Order, SystemClock};
 
 /// A store whose file may not grow beyond `pages` pages.
 fn cramped(path: &Path, pages: i64) -> SqliteStore {
@@ -42,7 +42,7 @@ fn batch(session: &str, size_bytes: usize) -> Append {
         entries,
         values: vec![],
         expires_at: None,
-        work: Work::AsBefore,
+        work: LeaseChange::Keep,
     }
 }
 

@@ -37,7 +37,7 @@ impl Transaction<'_> {
     }
 
     /// Notes that there are rows to remove.
-    pub(super) fn dead(&mut self) {
+    pub(super) fn has_deleted_rows(&mut self) {
         self.dead = true;
     }
 }

@@ -29,7 +29,7 @@ pub struct PostgresServer {
     folder: PathBuf,
     port: u16,
     /// Waits for the end of its input, which is held here, and then ends the server.
-    warden: Child,
+    watchdog: Child,
 }
 
 impl PostgresServer {
@@ -56,7 +56,7 @@ impl PostgresServer {
         let binaries = binaries();
         let name = format!("callboard-postgres-{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let folder = env::temp_dir().join(name);
-        let mut server = Self { warden: warden(&binaries, &folder), binaries, folder, port: 0 };
+        let mut server = Self { watchdog: watchdog(&binaries, &folder), binaries, folder, port: 0 };
         server.make(settings, files);
         server.bring_up();
         server
@@ -176,27 +176,27 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        drop(self.warden.stdin.take());
+        drop(self.watchdog.stdin.take());
         // It has nothing to say, and there is nobody to tell.
-        let _ = self.warden.wait();
+        let _ = self.watchdog.wait();
     }
 }
 
 /// A process that makes `folder`, waits for the end of its input (which comes when this process ends, by whatever means)
 /// and then ends the server by its process id and removes the folder.
-fn warden(binaries: &Path, folder: &Path) -> Child {
+fn watchdog(binaries: &Path, folder: &Path) -> Child {
     let script = "trap '' INT TERM HUP; mkdir -m 700 \"$1\" && echo ready; while read -r _; do :; done
         \"$0/pg_ctl\" -D \"$1/data\" stop -m immediate -t 60 >/dev/null 2>&1; rm -rf \"$1\"";
     let mut command = unprivileged(Path::new("sh"));
     command.args(["-c", script]).arg(binaries).arg(folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut warden = command.spawn().unwrap_or_else(|error| panic!("cannot start a shell for Postgres: {error}"));
+    let mut watchdog = command.spawn().unwrap_or_else(|error| panic!("cannot start a shell for Postgres: {error}"));
     let mut ready = String::new();
-    if let Some(output) = warden.stdout.take() {
+    if let Some(output) = watchdog.stdout.take() {
         let _ = std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut ready);
     }
     assert_eq!(ready, "ready\n", "the folder {} cannot be made", folder.display());
-    warden
+    watchdog
 }
 
 /// A command as somebody whom Postgres serves: not as root.

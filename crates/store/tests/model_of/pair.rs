@@ -13,7 +13,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{
-    Append, Clock as _, JournalKind, Lease, MemoryStore, Order, Query, Store, TimeQuery, Work,
+    Append, Clock as _, JournalKind, Lease, LeaseChange, MemoryStore, Order, Query, Store, TimeQuery,
     conformance::{Fixture, everything},
 };
 
@@ -49,9 +49,9 @@ impl<F: Fixture> Pair<F> {
                 let expires_at = self.expiry(expires_in);
                 let batch = self.batch(id(session), expected, entries, values, expires_at).await;
                 let work = match work {
-                    None => Work::AsBefore,
-                    Some(None) => Work::Done,
-                    Some(Some((holder, lasts))) => Work::Due(lease(holder, lasts)),
+                    None => LeaseChange::Keep,
+                    Some(None) => LeaseChange::Remove,
+                    Some(Some((holder, lasts))) => LeaseChange::Set(lease(holder, lasts)),
                 };
                 let batch = Append { work, ..batch };
                 same!(self, append(batch.clone()));
@@ -129,7 +129,7 @@ impl<F: Fixture> Pair<F> {
             entries,
             values: values.into_iter().map(large).collect(),
             expires_at,
-            work: Work::AsBefore,
+            work: LeaseChange::Keep,
         }
     }
 

@@ -132,7 +132,7 @@ local function append(at)
     redis.call('ZADD', KEYS[5], plain(now + lasts), session)
     redis.call('HSET', KEYS[6], session, holder)
   elseif work == 'done' or not row then
-    unlease()
+    remove_lease()
   end
   if not row or filed == 0 and filed_now > 0 or kept_until(row.expires_at) ~= kept_until(expires_at) then keep(expires_at) end
   if not row or row.expires_at ~= expires_at then expiring[session] = expires_at end

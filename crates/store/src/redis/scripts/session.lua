@@ -108,15 +108,15 @@ local function use(is_request, is_new)
   end
 end
 
-local function unlease()
+local function remove_lease()
   redis.call('ZREM', KEYS[5], session)
   redis.call('HDEL', KEYS[6], session)
 end
 
 -- Removes all there is of the session. Says whether the list of those that expire had it.
-local function bury()
+local function remove_session()
   redis.call('UNLINK', journal, index, snapshots)
   for _, list in ipairs({KEYS[1], KEYS[7], KEYS[8]}) do redis.call('ZREM', list, session) end
-  unlease()
+  remove_lease()
   return redis.call('ZREM', KEYS[2], session) == 1
 end

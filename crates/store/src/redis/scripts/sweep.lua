@@ -5,6 +5,6 @@ if row then
   list({[session] = row.expires_at})
   return 0
 end
-if not bury() and not there then return 0 end
+if not remove_session() and not there then return 0 end
 announce(session)
 return 1

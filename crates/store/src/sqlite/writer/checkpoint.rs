@@ -37,7 +37,7 @@ impl Checkpointer {
     ) -> Result<Self, Error> {
         let run = move || {
             while long.recv().is_ok() {
-                if let Err(error) = shorten(&db, &long, &lock) {
+                if let Err(error) = shorten_log(&db, &long, &lock) {
                     tracing::warn!(%error, path = %path.display(), "cannot copy the write-ahead log into the file yet");
                 }
             }
@@ -72,16 +72,16 @@ pub(super) fn watch(db: &mut Connection) -> SqlResult<Receiver<()>> {
     Ok(long)
 }
 
-fn shorten(db: &Connection, long: &Receiver<()>, lock: &Weak<WriteLock>) -> SqlResult<()> {
-    bring_back(db)?;
+fn shorten_log(db: &Connection, long: &Receiver<()>, lock: &Weak<WriteLock>) -> SqlResult<()> {
+    checkpoint(db)?;
     let Some(lock) = lock.upgrade() else { return Ok(()) };
     let _nobody_writes = lock.take();
-    bring_back(db)?;
+    checkpoint(db)?;
     while long.try_recv().is_ok() {}
     Ok(())
 }
 
 /// Copies as much of the log as no reader needs any more.
-fn bring_back(db: &Connection) -> SqlResult<()> {
+fn checkpoint(db: &Connection) -> SqlResult<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

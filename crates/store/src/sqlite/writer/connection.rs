@@ -20,7 +20,7 @@ const SLICE: usize = 64;
 const POLL: Duration = Duration::from_millis(100);
 
 /// How long an appended entry waits at most until it is indexed.
-const SOON: Duration = Duration::from_millis(20);
+const INDEX_DELAY: Duration = Duration::from_millis(20);
 
 /// The one connection that writes.
 pub(super) struct WriteConnection {
@@ -149,16 +149,16 @@ impl WriteConnection {
         if is_quiet {
             self.look_for_others();
         }
-        self.index(if is_quiet { 1 } else { indexing::WAITING });
+        self.index(if is_quiet { 1 } else { indexing::MAX_UNINDEXED });
         self.reclaim();
         let pause = if self.dead {
             Some(Duration::ZERO)
         } else if self.unindexed() > 0 {
-            Some(SOON)
+            Some(INDEX_DELAY)
         } else {
             (self.watchers.receiver_count() > 0).then_some(POLL)
         };
-        self.is_maintained = pause.is_some_and(|pause| pause <= SOON);
+        self.is_maintained = pause.is_some_and(|pause| pause <= INDEX_DELAY);
         pause
     }
 
@@ -205,12 +205,12 @@ impl WriteConnection {
 
     /// Indexes what was appended if at least so many changes wait. If that fails it is tried again after the next change;
     /// reads look through unindexed entries.
-    fn index(&mut self, worth_it: i64) {
-        if self.unindexed() < worth_it {
+    fn index(&mut self, at_least: i64) {
+        if self.unindexed() < at_least {
             return;
         }
         self.tried = self.seen;
-        match transaction(&self.db, indexing::file) {
+        match transaction(&self.db, indexing::index_all) {
             Ok(_) => self.indexed_through = self.seen,
             Err(error) => tracing::warn!(%error, path = %self.path.display(), "cannot index what was appended yet"),
         }
@@ -231,7 +231,7 @@ impl WriteConnection {
     }
 
     fn reclaim_slice(&self) -> SqlResult<bool> {
-        if !delete::waits(&self.db)? {
+        if !delete::has_deleted_rows(&self.db)? {
             return Ok(false);
         }
         transaction(&self.db, |db| delete::reclaim(db, SLICE))

@@ -16,7 +16,7 @@ fn lock() -> WriteLock {
 }
 
 #[tokio::test]
-async fn who_finds_the_desk_taken_is_told_when_it_is_free() {
+async fn a_caller_that_finds_the_connection_in_use_is_notified_when_it_is_free() {
     let lock = lock();
     for _ in 0..3 {
         let taken = lock.take();

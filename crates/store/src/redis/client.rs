@@ -22,7 +22,7 @@ const TRIES: u32 = 40;
 const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
 /// A server, what its keys are called, and whose clock counts.
-pub(super) struct Link {
+pub(super) struct Client {
     transport: Transport,
     pub(super) layout: Layout,
     clock: Arc<dyn Clock>,
@@ -37,7 +37,7 @@ enum Transport {
     Rest(Rest),
 }
 
-impl Link {
+impl Client {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, RedisFailure> {
         let layout = Layout::new(address.namespace.clone());
         let transport = match &address.protocol {
@@ -49,7 +49,7 @@ impl Link {
 
     /// Gives one command.
     pub(super) async fn call(&self, command: Command<'_>) -> Result<Reply, RedisFailure> {
-        self.patiently(&command).await
+        self.call_when_ready(&command).await
     }
 
     /// Gives several commands at once. They may be carried out one by one.
@@ -84,10 +84,10 @@ impl Link {
     }
 
     async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, RedisFailure> {
-        match self.patiently(&command).await {
+        match self.call_when_ready(&command).await {
             Err(fault) if fault.is("NOSCRIPT") => {
                 command.0.splice(..2, ["EVAL".into(), script.code().into()]);
-                self.patiently(&command).await
+                self.call_when_ready(&command).await
             }
             answer => answer,
         }
@@ -127,9 +127,9 @@ impl Link {
     }
 
     /// A connection that can wait for changes, where the server can be waited on.
-    pub(super) async fn patient(&self) -> Option<Result<BlockingConnection, RedisFailure>> {
+    pub(super) async fn blocking_connection(&self) -> Option<Result<BlockingConnection, RedisFailure>> {
         match &self.transport {
-            Transport::Native(native) => Some(native.patient().await),
+            Transport::Native(native) => Some(native.blocking_connection().await),
             Transport::Rest(_) => None,
         }
     }
@@ -161,7 +161,7 @@ impl Link {
     }
 
     /// Tries again while the server is not ready, which it says before it does anything.
-    async fn patiently(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
+    async fn call_when_ready(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let mut tried = 0;
         loop {
             tried += 1;
