@@ -52,7 +52,8 @@ impl QueuedAppend {
     fn size(&self) -> usize {
         let entries = self.batch.entries.iter().map(|entry| entry.data.len());
         let values = self.batch.values.iter().map(|(_, text)| text.len());
-        entries.chain(values).sum()
+        let rewrites = self.batch.rewrites.iter().map(|rewrite| rewrite.data.len());
+        entries.chain(values).chain(rewrites).sum()
     }
 }
 

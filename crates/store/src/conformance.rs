@@ -43,6 +43,7 @@ pub mod keys;
 pub mod leases;
 pub mod read;
 pub mod restart;
+pub mod rewrites;
 pub mod sessions;
 pub mod snapshots;
 pub mod text;
@@ -140,6 +141,14 @@ macro_rules! conformance {
                 a_large_value_is_kept_beside_the_journal,
                 a_value_of_16_mib_comes_back,
                 a_value_that_is_there_is_not_stored_twice;
+            rewrites:
+                a_rewritten_entry_keeps_its_header_and_tag,
+                a_rewritten_entry_is_found_as_before,
+                a_refused_batch_takes_nothing_away,
+                only_entries_that_are_there_can_be_rewritten,
+                other_handles_read_what_was_rewritten,
+                dropped_values_are_gone_and_others_stay,
+                a_rewrite_drops_snapshots_and_no_older_one_is_kept;
             snapshots:
                 the_newest_snapshot_that_is_not_later_is_found,
                 a_snapshot_replaces_the_one_of_the_same_entry,
@@ -166,6 +175,7 @@ macro_rules! conformance_of_durable {
             restart:
                 everything_is_there_after_a_restart,
                 what_was_deleted_stays_deleted,
+                what_was_rewritten_stays_rewritten,
                 the_last_activity_before_is_known_also_of_what_has_expired,
                 what_waits_when_the_last_handle_is_dropped_is_written;
         }

@@ -34,4 +34,6 @@ pub use postgres::PostgresStore;
 pub use redis::RedisStore;
 pub use settings::{Settings, open};
 pub use sqlite::SqliteStore;
-pub use store::{Append, Durability, JournalKind, Lease, LeaseChange, Order, Query, Row, Snapshot, Store, TimeQuery};
+pub use store::{
+    Append, Durability, JournalKind, Lease, LeaseChange, Order, Query, Rewrite, Row, Snapshot, Store, TimeQuery,
+};

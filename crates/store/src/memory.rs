@@ -15,8 +15,8 @@ use callboard_core::{
 use tokio::sync::broadcast;
 
 use crate::{
-    Append, Clock, Durability, Error, JournalKind, Lease, LeaseChange, Order, Query, Row, Snapshot, Store, TimeQuery,
-    store,
+    Append, Clock, Durability, Error, JournalKind, Lease, LeaseChange, Order, Query, Rewrite, Row, Snapshot, Store,
+    TimeQuery, store,
 };
 
 /// Keeps journals in memory. They are lost when the process ends.
@@ -38,6 +38,8 @@ struct Journal {
     keys: HashMap<Arc<str>, Seq>,
     values: HashMap<Hash, Arc<str>>,
     snapshots: BTreeMap<Seq, Snapshot>,
+    /// The head of the last batch that rewrote entries.
+    rewritten: Seq,
 }
 
 impl MemoryStore {
@@ -244,6 +246,7 @@ impl Journal {
             keys: HashMap::new(),
             values: HashMap::new(),
             snapshots: BTreeMap::new(),
+            rewritten: Seq::ZERO,
         }
     }
 
@@ -262,6 +265,15 @@ impl Journal {
         self.entries.extend(batch.entries.iter().cloned());
         for (hash, text) in &batch.values {
             self.values.entry(*hash).or_insert_with(|| text.clone());
+        }
+        batch.dropped_values().for_each(|hash| drop(self.values.remove(hash)));
+        for Rewrite { seq, data } in &batch.rewrites {
+            let place = usize::try_from(seq.previous().0).unwrap_or(usize::MAX);
+            self.entries.get_mut(place).into_iter().for_each(|entry| entry.data = data.clone());
+        }
+        if !batch.rewrites.is_empty() {
+            self.snapshots.clear();
+            self.rewritten = head.seq;
         }
     }
 
@@ -307,7 +319,7 @@ impl Journal {
     }
 
     fn put_snapshot(&mut self, at: Head, state: Arc<[u8]>) {
-        if self.entries.iter().any(|entry| entry.head() == at) {
+        if at.seq >= self.rewritten && self.entries.iter().any(|entry| entry.head() == at) {
             self.snapshots.insert(at.seq, (at, state));
         }
         while self.snapshots.len() > store::SNAPSHOTS_KEPT {

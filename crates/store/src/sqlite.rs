@@ -20,6 +20,7 @@ mod snapshots;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod vacuum;
 mod values;
 mod words;
 mod writer;
@@ -54,7 +55,8 @@ use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snaps
 /// A session that is deleted is out of reach at once. Its rows are overwritten and removed right after, in slices, so
 /// that a long journal holds nobody up.
 ///
-/// When the last handle is dropped, what waits is still written and answered; then the file is closed.
+/// When the last handle is dropped, what waits is still written and answered; then the file is closed. If entries were
+/// rewritten or values dropped, the file is written anew before, so that nothing of what was there is left in it.
 #[derive(Debug)]
 pub struct SqliteStore {
     // The order matters: the connection that is closed last, the writer's, brings the log back into the file.

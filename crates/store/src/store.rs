@@ -40,9 +40,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// Appends a batch, completely or not at all. Answers when it is as durable as [`durability`](Self::durability) says.
     ///
-    /// It checks in this order: the entries are numbered on from `expected`, else [`Error::Misnumbered`] (tags are not
-    /// checked); the number and the tag of the head equal `expected`, else [`Error::Conflict`]; no key of the batch is
-    /// claimed in the journal or twice in the batch, else [`Error::KeyTaken`] with the first such key.
+    /// It checks in this order: the entries are numbered on from `expected`, and rewritten entries are not newer than it,
+    /// else [`Error::Misnumbered`] (tags are not checked); the number and the tag of the head equal `expected`, else
+    /// [`Error::Conflict`]; no key of the batch is claimed in the journal or twice in the batch, else [`Error::KeyTaken`]
+    /// with the first such key.
+    ///
+    /// Together with the entries it replaces the data of the older entries in `rewrites` and removes `drop_values`. A batch
+    /// that rewrites drops all snapshots of the session, since they may hold the old data.
     ///
     /// If the call is dropped before it answers, the batch may have been appended or not.
     async fn append(&self, batch: Append) -> Result<(), Error>;
@@ -109,7 +113,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Stores a snapshot of the state at `at`, and replaces the snapshot of this entry if there is one. Snapshots may be
     /// dropped at any time, but the newest two are kept as long as there is room. A snapshot whose head is not in the
-    /// journal is not stored: it belongs to a deleted session that had the same id.
+    /// journal is not stored: it belongs to a deleted session that had the same id. Nor is one that is older than the last
+    /// batch that rewrote entries: it may hold the old data.
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error>;
 
     /// The newest snapshot up to `at`, with its head.
@@ -135,10 +140,23 @@ pub struct Append {
     pub entries: Vec<Entry>,
     /// Texts too large for entries, with their hashes. A text that the session has already is not stored twice.
     pub values: Vec<(Hash, Arc<str>)>,
+    /// Older entries whose data is replaced, in the order of their numbers, each once. Their headers and tags stay.
+    pub rewrites: Vec<Rewrite>,
+    /// Values that are removed, unless the batch also brings them.
+    pub drop_values: Vec<Hash>,
     /// When the session expires; `None` is never.
     pub expires_at: Option<Timestamp>,
     /// What this batch does to the lease on the session.
     pub work: LeaseChange,
+}
+
+/// New data for an existing entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The entry.
+    pub seq: Seq,
+    /// Its data from now on.
+    pub data: Arc<str>,
 }
 
 /// Whose journal it is.
@@ -276,7 +294,7 @@ impl Lease {
 }
 
 impl Append {
-    /// Refuses a batch that is empty, or whose numbers do not continue the expected head.
+    /// Refuses a batch that is empty, or whose numbers do not continue the expected head, or that rewrites newer entries.
     pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         let expected = self.expected.seq;
         let wrong = |found| Err(Error::Misnumbered { expected, found });
@@ -290,7 +308,25 @@ impl Append {
             }
             last = entry.header.seq;
         }
+        let mut last = Seq::ZERO;
+        for Rewrite { seq, .. } in &self.rewrites {
+            if *seq <= last || *seq > expected {
+                return wrong(Some(*seq));
+            }
+            last = *seq;
+        }
         Ok(())
+    }
+
+    /// The values that are gone after the batch.
+    pub(crate) fn dropped_values(&self) -> impl Iterator<Item = &Hash> {
+        let is_brought = |hash: &Hash| self.values.iter().any(|(brought, _)| brought == hash);
+        self.drop_values.iter().filter(move |hash| !is_brought(hash))
+    }
+
+    /// Whether the batch takes anything away.
+    pub(crate) fn takes_away(&self) -> bool {
+        !self.rewrites.is_empty() || !self.drop_values.is_empty()
     }
 }
 

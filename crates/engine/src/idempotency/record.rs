@@ -103,7 +103,9 @@ impl Board {
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
         let (session, kind, entries, values) = (record.clone(), JournalKind::Request, vec![entry], Vec::new());
-        let append = Append { session, kind, expected, entries, values, expires_at, work: LeaseChange::Keep };
+        let (rewrites, drop_values) = Default::default();
+        let work = LeaseChange::Keep;
+        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, work };
         append_surely(&**self.store(), append).await?;
         Ok(head)
     }

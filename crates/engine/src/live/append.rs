@@ -115,6 +115,8 @@ impl Writer {
             expected,
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
+            rewrites: vec![],
+            drop_values: vec![],
             expires_at: expiry::lives_until(&batch.state, now),
             work: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
         };

@@ -80,6 +80,8 @@ impl Board {
             expected: Head::default(),
             entries,
             values: values.into_iter().collect(),
+            rewrites: vec![],
+            drop_values: vec![],
             expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
             work: LeaseChange::Keep,
         };

@@ -108,8 +108,9 @@ impl<'a> SessionCopy<'a> {
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
         let (session, kind, expected, work) = (self.id.clone(), JournalKind::Session, self.head, LeaseChange::Keep);
-        append_surely(&**self.board.store(), Append { session, kind, expected, entries, values, expires_at, work })
-            .await
+        let (rewrites, drop_values) = Default::default();
+        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, work };
+        append_surely(&**self.board.store(), append).await
     }
 
     fn is_in_use(&self) -> Error {

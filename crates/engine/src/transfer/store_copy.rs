@@ -162,7 +162,8 @@ impl Copy<'_> {
         }
         let (session, expires_at) = (self.id.clone(), row.expires_at);
         let (kind, work) = (JournalKind::default(), LeaseChange::default());
-        Ok(Append { session, kind, expected, entries, values, expires_at, work })
+        let (rewrites, drop_values) = Default::default();
+        Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, work })
     }
 
     /// Refuses a session that does not begin in one store as it does in the other.

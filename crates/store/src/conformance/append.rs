@@ -40,6 +40,8 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
         expected: Head::default(),
         entries: entries.clone(),
         values: vec![],
+        rewrites: vec![],
+        drop_values: vec![],
         expires_at: None,
         work: LeaseChange::Keep,
     };

@@ -54,6 +54,8 @@ impl JournalWriter {
             expected: self.head,
             entries,
             values: vec![],
+            rewrites: vec![],
+            drop_values: vec![],
             expires_at: self.expires_at,
             work: LeaseChange::Keep,
         }

@@ -7,7 +7,7 @@ use super::{
     journal_writer::{JournalWriter, claiming, note},
     seconds, session, soon,
 };
-use crate::{Append, Clock as _, JournalKind};
+use crate::{Append, Clock as _, JournalKind, Rewrite};
 
 pub async fn everything_is_there_after_a_restart(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -57,6 +57,17 @@ pub async fn what_waits_when_the_last_handle_is_dropped_is_written(fixture: &imp
 
     let store = fixture.open().await;
     assert_eq!(store.sessions(None, 1000).await.unwrap().len(), 100);
+}
+
+pub async fn what_was_rewritten_stays_rewritten(fixture: &impl Fixture) {
+    let mut journal = JournalWriter::with(&fixture.open().await, "s", "a b").await;
+    let rewrites = vec![Rewrite { seq: Seq(1), data: "new".into() }];
+    journal.append(Append { rewrites, ..journal.batch([note("c")]) }).await.unwrap();
+    drop(journal);
+    let mut journal = JournalWriter::new(&fixture.open().await, "s");
+    assert_eq!(journal.texts().await, ["new", "b", "c"]);
+    journal.head = journal.read().await[2].head();
+    journal.write([note("d")]).await;
 }
 
 pub async fn the_last_activity_before_is_known_also_of_what_has_expired(fixture: &impl Fixture) {

@@ -24,6 +24,15 @@ pub(super) const APPEND: &str =
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
         $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
+/// How many parameters that takes.
+const APPEND_PARAMS: usize = 36;
+
+/// Appends batches of which some rewrite entries or drop values.
+const APPEND_AND_TAKE_AWAY: &str =
+    "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
+    FROM append_and_take_away($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+        $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41)";
+
 /// What became of a batch.
 pub(super) enum Outcome {
     /// It is appended, which was this change.
@@ -89,8 +98,18 @@ pub(super) async fn append(
         &columns.values.hashes,
         &columns.values.texts,
         &of(batches, |batch| batch.kind == JournalKind::Request),
+        &columns.rewrites.batch,
+        &columns.rewrites.seq,
+        &columns.rewrites.data,
+        &columns.drops.batch,
+        &columns.drops.hashes,
     ];
-    let rows = database.try_query(APPEND, params).await?;
+    let takes_away = batches.iter().any(|batch| batch.takes_away());
+    let rows = if takes_away {
+        database.try_query(APPEND_AND_TAKE_AWAY, params).await?
+    } else {
+        database.try_query(APPEND, params.get(..APPEND_PARAMS).unwrap_or(params)).await?
+    };
     if rows.len() != batches.len() {
         return Err(unknown());
     }

@@ -11,10 +11,11 @@ use super::{
 use crate::Error;
 
 /// What leads from each format to the next. The last is the one that this version reads and writes.
-const MIGRATIONS: [&str; 2] = [include_str!("migrations/1.sql"), include_str!("migrations/2.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("migrations/1.sql"), include_str!("migrations/2.sql"), include_str!("migrations/3.sql")];
 
 /// The newest format that this version reads, and the one it writes.
-pub(super) const FORMAT: i32 = 2;
+pub(super) const FORMAT: i32 = 3;
 
 /// What is in a namespace.
 enum SchemaState {

@@ -22,10 +22,12 @@ pub(super) async fn put(
     state: &[u8],
 ) -> Result<(), Error> {
     let doing = "keeping a snapshot";
-    // Whoever deletes the session waits for the lock, or has been first: then there is no row to write under.
+    // Whoever deletes the session or rewrites entries waits for the lock, or has been first: then there is no row to write
+    // under.
     let sql = "WITH here AS MATERIALIZED (
             SELECT n.id FROM session n
-            WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)) FOR KEY SHARE
+            WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)) AND n.rewritten <= $3
+            FOR NO KEY UPDATE
         ), kept AS (
             INSERT INTO snapshot (session, seq, tag, state)
             SELECT e.session, e.seq, e.tag, $5 FROM entry e

@@ -16,7 +16,7 @@ use super::{
     sessions::{self, expiry},
 };
 use crate::{
-    Append, Error, JournalKind, LeaseChange,
+    Append, Error, JournalKind, LeaseChange, Rewrite,
     append_batcher::{DOING, QueuedAppend, SendBatch},
 };
 
@@ -89,6 +89,14 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
         words.push(hash.to_string().into());
         words.push((&**text).into());
     }
+    words.push(batch.rewrites.len().to_string().into());
+    for Rewrite { seq, data } in &batch.rewrites {
+        words.push(seq.to_string().into());
+        words.push((&**data).into());
+    }
+    let dropped: Vec<_> = batch.dropped_values().map(|hash| hash.to_string().into()).collect();
+    words.push(dropped.len().to_string().into());
+    words.extend(dropped);
     words
 }
 

@@ -14,6 +14,7 @@
 //! | field | what |
 //! | --- | --- |
 //! | `row` | the head's number and tag, when it expires (`-` is never), the last activity, the first tag, the last entry that is in the index, and how many words there are, with spaces between them |
+//! | `rewritten` | the head of the last batch that rewrote entries, where one did: no older snapshot is kept |
 //! | NUMBER | an entry: tag, header and data, see `entry.rs` |
 //! | `w` and a number | type, subject and time of an entry that is not in the index yet |
 //! | `t` and a type, `s` and a subject | its number in the index |

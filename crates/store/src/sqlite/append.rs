@@ -12,12 +12,13 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     column, delete,
     error::SqliteError,
-    lease,
+    indexing, lease,
     sessions::{self, StoredSession},
+    snapshots,
     transaction::Transaction,
-    values,
+    vacuum, values,
 };
-use crate::{Append, Error, Row};
+use crate::{Append, Error, Rewrite, Row};
 
 /// How many entries a short batch has at most, and how many bytes of data.
 const SHORT: (usize, usize) = (8, 16 * 1024);
@@ -25,7 +26,7 @@ const SHORT: (usize, usize) = (8, 16 * 1024);
 /// Whether appending a batch takes no longer than handing it to another thread.
 pub(super) fn is_short(batch: &Append) -> bool {
     let size: usize = batch.entries.iter().map(|entry| entry.data.len()).sum();
-    batch.entries.len() <= SHORT.0 && size <= SHORT.1 && batch.values.is_empty()
+    batch.entries.len() <= SHORT.0 && size <= SHORT.1 && batch.values.is_empty() && !batch.takes_away()
 }
 
 /// See [`Store::append`](crate::Store::append). It refuses before it writes.
@@ -50,6 +51,7 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
     for (hash, text) in &batch.values {
         values::put(write.db, session, *hash, text)?;
     }
+    take_away(write, session, batch, found)?;
     lease::put(write, session, &batch.work)?;
     write.changed(&batch.session);
     Ok(())
@@ -99,6 +101,25 @@ fn insert(write: &mut Transaction<'_>, session: i64, entry: &Entry) -> Result<()
         &*entry.data,
     ))?;
     Ok(())
+}
+
+/// Rewrites entries and drops values. What is overwritten may still stand in parts of pages that are not in use, so it is
+/// noted that the file has to be vacuumed.
+fn take_away(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<StoredSession>) -> Result<()> {
+    if !batch.takes_away() {
+        return Ok(());
+    }
+    for hash in batch.dropped_values() {
+        values::remove(write.db, session, *hash)?;
+    }
+    for Rewrite { seq, data } in &batch.rewrites {
+        let row = found.map(|found| indexing::row(write.db, &found, column::number(*seq))).transpose()?.flatten();
+        write.db.prepare_cached("UPDATE entry SET data = ?2 WHERE id = ?1")?.execute((row, &**data))?;
+    }
+    if !batch.rewrites.is_empty() {
+        snapshots::clear(write.db, session)?;
+    }
+    vacuum::note(write.db)
 }
 
 /// The keys that entries claim, in the short form. Refused where one is taken, in the journal or among themselves.

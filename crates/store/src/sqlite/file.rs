@@ -11,10 +11,14 @@ use crate::{Durability, Error};
 const APPLICATION_ID: i32 = 0x4361_6c6c;
 
 /// The newest format that this version reads, and the one it writes.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 3;
 
-/// The columns that files of the format before do not have yet.
-const ADDED: [&str; 2] = ["session.is_request", "session.used_at"];
+/// The columns that files of older formats do not have yet, and the format that has them.
+const ADDED: [(i32, &str); 4] =
+    [(2, "session.is_request"), (2, "session.used_at"), (3, "session.rewritten"), (3, "unclean.one")];
+
+/// What leads from each format to the next.
+const MIGRATIONS: [(i32, &str); 2] = [(2, include_str!("migrations/2.sql")), (3, include_str!("migrations/3.sql"))];
 
 /// How long a call waits for another process that writes.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
@@ -98,7 +102,7 @@ fn missing(db: &Connection, format: i32) -> Result<Option<String>, Sql> {
     let made = Connection::open_in_memory()?;
     made.execute_batch(include_str!("schema.sql"))?;
     let there = columns(db)?;
-    let is_added = |column: &str| format < FORMAT && ADDED.contains(&column);
+    let is_added = |column: &str| ADDED.iter().any(|(since, added)| format < *since && *added == column);
     Ok(columns(&made)?.into_iter().find(|column| !there.contains(column) && !is_added(column)))
 }
 
@@ -168,8 +172,9 @@ fn create_schema(db: &Connection) -> Result<(), Sql> {
         if found.tables == 0 {
             db.execute_batch(include_str!("schema.sql"))?;
             db.pragma_update(None, "application_id", APPLICATION_ID)?;
-        } else if found.format < FORMAT {
-            db.execute_batch(include_str!("migrations/2.sql"))?;
+        } else {
+            let missing = MIGRATIONS.iter().filter(|(format, _)| found.format < *format);
+            missing.map(|(_, migration)| *migration).try_for_each(|migration| db.execute_batch(migration))?;
         }
         if found.format < FORMAT {
             db.pragma_update(None, "user_version", FORMAT)?;

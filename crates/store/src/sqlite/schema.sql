@@ -1,4 +1,4 @@
--- Format 2; `migrations/2.sql` makes it of format 1. Integers in the place of text keep rows small. `session.id` is never used again, so whatever belongs to a
+-- Format 3; `migrations/` makes it of older ones. Integers in the place of text keep rows small. `session.id` is never used again, so whatever belongs to a
 -- session that was deleted can be out of reach at once and be removed later, in slices.
 
 CREATE TABLE session (
@@ -12,7 +12,8 @@ CREATE TABLE session (
     holder        TEXT,                  -- who has the lease on it; null is that there is none
     held_until    INTEGER,               -- milliseconds since 1970
     is_request    INTEGER NOT NULL,      -- 1 where it is the record of a request and no session, else 0
-    used_at       INTEGER NOT NULL       -- last_activity as of the last indexing
+    used_at       INTEGER NOT NULL,      -- last_activity as of the last indexing
+    rewritten     INTEGER NOT NULL DEFAULT 0 -- the head of the last batch that rewrote entries: no older snapshot is kept
 );
 CREATE INDEX session_by_name ON session (name) WHERE is_request = 0;
 CREATE INDEX session_by_use ON session (is_request, used_at, name);
@@ -122,6 +123,9 @@ CREATE TABLE snapshot (
     state   BLOB    NOT NULL,
     PRIMARY KEY (session, seq)
 );
+
+-- Has a row where something was taken away since the file was vacuumed: copies of it may be in unused parts of pages.
+CREATE TABLE unclean (one INTEGER PRIMARY KEY CHECK (one = 1));
 
 -- Changes that are no entries (touched, deleted), for about a minute, so that other processes hear of them. The newest
 -- row stays without its name: it keeps the count of changes from going back when the newest entries are deleted.

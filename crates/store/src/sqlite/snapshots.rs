@@ -5,7 +5,7 @@ use callboard_core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::{column, error::SqliteError, indexing, sessions, transaction::Transaction};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
@@ -18,7 +18,8 @@ pub(super) fn put(write: &mut Transaction<'_>, session: &SessionId, at: Head, st
         .db
         .prepare_cached(
             "INSERT OR REPLACE INTO snapshot (session, seq, tag, state)
-             SELECT session, seq, tag, ?3 FROM entry WHERE id = ?1 AND tag = ?2",
+             SELECT session, seq, tag, ?3 FROM entry WHERE id = ?1 AND tag = ?2
+                 AND seq >= (SELECT rewritten FROM session WHERE id = entry.session)",
         )?
         .execute((entry, at.tag.0, state))?;
     write
@@ -28,6 +29,13 @@ pub(super) fn put(write: &mut Transaction<'_>, session: &SessionId, at: Head, st
              (SELECT seq FROM snapshot WHERE session = ?1 ORDER BY seq DESC LIMIT ?2)",
         )?
         .execute((found.id, column::limit(SNAPSHOTS_KEPT)))?;
+    Ok(())
+}
+
+/// Removes all, and has none kept from now on that is older than the head: entries were rewritten.
+pub(super) fn clear(db: &Connection, session: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM snapshot WHERE session = ?1")?.execute([session])?;
+    db.prepare_cached("UPDATE session SET rewritten = seq WHERE id = ?1")?.execute([session])?;
     Ok(())
 }
 

@@ -41,6 +41,8 @@ fn batch(session: &str, size_bytes: usize) -> Append {
         expected,
         entries,
         values: vec![],
+        rewrites: vec![],
+        drop_values: vec![],
         expires_at: None,
         work: LeaseChange::Keep,
     }

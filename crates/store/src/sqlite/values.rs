@@ -14,6 +14,12 @@ pub(super) fn put(db: &Connection, session: i64, hash: Hash, text: &str) -> Resu
     Ok(())
 }
 
+/// Removes a text.
+pub(super) fn remove(db: &Connection, session: i64, hash: Hash) -> Result<()> {
+    db.prepare_cached("DELETE FROM value WHERE session = ?1 AND hash = ?2")?.execute((session, hash.0))?;
+    Ok(())
+}
+
 /// See [`Store::value`](crate::Store::value).
 pub(super) fn find(
     db: &Connection,

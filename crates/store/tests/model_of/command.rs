@@ -35,6 +35,8 @@ pub(crate) enum Command {
         expected: Expected,
         entries: Vec<Written>,
         values: Vec<u8>,
+        rewrites: Vec<u64>,
+        drops: Vec<u8>,
         expires_in: Option<i64>,
         work: Option<Option<(u8, u64)>>,
     },
@@ -144,12 +146,17 @@ fn append() -> impl Strategy<Value = Command> {
         1 => Just(Expected::OtherTag),
     ];
     let work = option::of(option::of((0..3_u8, lasts())));
-    (0..SESSIONS, expected, vec(written(), 0..6), vec(0..3_u8, 0..2), expires_in(), work).prop_map(
-        |(session, expected, entries, values, expires_in, work)| Command::Append {
+    // Most batches rewrite nothing, and of those that do most rewrite what is there.
+    let rewrites = prop_oneof![4 => Just(vec![]), 2 => vec(1..6_u64, 1..2), 1 => vec(0..12_u64, 1..3)];
+    let drops = prop_oneof![4 => Just(vec![]), 1 => vec(0..3_u8, 1..3)];
+    (0..SESSIONS, expected, vec(written(), 0..6), vec(0..3_u8, 0..2), (rewrites, drops), expires_in(), work).prop_map(
+        |(session, expected, entries, values, (rewrites, drops), expires_in, work)| Command::Append {
             session,
             expected,
             entries,
             values,
+            rewrites,
+            drops,
             expires_in,
             work,
         },

@@ -13,7 +13,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::{
-    Append, Clock as _, JournalKind, Lease, LeaseChange, MemoryStore, Order, Query, Store, TimeQuery,
+    Append, Clock as _, JournalKind, Lease, LeaseChange, MemoryStore, Order, Query, Rewrite, Store, TimeQuery,
     conformance::{Fixture, everything},
 };
 
@@ -45,7 +45,7 @@ impl<F: Fixture> Pair<F> {
 
     pub(crate) async fn carry_out(&mut self, command: Command) {
         match command {
-            Command::Append { session, expected, entries, values, expires_in, work } => {
+            Command::Append { session, expected, entries, values, rewrites, drops, expires_in, work } => {
                 let expires_at = self.expiry(expires_in);
                 let batch = self.batch(id(session), expected, entries, values, expires_at).await;
                 let work = match work {
@@ -53,7 +53,10 @@ impl<F: Fixture> Pair<F> {
                     Some(None) => LeaseChange::Remove,
                     Some(Some((holder, lasts))) => LeaseChange::Set(lease(holder, lasts)),
                 };
-                let batch = Append { work, ..batch };
+                let rewritten = |seq| Rewrite { seq: Seq(seq), data: format!("rewritten {seq}").into() };
+                let rewrites = rewrites.into_iter().map(rewritten).collect();
+                let drop_values = drops.into_iter().map(|value| large(value).0).collect();
+                let batch = Append { work, rewrites, drop_values, ..batch };
                 same!(self, append(batch.clone()));
             }
             Command::Touch { session, expires_in } => same!(self, touch(&id(session), self.expiry(expires_in))),
@@ -128,6 +131,8 @@ impl<F: Fixture> Pair<F> {
             expected,
             entries,
             values: values.into_iter().map(large).collect(),
+            rewrites: vec![],
+            drop_values: vec![],
             expires_at,
             work: LeaseChange::Keep,
         }

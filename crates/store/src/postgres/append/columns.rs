@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use callboard_core::{entry::Entry, id::Seq, time::Timestamp};
 
 use super::super::column::{self, short_hash};
-use crate::Append;
+use crate::{Append, Rewrite};
 
 /// What is in batches, each thing with the number of its batch, from 1.
 #[derive(Default)]
@@ -16,6 +16,8 @@ pub(super) struct Columns<'a> {
     pub(super) types: Types<'a>,
     pub(super) subjects: Subjects<'a>,
     pub(super) values: Values<'a>,
+    pub(super) rewrites: Rewrites<'a>,
+    pub(super) drops: Drops<'a>,
     pub(super) batch: Vec<i32>,
     pub(super) seq: Vec<i64>,
     pub(super) at: Vec<i64>,
@@ -43,6 +45,15 @@ impl<'a> Columns<'a> {
                 columns.values.batch.push(number);
                 columns.values.hashes.push(&hash.0);
                 columns.values.texts.push(text.as_bytes());
+            }
+            for Rewrite { seq, data } in &batch.rewrites {
+                columns.rewrites.batch.push(number);
+                columns.rewrites.seq.push(column::number(*seq));
+                columns.rewrites.data.push(data.as_bytes());
+            }
+            for hash in batch.dropped_values() {
+                columns.drops.batch.push(number);
+                columns.drops.hashes.push(&hash.0);
             }
         }
         columns
@@ -143,4 +154,19 @@ pub(super) struct Values<'a> {
     pub(super) batch: Vec<i32>,
     pub(super) hashes: Vec<&'a [u8]>,
     pub(super) texts: Vec<&'a [u8]>,
+}
+
+/// New data of entries that are there.
+#[derive(Default)]
+pub(super) struct Rewrites<'a> {
+    pub(super) batch: Vec<i32>,
+    pub(super) seq: Vec<i64>,
+    pub(super) data: Vec<&'a [u8]>,
+}
+
+/// Values that are removed.
+#[derive(Default)]
+pub(super) struct Drops<'a> {
+    pub(super) batch: Vec<i32>,
+    pub(super) hashes: Vec<&'a [u8]>,
 }

@@ -2,7 +2,8 @@
 -- ARGV  3 and on, of each batch: how many there are of it; the session's id; 'session' or 'request', the same for all its batches; the expected number and tag; the new number and tag; when it expires;
 --       what becomes of the lease, 'as_before', 'due' or 'done', and where it is due whose and for how long; how many
 --       entries; of each its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and
---       of each its hash and its text.
+--       of each its hash and its text; then how many entries are rewritten, and of each its number and its new data;
+--       then how many values are removed, and their hashes.
 -- Gives of each batch 'ok', {'conflict', row or nil}, {'taken', key, number} or {'failed', why}. Of a batch all is looked at before
 -- anything is written, for what a script has written stays written.
 --
@@ -67,6 +68,8 @@ local function append(at)
     at = at + 5 + ARGV[at + 4]
   end
   local values, last_value = at + 1, at + 2 * ARGV[at]
+  local rewrites, last_rewrite = last_value + 2, last_value + 1 + 2 * ARGV[last_value + 1]
+  local drops, last_drop = last_rewrite + 2, last_rewrite + 1 + ARGV[last_rewrite + 1]
   for from = 1, many, AT_ONCE do
     local part = redis.call('HMGET', journal, unpack(fields, from, min(many, from + AT_ONCE - 1)))
     for i = 1, #part do found[from + i - 1] = part[i] end
@@ -75,6 +78,14 @@ local function append(at)
   local row = parse(found[1])
   local before = row or {seq = '0', tag = string.rep('0', 32), filed = '0', words = '0'}
   if before.seq ~= seq_before or before.tag ~= tag_before then return {'conflict', row and row.text} end
+
+  -- Rewritten entries keep their tags and headers, which end with the first line.
+  local rewritten = {}
+  for at = rewrites, last_rewrite, 2 do
+    local header = string.match(redis.call('HGET', journal, ARGV[at]), '^[^\n]*\n')
+    rewritten[#rewritten + 1] = ARGV[at]
+    rewritten[#rewritten + 1] = header .. ARGV[at + 1]
+  end
 
   -- What is written: first the row, which is told at the end.
   local writes, size, waits, fresh = {'row', false}, 2, {}, {}
@@ -125,6 +136,15 @@ local function append(at)
     redis.call('ZADD', index, unpack(places, from, min(#places, from + AT_ONCE - 1)))
   end
   for value = values, last_value, 2 do redis.call('HSETNX', journal, 'v' .. ARGV[value], ARGV[value + 1]) end
+
+  for drop = drops, last_drop do redis.call('HDEL', journal, 'v' .. ARGV[drop]) end
+  if #rewritten > 0 then
+    for from = 1, #rewritten, AT_ONCE do
+      redis.call('HSET', journal, unpack(rewritten, from, min(#rewritten, from + AT_ONCE - 1)))
+    end
+    redis.call('UNLINK', snapshots)
+    redis.call('HSET', journal, 'rewritten', seq)
+  end
 
   use(kind == 'request', not row)
 

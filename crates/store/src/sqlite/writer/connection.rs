@@ -7,7 +7,7 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, error::SqliteError, file, indexing, sessions, words::Numbers},
+    super::{changes, delete, error::SqliteError, file, indexing, sessions, vacuum, words::Numbers},
     Transaction,
     group::{self, CommitError, QueuedWrite},
 };
@@ -235,6 +235,15 @@ impl WriteConnection {
             return Ok(false);
         }
         transaction(&self.db, |db| delete::reclaim(db, SLICE))
+    }
+}
+
+impl Drop for WriteConnection {
+    fn drop(&mut self) {
+        if let Err(error) = vacuum::vacuum_if_noted(&self.db) {
+            let path = self.path.display();
+            tracing::warn!(%error, %path, "what was erased may still be in unused parts of the file: this is tried again");
+        }
     }
 }
 
