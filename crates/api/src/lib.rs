@@ -22,6 +22,7 @@ mod session;
 mod system;
 mod thread;
 mod token;
+mod tool;
 mod transfer;
 
 pub use callboard_core::{
@@ -59,5 +60,6 @@ pub use self::{
     system::{Health, Ready},
     thread::{ContextSize, PutThread, Thread, ThreadList},
     token::{NewToken, Token, TokenList},
+    tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,
 };

@@ -19,6 +19,7 @@ mod steps;
 mod store;
 mod thread;
 mod token;
+mod tools;
 mod transfer;
 mod why;
 
@@ -90,6 +91,9 @@ pub(crate) enum Command {
     /// Steps: the team's current step and the tools it may use: show, use, advance, set, reset, usage, allowed
     #[command(subcommand)]
     Steps(steps::Steps),
+    /// Tools that Callboard executes for agents: list them, call one
+    #[command(subcommand)]
+    Tools(tools::Tools),
     /// Context files: folders of notes that agents leave each other, without a server or a store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
     Files(files::Files),
     /// Export a session as JSON lines
@@ -171,6 +175,7 @@ impl Context {
             Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Steps(command) => steps::execute(self, command).await,
+            Command::Tools(command) => tools::execute(self, command).await,
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,

@@ -2,6 +2,7 @@
 
 pub(crate) mod decide;
 pub mod facts;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 pub(crate) mod decide;
 pub mod facts;
 pub mod said;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 

@@ -1,11 +1,12 @@
 //! Callboard's own tools, done for an agent: one function for runs, for HTTP and for whatever else calls them.
 
 use callboard_core::{
-    context_set::SetView,
     conversation::MessageView,
     entry::Actor,
-    id::{AgentName, ThreadId},
+    error::Error as Refusal,
+    text::Text,
     tool::{CallTool, Execution, Read, own_tool},
+    view::View,
     viewer::Viewer,
 };
 use serde_json::{Value, json};
@@ -13,34 +14,33 @@ use serde_json::{Value, json};
 use crate::{error::Error, read::message::MessageQuery, session::Session};
 
 impl Session {
-    /// Does what `agent` asks of Callboard's own tool `name`, with the agent's own rights, and says what its model is
-    /// told.
-    pub async fn call_tool(&self, agent: &AgentName, name: &str, arguments: &Value) -> Result<String, Error> {
+    /// Does what `by` asks of Callboard's own tool `name`, with the rights of `by`, and says what its model is told.
+    pub async fn call_tool(&self, by: impl Into<Actor>, name: &str, arguments: &Value) -> Result<String, Error> {
+        let by = by.into();
         match own_tool(name)?.execution {
             Execution::Command(_) => {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
-                Ok(self.execute(Actor::Agent(agent.clone()), call).await?.answer)
+                Ok(self.execute(by, call).await?.answer.0)
             }
-            Execution::Read(read) => self.read_for(agent, read(arguments)?).await,
+            Execution::Read(read) => self.read_with(&by.into(), |view| read(view, arguments)).await,
         }
     }
 
-    async fn read_for(&self, agent: &AgentName, what: Read) -> Result<String, Error> {
-        let viewer = Viewer::Agent(agent.clone());
-        match what {
-            Read::ContextSet(name) => {
-                let content = self.view(&viewer, |view| match view.set(&name)? {
-                    SetView::Whole(held) => Ok(Some(held.set.content.clone())),
-                    SetView::Outline(_) => Ok(None),
-                });
-                let Some(content) = content.await? else { return Ok(format!("[{name} is hidden from you]")) };
-                let values = self.values(content.stored()).await?;
-                Ok(content.whole(&values).map(|text| text.to_string()).unwrap_or_default())
+    /// What a model is told of what `look` finds through the eyes of `viewer`.
+    pub async fn read_with(
+        &self,
+        viewer: &Viewer,
+        look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
+    ) -> Result<String, Error> {
+        match self.view(viewer, |view| look(&view)).await? {
+            Read::Texts(texts) => {
+                let values = self.values(texts.iter().filter_map(Text::stored)).await?;
+                let texts = texts.iter().map(|text| text.whole(&values).map(|text| &**text));
+                texts.collect::<Result<_, _>>().map_err(|_| self.live.gone())
             }
             Read::Messages(thread, limit) => {
-                let thread = thread.unwrap_or_else(|| ThreadId::of_agent(agent));
                 let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
-                let page = self.messages(&viewer, &thread, query).await?;
+                let page = self.messages(viewer, &thread, query).await?;
                 let messages: Vec<_> = page.messages.iter().map(in_short).collect();
                 Ok(Value::from(messages).to_string())
             }

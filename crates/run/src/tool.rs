@@ -1,6 +1,7 @@
 //! A call of one of Callboard's own tools: it is noted, done, and its result brought.
 
 use callboard_core::{
+    entry::Actor,
     error::Error as Refusal,
     run::{FinishTool, Run, StartTool, Status, next::Call},
     tool::own_tool,
@@ -27,7 +28,7 @@ impl Driver {
         }
         let result = match may_be_done {
             false => INTERRUPTED.to_owned(),
-            true => match self.session.call_tool(&agent, &call.name, &call.arguments).await {
+            true => match self.session.call_tool(Actor::Agent(agent), &call.name, &call.arguments).await {
                 Ok(result) => result,
                 Err(Engine::Refused(refusal)) => not_done(&refusal),
                 Err(error) => return Err(error.into()),

@@ -71,7 +71,17 @@ impl<R> Authorized<R> {
         options: WriteOptions,
         command: C,
     ) -> Result<Receipt<C::Answer>, Problem> {
-        let (by, session) = (self.actor.clone(), &self.session);
+        self.execute_as(self.actor.clone(), options, command).await
+    }
+
+    /// The same for somebody as whom the caller may act.
+    pub(crate) async fn execute_as<C: Command<Answer: KeptAnswer>>(
+        &self,
+        by: Actor,
+        options: WriteOptions,
+        command: C,
+    ) -> Result<Receipt<C::Answer>, Problem> {
+        let session = &self.session;
         let WriteOptions { expected, request } = options;
         Ok(match request {
             Some(request) => session.execute_once(by, expected, request, command).await?,

@@ -13,6 +13,7 @@ mod session;
 mod system;
 mod thread;
 mod token;
+mod tool;
 mod transfer;
 
 use utoipa::OpenApi;
@@ -49,6 +50,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         prompt::routes(),
         run::routes(),
         token::routes(),
+        tool::routes(),
         transfer::routes(),
         system::routes(),
     ];

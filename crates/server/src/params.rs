@@ -72,6 +72,17 @@ impl FromRequestParts<App> for FilePath {
     }
 }
 
+/// The name of one of Callboard's own tools in the path.
+pub(crate) struct ToolName(pub(crate) String);
+
+impl FromRequestParts<App> for ToolName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        segment(parts, app, "tool").await.map(Self)
+    }
+}
+
 /// The id of a token in the path.
 pub(crate) struct TokenId(pub(crate) String);
 

@@ -12,6 +12,7 @@ both_ways!(
     messages_and_threads,
     prompts,
     lines_are_said_one_by_one,
+    tools,
 );
 
 fn team(way: Way) -> Home {
@@ -205,6 +206,25 @@ fn lines_are_said_one_by_one(way: Way) {
     assert_eq!(again.stdout, "5\n6\n7\n8\n9\n");
     let messages = home.json("messages --session demo");
     assert_eq!(messages["messages"].as_array().unwrap().len(), 5);
+}
+
+fn tools(way: Way) {
+    let home = team(way);
+    home.json("set put Tone friendly --session demo");
+    insta::assert_snapshot!(
+        "tools",
+        home.transcript(&[
+            "tools list --session demo --as writer",
+            "tools call read_context_set '{\"name\": \"Tone\"}' --session demo --as writer",
+            "tools call write_context_set '{\"name\": \"Tone\", \"content\": \"short\"}' --session demo --as writer",
+            "tools call write_context_set '{\"name\": \"Tone\", \"content\": \"short\"}' --session demo",
+            "tools call read_context_set '{\"name\": \"Tone\"}' --session demo --json",
+            "tools call read_context_set '{\"nam\": \"Tone\"}' --session demo",
+            "tools call read_messages --session demo",
+            "tools call dance --session demo",
+            "tools call read_messages nonsense --session demo",
+        ])
+    );
 }
 
 #[test]

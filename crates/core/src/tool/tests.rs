@@ -2,7 +2,14 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{Execution, OWN_TOOLS, OwnTool, own_tool};
-use crate::{agent::Team, conversation::ToolCall, error::Error, run::next::Call};
+use crate::{
+    agent::Team,
+    conversation::{PutThread, ToolCall},
+    error::Error,
+    run::next::Call,
+    session::SessionPatch,
+    testing::Board,
+};
 
 fn check(tools: Value) -> String {
     let agents = json!([{"name": "writer", "role": "worker", "tools": tools}]);
@@ -28,28 +35,44 @@ fn models_are_told_of_each_tool_with_a_schema_of_its_arguments() {
     assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r#"
     read_context_set true {"name":{"type":"string","description":"The name of the set."}}
     write_context_set true {"name":{"type":"string","description":"The name of the set."},"content":{"type":"string","description":"All that it is to say."}}
-    read_messages true {"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; 20 where it is left out."},"thread":{"type":"string","description":"The thread; your own where it is left out."}}
+    read_messages true {"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; 20 where it is left out."},"thread":{"type":"string","description":"The thread; your own, or `main`, where it is left out."}}
     "#);
 }
 
 #[test]
 fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
+    let mut board = Board::team("lead writer");
+    let audience = serde_json::from_value(json!("all")).unwrap();
+    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: audience }).unwrap();
     let read = |arguments: Value| match own_tool("read_messages").unwrap().execution {
-        Execution::Read(read) => {
-            read(&arguments).map_or_else(|error: Error| error.to_string(), |read| format!("{read:?}"))
-        }
+        Execution::Read(read) => read(&board.view("writer").unwrap(), &arguments)
+            .map_or_else(|error: Error| error.to_string(), |read| format!("{read:?}")),
         Execution::Command(_) => unreachable!(),
     };
-    assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages(Some("main"), 5)"#);
-    assert_snapshot!(read(json!("{\"limit\": 5000}")), @"Messages(None, 100)");
-    assert_snapshot!(read(json!(null)), @"Messages(None, 20)");
+    assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5)"#);
+    assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100)"#);
+    assert_snapshot!(read(json!(null)), @r#"Messages("agent:writer", 20)"#);
     assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected `limit` or `thread`");
+}
+
+#[test]
+fn tools_are_for_those_who_have_the_right_to_what_they_do() {
+    let mut board = Board::team("lead writer");
+    let names = |board: &Board, viewer: &str| {
+        board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>().join(" ")
+    };
+    assert_snapshot!(names(&board, "lead"), @"read_context_set write_context_set read_messages");
+    assert_eq!(names(&board, "lead"), names(&board, "user"));
+    assert_snapshot!(names(&board, "writer"), @"read_context_set read_messages");
+    let patch = json!({"grant": ["context_sets"]});
+    board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
+    assert_eq!(names(&board, "writer"), names(&board, "lead"));
 }
 
 #[test]
 fn what_was_begun_is_done_again_only_where_that_does_no_harm() {
     let read = own_tool("read_messages").unwrap();
-    let once = OwnTool { idempotent: false, arguments: read.arguments, ..*read };
+    let once = OwnTool { idempotent: false, ..*read };
     let call = |was_started| Call {
         agent: "writer".parse().unwrap(),
         call: ToolCall { id: "c1".to_owned(), name: "once".to_owned(), arguments: json!({}) },

@@ -19,4 +19,5 @@ mod several;
 mod steps;
 mod streams;
 mod tasks;
+mod tools;
 mod transfer;

@@ -1,0 +1,67 @@
+//! Callboard's own tools.
+
+use callboard_core::{id::AgentName, prompt::Format};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+/// Whose tools are wanted, and in which form.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ToolsQuery {
+    /// The agent that is to use them; the caller's, the manager or the only agent where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<AgentName>)]
+    pub agent: Option<AgentName>,
+    /// Whose API takes them.
+    #[serde(default)]
+    pub format: ToolFormat,
+}
+
+/// Whose API takes a list of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolFormat {
+    /// OpenAI's: `{type: "function", function: {name, description, parameters}}`.
+    #[default]
+    OpenAi,
+    /// Anthropic's: `{name, description, input_schema}`.
+    Anthropic,
+}
+
+impl From<ToolFormat> for Format {
+    fn from(format: ToolFormat) -> Self {
+        match format {
+            ToolFormat::OpenAi => Self::OpenAi,
+            ToolFormat::Anthropic => Self::Anthropic,
+        }
+    }
+}
+
+/// Tools that Callboard executes.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ToolList {
+    /// The tools, in the form that was asked for.
+    pub tools: Vec<Value>,
+}
+
+/// A call of a tool, as a model makes it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCallBody {
+    /// The agent that calls; the caller's, the manager or the only agent where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// The arguments: an object, or the text of one.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub arguments: Value,
+}
+
+/// What a tool gave.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ToolCallResult {
+    /// What the model is told.
+    pub result: String,
+}

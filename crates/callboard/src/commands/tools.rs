@@ -1,0 +1,73 @@
+//! `callboard tools`.
+
+use callboard_api as api;
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::Context;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+    output::Output,
+    terminal,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tools {
+    /// List the tools that an agent may use
+    #[command(after_help = "Example:\n  callboard tools list --as writer")]
+    List {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+    },
+    /// Call a tool as an agent and print what its model would be told
+    #[command(
+        after_help = "Examples:\n  callboard tools call read_messages '{\"limit\": 5}' --as writer\n  callboard tools call write_context_set - < arguments.json"
+    )]
+    Call {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The tool
+        tool: String,
+        /// The arguments as JSON, or - for the standard input (default: none)
+        #[arg(value_name = "JSON")]
+        arguments: Option<String>,
+    },
+}
+
+pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Failure> {
+    match command {
+        Tools::List { session_arg, acting_as } => {
+            let session = context.session(&session_arg).await?;
+            let tools = session.get(&["tools"]).acting_as(&acting_as).answer::<api::ToolList>().await?;
+            context.output.answer(&tools.json, |output| table(&tools.it, output));
+        }
+        Tools::Call { session_arg, acting_as, tool, arguments } => {
+            let arguments = arguments.map(|text| read(&text)).transpose()?.unwrap_or_default();
+            let session = context.session(&session_arg).await?;
+            let call = session.post(&["tools", &tool], &api::ToolCallBody { agent: None, arguments });
+            let told = call.acting_as(&acting_as).answer::<api::ToolCallResult>().await?;
+            context.output.answer(&told.json, |output| output.line(&told.it.result));
+        }
+    }
+    Ok(())
+}
+
+fn read(text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(&terminal::text(text)?).map_err(|error| {
+        Failure::usage("invalid", format!("the arguments are not JSON: {error}"))
+            .hint("write for instance '{\"limit\": 5}'")
+    })
+}
+
+fn table(list: &api::ToolList, output: Output) {
+    let cell = |tool: &Value, field: &str| {
+        tool.pointer(&format!("/function/{field}")).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let row = |tool: &Value| vec![cell(tool, "name"), cell(tool, "description")];
+    output.table(&["TOOL", ""], &list.tools.iter().map(row).collect::<Vec<_>>());
+}

@@ -1,0 +1,89 @@
+//! The list of Callboard's own tools, and calls of them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Execution, OwnTool, PREFIX};
+use crate::{
+    agent::{Agent, Tool},
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
+    context_set, conversation,
+    error::Error,
+};
+
+/// All of Callboard's own tools.
+pub static OWN_TOOLS: &[&OwnTool] = &[
+    &context_set::tools::READ_CONTEXT_SET,
+    &context_set::tools::WRITE_CONTEXT_SET,
+    &conversation::tools::READ_MESSAGES,
+];
+
+/// The tool that models call `name`.
+pub fn own_tool(name: &str) -> Result<&'static OwnTool, Error> {
+    OWN_TOOLS.iter().copied().find(|tool| tool.name == name).ok_or_else(|| Error::not_found("tool", name))
+}
+
+impl Tool {
+    /// What models call it.
+    pub fn bare_name(&self) -> &str {
+        self.name.strip_prefix(PREFIX).unwrap_or(&self.name)
+    }
+
+    /// The tool of Callboard's own that it names, if any.
+    pub fn own(&self) -> Option<&'static OwnTool> {
+        own_tool(self.name.strip_prefix(PREFIX)?).ok()
+    }
+
+    /// The tool as models are told of it.
+    pub(crate) fn described(&self) -> Self {
+        self.own().map_or_else(|| self.clone(), OwnTool::described)
+    }
+
+    /// Why it cannot be had, if so: where in it, and what is wrong.
+    pub(crate) fn fault(&self) -> Option<(&'static str, String)> {
+        let name = self.name.strip_prefix(PREFIX)?;
+        if own_tool(name).is_err() {
+            let all = OWN_TOOLS.iter().map(|tool| format!("{PREFIX}{}", tool.name)).collect::<Vec<_>>().join(", ");
+            return Some(("/name", format!("Callboard has no tool {name:?} of its own; those it has are: {all}")));
+        }
+        let is_described = !self.description.is_empty() || !self.parameters.is_empty();
+        is_described
+            .then(|| ("/description", "leave out what Callboard knows of its own tool: name it only".to_owned()))
+    }
+}
+
+impl Agent {
+    /// Callboard's own tool that this agent's model calls `name`, if it has it.
+    pub fn own_tool(&self, name: &str) -> Option<&'static OwnTool> {
+        self.tools.iter().filter_map(Tool::own).find(|tool| tool.name == name)
+    }
+}
+
+/// A call of one of Callboard's own tools that is a command. It is done with the rights of whoever calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallTool {
+    /// The tool.
+    pub name: String,
+    /// What it is called with.
+    pub arguments: Value,
+}
+
+/// What a model is told of its call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ToolAnswer(pub String);
+
+impl KeptAnswer for ToolAnswer {
+    const NAME: &'static str = "tool";
+}
+
+impl Command for CallTool {
+    type Answer = ToolAnswer;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ToolAnswer, Undecided> {
+        match own_tool(&self.name)?.execution {
+            Execution::Command(decide) => decide(decision, &self.arguments).map(ToolAnswer),
+            Execution::Read(_) => Err(Error::invalid("/name", format!("{} is not a command", self.name)).into()),
+        }
+    }
+}

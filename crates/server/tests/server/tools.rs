@@ -1,0 +1,99 @@
+//! Callboard's own tools over HTTP, for those who drive models themselves.
+
+use serde_json::{Value, json};
+
+use crate::fixtures::Server;
+
+/// A session whose tools are called.
+async fn board() -> (Server, String) {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    server.send("PUT", &format!("{team}/context-sets/Brief"), json!({"content": "Two pages."})).await.is(200);
+    (server, team)
+}
+
+#[tokio::test]
+async fn tools_are_listed_as_the_apis_of_models_take_them() {
+    let (server, team) = board().await;
+    let list = async |query: &str| server.get(&format!("{team}/tools{query}")).await.is(200).body["tools"].clone();
+    let names = |tools: &Value, at: &str| {
+        let tools = tools.as_array().unwrap().iter();
+        tools.map(|tool| tool.pointer(at).unwrap().as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let all = list("").await;
+    assert_eq!(all[0]["type"], "function");
+    assert_eq!(all[0]["function"]["parameters"]["required"], json!(["name"]));
+    let for_writer = list("?agent=writer&format=anthropic").await;
+    assert_eq!(for_writer[0]["input_schema"]["additionalProperties"], false);
+    assert!(names(&all, "/function/name").contains("write_context_set"));
+    assert!(!names(&for_writer, "/name").contains("write_context_set"), "workers write no sets");
+    server.send("PATCH", &team, json!({"grant": ["context_sets"]})).await.is(200);
+    assert!(names(&list("?as=writer").await, "/function/name").contains("write_context_set"));
+    server.get(&format!("{team}/tools?format=text")).await.problem(422, "invalid");
+    server.get(&format!("{team}/tools?agent=nobody")).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_tool_is_called_with_the_rights_of_the_agent() {
+    let (server, team) = board().await;
+    let call = async |tool: &str, body: Value| server.send("POST", &format!("{team}/tools/{tool}"), body).await;
+    let read = json!({"arguments": {"name": "Brief"}});
+    assert_eq!(call("read_context_set", read.clone()).await.is(200).text("result"), "Two pages.");
+    let write = |agent: &str| json!({"agent": agent, "arguments": {"name": "Brief", "content": "Three pages."}});
+    call("write_context_set", write("writer")).await.problem(403, "forbidden");
+    let written = call("write_context_set", write("lead")).await.is(200);
+    assert_eq!(written.text("result"), "The context set Brief is changed.");
+    let entries = server.get(&format!("{team}/journal?types=context_set.updated")).await.body;
+    assert_eq!(entries["entries"][1]["by"], "agent:lead");
+    assert_eq!(call("read_context_set", read).await.text("result"), "Three pages.");
+    // The arguments may be the text of an object, as some models give them.
+    let text = json!({"arguments": "{\"name\": \"Brief\"}"});
+    assert_eq!(call("read_context_set", text).await.text("result"), "Three pages.");
+    call("read_context_set", json!({"arguments": {"nam": "Brief"}})).await.problem(422, "invalid");
+    call("read_context_set", json!({"arguments": {"name": "None"}})).await.problem(404, "not_found");
+    call("dance", json!({})).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn an_agents_token_uses_the_agents_own_tools_alone() {
+    let (server, team) = board().await;
+    let token = server.token(&team, "writer").await;
+    let call = async |method: &str, path: &str, body: Value| {
+        let call = server.call(method, &format!("{team}/{path}")).bearer_auth(&token).json(&body);
+        crate::fixtures::Answer::of(call).await
+    };
+    call("GET", "tools?agent=writer", json!(null)).await.is(200);
+    call("GET", "tools?agent=lead", json!(null)).await.problem(403, "forbidden");
+    call("GET", "tools?agent=nobody", json!(null)).await.problem(403, "forbidden");
+    let read = |agent: &str| json!({"agent": agent, "arguments": {"name": "Brief"}});
+    call("POST", "tools/read_context_set", read("writer")).await.is(200);
+    call("POST", "tools/read_context_set", read("lead")).await.problem(403, "forbidden");
+    call("POST", "tools/dance", read("nobody")).await.problem(403, "forbidden");
+}
+
+#[tokio::test]
+async fn a_call_that_changes_something_is_done_once_under_its_key() {
+    let (server, team) = board().await;
+    let write = async |content: &str| {
+        let body = json!({"arguments": {"name": "New", "content": content}});
+        let call = server.call("POST", &format!("{team}/tools/write_context_set"));
+        crate::fixtures::Answer::of(call.header("Idempotency-Key", "k1").json(&body)).await
+    };
+    let (first, again) = (write("x").await.is(200), write("x").await.is(200));
+    assert_eq!(first.text("result"), "The context set New is made.");
+    assert_eq!(first.raw, again.raw);
+    write("y").await.problem(422, "idempotency_key_reused");
+    let stale =
+        server.call("POST", &format!("{team}/tools/read_messages")).header("If-Match", "\"1\"").json(&json!({}));
+    crate::fixtures::Answer::of(stale).await.is(412);
+}
+
+#[tokio::test]
+async fn without_agents_the_user_calls_tools_himself() {
+    let server = Server::start().await;
+    server.send("POST", "/v1/sessions", json!({"id": "bare"})).await.is(201);
+    let body = json!({"arguments": {"name": "Note", "content": "x"}});
+    server.send("POST", "/v1/sessions/bare/tools/write_context_set", body).await.is(200);
+    let read = server.send("POST", "/v1/sessions/bare/tools/read_messages", json!({})).await.is(200);
+    assert_eq!(read.text("result"), "[]");
+}
