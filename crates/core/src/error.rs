@@ -102,13 +102,13 @@ pub enum Error {
     },
 }
 
-/// Lists the conflicts, each with its stable code.
+/// Lists the conflicts, each with its stable code. The first line of its documentation is its title.
 macro_rules! conflicts {
-    ($($(#[$doc:meta])* $kind:ident = $code:literal,)*) => {
+    ($(#[doc = $title:literal] $(#[$doc:meta])* $kind:ident = $code:literal,)*) => {
         /// What a request or a command contradicts.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum ConflictKind {
-            $($(#[$doc])* $kind,)*
+            $(#[doc = $title] $(#[$doc])* $kind,)*
         }
 
         impl ConflictKind {
@@ -116,6 +116,21 @@ macro_rules! conflicts {
             pub fn code(self) -> &'static str {
                 match self {
                     $(Self::$kind => $code,)*
+                }
+            }
+
+            /// The conflict with this code.
+            pub fn of(code: &str) -> Option<Self> {
+                match code {
+                    $($code => Some(Self::$kind),)*
+                    _ => None,
+                }
+            }
+
+            /// What it is, for people: a sentence without its full stop.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $title.trim().trim_end_matches('.'),)*
                 }
             }
         }

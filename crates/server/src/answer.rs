@@ -1,4 +1,4 @@
-//! Answers: JSON, or long lists of it that are given as they are read.
+//! Answers as JSON: whole, or long lists that are sent as they are read.
 
 use axum::{
     body::Body,
@@ -6,33 +6,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use callboard_core::id::Seq;
-use futures::{Stream, StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::problem::Problem;
+use crate::calls::{Answer, CallError, Pages};
 
-/// What a call answers, with the head of the session that it speaks of.
-pub(crate) struct Answer<T> {
-    head: Option<Seq>,
-    body: T,
-}
-
-/// The same, where something was made.
+/// The answer of a call that created something.
 pub(crate) struct Created<T>(pub(crate) Answer<T>);
-
-impl<T> Answer<T> {
-    /// It is done, or here it is.
-    pub(crate) fn ok(body: T) -> Self {
-        Self { head: None, body }
-    }
-
-    /// The same, as of this head, which `If-Match` takes.
-    #[must_use]
-    pub(crate) fn at(self, head: Seq) -> Self {
-        Self { head: Some(head), ..self }
-    }
-}
 
 impl<T: Serialize> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
@@ -49,24 +30,23 @@ impl<T: Serialize> IntoResponse for Answer<T> {
         let body = match serde_json::to_vec(&self.body) {
             Ok(body) => body,
             Err(error) => {
-                let detail = format!("the answer has no form in JSON: {error}");
-                return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", detail).into_response();
+                let detail = format!("the answer cannot be written as JSON: {error}");
+                return CallError::new("internal", detail).into_response();
             }
         };
-        let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let mut response = ([json], body).into_response();
+        let mut response = ([json()], body).into_response();
         let tag = self.head.and_then(|head| HeaderValue::from_str(&format!("\"{head}\"")).ok());
         response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
         response
     }
 }
 
-/// A list under `name` in an object, given as it is read, and what stands behind it in the object. What fails breaks
-/// the answer off, so that nobody takes what came for the whole.
-pub(crate) fn streamed<T: Serialize + Send + 'static>(
+/// An object with a list and one more field, sent as the list is read. If a page cannot be read, the response breaks
+/// off, so that nobody takes the part that arrived for the whole.
+pub(crate) fn streamed<T: Serialize + 'static>(
     name: &'static str,
-    pages: impl Stream<Item = Result<Vec<T>, Problem>> + Send + 'static,
-    behind: String,
+    pages: Pages<T>,
+    field: Option<(&str, Value)>,
 ) -> Response {
     let mut is_first = true;
     let pages = pages.map(move |page| {
@@ -78,13 +58,18 @@ pub(crate) fn streamed<T: Serialize + Send + 'static>(
         Ok::<_, std::io::Error>(Bytes::from(text))
     });
     let pages = pages.try_filter(|page| std::future::ready(!page.is_empty()));
+    let field = field.map(|(name, value)| format!(",\"{name}\":{value}")).unwrap_or_default();
     let before = stream::once(async move { Ok(Bytes::from(format!("{{\"{name}\":["))) });
-    let after = stream::once(async move { Ok(Bytes::from(format!("]{behind}}}"))) });
-    let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    ([json], Body::from_stream(before.chain(pages).chain(after))).into_response()
+    let after = stream::once(async move { Ok(Bytes::from(format!("]{field}}}"))) });
+    ([json()], Body::from_stream(before.chain(pages).chain(after))).into_response()
 }
 
-fn broken(problem: Problem) -> std::io::Error {
-    tracing::error!(code = problem.code, "an answer breaks off");
-    std::io::Error::other(problem.code)
+/// The error that breaks off a response.
+pub(crate) fn broken(error: CallError) -> std::io::Error {
+    tracing::error!(code = error.code, detail = error.detail, "a response breaks off");
+    std::io::Error::other(error.code)
+}
+
+fn json() -> (header::HeaderName, HeaderValue) {
+    (header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
 }

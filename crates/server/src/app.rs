@@ -6,10 +6,6 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use axum::{
-    http::{HeaderValue, header},
-    response::Response,
-};
 use callboard_core::{entry::Hash, id::SessionId};
 use callboard_engine::Board;
 use callboard_tasks::Supervisor;
@@ -91,12 +87,4 @@ impl Inner {
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor
     }
-}
-
-/// An answer that no cache keeps: what one may see can change at any time.
-pub(crate) fn uncached(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }

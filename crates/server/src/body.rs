@@ -1,19 +1,24 @@
-//! Bodies: JSON that is read whole, strictly, and with every fault named.
+//! Bodies of requests: JSON, read whole and strictly.
 
 use std::time::Duration;
 
 use axum::{
     body::Body,
     extract::{FromRequest, Request},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, header},
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
-use crate::{app::App, json::parse, problem::Problem, write_options::WriteOptions};
+use crate::{
+    app::App,
+    calls::{CallError, WriteOptions},
+    json::parse,
+    write_options::write_options,
+};
 
-/// What a change was asked for with: a body, and the terms. A body that is left out is an empty object.
+/// The body and the conditions of a write. A body that is left out is an empty object.
 pub(crate) struct RequestBody<T> {
     pub(crate) body: T,
     pub(crate) options: WriteOptions,
@@ -25,23 +30,23 @@ pub(crate) struct RequestBody<T> {
 pub(crate) struct Empty {}
 
 impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
         let (parts, body) = request.into_parts();
         let limits = &app.settings.limits;
         let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
-        let options = WriteOptions::of(&parts, &bytes)?;
+        let options = write_options(&parts, &bytes)?;
         if bytes.is_empty() || *bytes == *b"null" {
             return Ok(Self { body: parse(b"{}")?, options });
         }
         if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
             let detail = "the body is to be sent as it is: leave the header `Content-Encoding` out";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+            return Err(CallError::new("unsupported_media_type", detail));
         }
         if !is_json(&parts.headers) {
             let detail = "the body is to be JSON: send the header `Content-Type: application/json`";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+            return Err(CallError::new("unsupported_media_type", detail));
         }
         Ok(Self { body: parse(&bytes)?, options })
     }
@@ -54,7 +59,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a whole body. One that is too large, comes too slowly or breaks off is refused.
-async fn collect(headers: &HeaderMap, body: Body, limit: usize, patience: Duration) -> Result<Bytes, Problem> {
+async fn collect(headers: &HeaderMap, body: Body, limit: usize, patience: Duration) -> Result<Bytes, CallError> {
     let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if said.is_some_and(|length| length > limit) {
         return Err(too_large(limit as u64));
@@ -74,16 +79,16 @@ async fn collect(headers: &HeaderMap, body: Body, limit: usize, patience: Durati
 pub(crate) async fn next(
     pieces: &mut axum::body::BodyDataStream,
     patience: Duration,
-) -> Result<Option<Bytes>, Problem> {
-    let broken = |error: axum::Error| Problem::malformed("bad_body", format!("the body broke off: {error}"));
+) -> Result<Option<Bytes>, CallError> {
+    let broken = |error: axum::Error| CallError::new("bad_body", format!("the body broke off: {error}"));
     match tokio::time::timeout(patience, pieces.next()).await {
         Ok(piece) => piece.transpose().map_err(broken),
-        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body took too long to arrive")),
+        Err(_) => Err(CallError::new("too_slow", "the body took too long to arrive")),
     }
 }
 
 /// That a body is larger than is taken.
-pub(crate) fn too_large(limit: u64) -> Problem {
+pub(crate) fn too_large(limit: u64) -> CallError {
     let detail = format!("the body has more than {limit} bytes: split it");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    CallError::new("too_large", detail)
 }

@@ -5,18 +5,17 @@ pub(crate) mod watch;
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use callboard_core::{
     entry::Actor,
     file::{ContextFile, ObserveFiles},
-    id::{BadName, SessionId},
+    id::SessionId,
     time::Timestamp,
 };
 use callboard_engine::{Board, Session};
 use callboard_files::{Error as FilesError, Found, Project, Query};
 use tokio::time::Instant;
 
-use crate::{Error, problem::Problem, settings::ProjectFolder, turns::Turns};
+use crate::{Error, calls::CallError, settings::ProjectFolder, turns::Turns};
 
 /// The folder of a project.
 pub(crate) struct Files {
@@ -37,16 +36,16 @@ impl Files {
     pub(crate) async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Project) -> Result<T, FilesError> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, CallError> {
         let project = self.project.clone();
         match tokio::task::spawn_blocking(move || work(&project)).await {
             Ok(done) => Ok(done?),
-            Err(_) => Err(Problem::closing()),
+            Err(_) => Err(CallError::closing()),
         }
     }
 
     /// Notes in the journal what is in the folder of a session by now. What cannot be read is left as it was seen last.
-    pub(crate) async fn observe(&self, session: &Session) -> Result<(), Problem> {
+    pub(crate) async fn observe(&self, session: &Session) -> Result<(), CallError> {
         let (id, called) = (session.id().clone(), Instant::now());
         let mut looked = self.turns.take(id.clone()).await;
         if looked.is_some_and(|began| began >= called) {
@@ -69,7 +68,7 @@ impl Files {
         let ended = id.clone();
         match self.with(move |project| project.end(&ended, now)).await {
             Ok(cleaned) => told(&cleaned),
-            Err(problem) => tracing::warn!(session = %id, code = problem.code, "the files of a session stay"),
+            Err(error) => tracing::warn!(session = %id, code = error.code, "the files of a session stay"),
         }
     }
 }
@@ -87,37 +86,6 @@ fn seen_as(found: Found) -> ContextFile {
 }
 
 /// What time the store says it is.
-pub(crate) async fn now(board: &Board) -> Result<Timestamp, Problem> {
+pub(crate) async fn now(board: &Board) -> Result<Timestamp, CallError> {
     Ok(board.store().now().await.map_err(callboard_engine::Error::from)?)
-}
-
-impl From<FilesError> for Problem {
-    fn from(error: FilesError) -> Self {
-        let status = match &error {
-            FilesError::NoSession { .. } | FilesError::NotTracked { .. } | FilesError::NoFile { .. } => {
-                StatusCode::NOT_FOUND
-            }
-            FilesError::BadName(_) | FilesError::BadText { .. } | FilesError::Outside { .. } => {
-                StatusCode::UNPROCESSABLE_ENTITY
-            }
-            FilesError::SessionExists { .. }
-            | FilesError::FileExists { .. }
-            | FilesError::NotOurs { .. }
-            | FilesError::Misplaced { .. }
-            | FilesError::NoManifest { .. }
-            | FilesError::Damaged { .. }
-            | FilesError::OfAnother { .. } => StatusCode::CONFLICT,
-            FilesError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
-            FilesError::NoFreeName | FilesError::Denied { .. } | FilesError::Io { .. } => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-        };
-        Self::new(status, error.code(), error.to_string())
-    }
-}
-
-impl From<BadName> for Problem {
-    fn from(error: BadName) -> Self {
-        FilesError::from(error).into()
-    }
 }

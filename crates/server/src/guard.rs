@@ -5,23 +5,22 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderMap, StatusCode, header, uri::Authority},
+    http::{HeaderMap, header, uri::Authority},
 };
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, calls::CallError};
 
 /// Refuses what is not for this server, or comes from pages of another.
-pub(crate) fn check(app: &App, request: &Request) -> Result<(), Problem> {
-    let host =
-        host(request).ok_or_else(|| Problem::malformed("bad_host", "the header Host is missing or malformed"))?;
+pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
+    let host = host(request).ok_or_else(|| CallError::new("bad_host", "the header Host is missing or malformed"))?;
     if !is_ours(app, &host) {
         let detail = format!("this server does not answer to the name {}", host.host());
         let hint = "call it by its address, or start it with this name among its hosts";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "host_refused", detail).hint(hint));
+        return Err(CallError::new("host_refused", detail).hint(hint));
     }
     let Some(origin) = single(request.headers(), header::ORIGIN.as_str()) else {
         if request.headers().contains_key(header::ORIGIN) {
-            return Err(Problem::malformed("bad_origin", "the header Origin is malformed"));
+            return Err(CallError::new("bad_origin", "the header Origin is malformed"));
         }
         return Ok(());
     };
@@ -32,8 +31,7 @@ pub(crate) fn check(app: &App, request: &Request) -> Result<(), Problem> {
         return Ok(());
     }
     let detail = "pages of another origin may not call this server";
-    Err(Problem::new(StatusCode::FORBIDDEN, "origin_refused", detail)
-        .hint("start it with this origin among its origins"))
+    Err(CallError::new("origin_refused", detail).hint("start it with this origin among its origins"))
 }
 
 fn host(request: &Request) -> Option<Authority> {

@@ -2,10 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::{problem::Problem, strict::Strict};
+use crate::{calls::CallError, strict::Strict};
 
 /// Reads JSON as a value of any type; what is wrong with it is named with its place.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
     // To keep track of the place takes time, and mostly nothing is wrong.
     let mut json = serde_json::Deserializer::from_slice(bytes);
     if let Ok(value) = T::deserialize(Strict(&mut json))
@@ -22,10 +22,10 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     Ok(value)
 }
 
-fn fault(error: &serde_json::Error, mut pointer: String) -> Problem {
+fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
     let text = error.to_string();
     if !error.is_data() {
-        return Problem::malformed("bad_json", format!("the body is not JSON: {text}"));
+        return CallError::new("bad_json", format!("the body is not JSON: {text}"));
     }
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
     if let Some(field) = named(text)
@@ -34,7 +34,7 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> Problem {
         pointer.push('/');
         pointer.push_str(&field);
     }
-    Problem::invalid(pointer, readable(text))
+    CallError::invalid(pointer, readable(text))
 }
 
 /// A message without the names that structures have here.

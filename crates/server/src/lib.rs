@@ -18,14 +18,12 @@ mod guard;
 mod openapi;
 mod router;
 
-mod caller;
-mod rights;
+mod calls;
 mod secret;
 
 mod answer;
 mod body;
-mod cursor;
-mod idempotency;
+mod caller;
 mod json;
 mod params;
 mod problem;
@@ -36,7 +34,6 @@ mod controllers;
 mod drivers;
 mod files;
 mod metrics;
-mod stream;
 
 pub use error::Error;
 pub use local::{Drive, Local, Pieces};

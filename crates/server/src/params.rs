@@ -6,14 +6,10 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use callboard_api::words;
-use callboard_core::{
-    conversation::Role,
-    id::{AgentName, BadName, RunId, SessionId, SetName, ThreadId},
-};
+use callboard_core::id::{BadName, RunId, SessionId, SetName, ThreadId};
 use serde::de::DeserializeOwned;
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, calls::CallError};
 
 /// A name in the path, percent-decoded: `%2F` is a `/` of the name.
 pub(crate) struct Name<T>(pub(crate) T);
@@ -37,23 +33,12 @@ impl InPath for RunId {
 }
 
 impl<T: InPath> FromRequestParts<App> for Name<T> {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let name = segment(parts, app, T::PARAM).await?;
-        let name = name.parse().map_err(|error: BadName| Problem::invalid("", error.to_string()))?;
+        let name = name.parse().map_err(|error: BadName| CallError::invalid("", error.to_string()))?;
         Ok(Self(name))
-    }
-}
-
-/// The session in the path, whether or not it is there.
-pub(crate) struct SessionName(pub(crate) SessionId);
-
-impl FromRequestParts<App> for SessionName {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        session_id(parts, app).await.map(Self)
     }
 }
 
@@ -61,9 +46,9 @@ impl FromRequestParts<App> for SessionName {
 pub(crate) struct FilePath(pub(crate) String);
 
 impl FromRequestParts<App> for FilePath {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         if let Ok(path) = segment(parts, app, "path").await {
             return Ok(Self(path));
         }
@@ -76,9 +61,9 @@ impl FromRequestParts<App> for FilePath {
 pub(crate) struct ToolName(pub(crate) String);
 
 impl FromRequestParts<App> for ToolName {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         segment(parts, app, "tool").await.map(Self)
     }
 }
@@ -87,31 +72,31 @@ impl FromRequestParts<App> for ToolName {
 pub(crate) struct TokenId(pub(crate) String);
 
 impl FromRequestParts<App> for TokenId {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         segment(parts, app, "token").await.map(Self)
     }
 }
 
-async fn segment(parts: &mut Parts, app: &App, param: &str) -> Result<String, Problem> {
+async fn segment(parts: &mut Parts, app: &App, param: &str) -> Result<String, CallError> {
     let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| bad_path())?;
     let found = params.iter().find(|(name, _)| *name == param).map(|(_, value)| value.to_owned());
     found.ok_or_else(bad_path)
 }
 
 /// That a path is not percent-encoded UTF-8.
-fn bad_path() -> Problem {
-    Problem::malformed("bad_path", "the path is not UTF-8 in percent encoding")
+fn bad_path() -> CallError {
+    CallError::new("bad_path", "the path is not UTF-8 in percent encoding")
 }
 
 /// The query of a call. A parameter that the call does not know is refused; `as` is known to all of them.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, CallError> {
         let mut given = form::Form::default();
         for (name, value) in pairs(parts)? {
             if name != "as" {
@@ -123,31 +108,18 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
 }
 
 /// As which agent the call is made, where it says so.
-pub(crate) fn acting(parts: &Parts) -> Result<Option<AgentName>, Problem> {
+pub(crate) fn acting(parts: &Parts) -> Result<Option<String>, CallError> {
     let mut named = pairs(parts)?.into_iter().filter(|(name, _)| name == "as").map(|(_, value)| value);
     let Some(name) = named.next() else { return Ok(None) };
     if named.next().is_some() {
-        return Err(Problem::invalid("/as", "say once as whom"));
+        return Err(CallError::invalid("/as", "give this parameter once"));
     }
-    // What cannot be a name is the name of nobody.
-    let nobody = |error: BadName| Problem::not_found(format!("there is no agent {:?}: {}", error.text, error.rule));
-    name.parse().map(Some).map_err(nobody)
+    Ok(Some(name))
 }
 
-fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, Problem> {
+fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, CallError> {
     let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-    query.map(|query| query.0).map_err(|error| Problem::malformed("bad_query", error.to_string()))
-}
-
-/// The roles that a query lists.
-pub(crate) fn roles(list: Option<&str>) -> Result<Vec<Role>, Problem> {
-    let role = |word: &str| {
-        let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
-        let mut known = known.into_iter().chain([("tool", Role::Tool)]);
-        let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
-        found.ok_or_else(|| Problem::invalid("/roles", format!("{word:?} is no role: use USER, AI, SYSTEM, TOOL")))
-    };
-    words(list).map(role).collect()
+    query.map(|query| query.0).map_err(|error| CallError::new("bad_query", error.to_string()))
 }
 
 mod form {
@@ -156,14 +128,14 @@ mod form {
     use serde::de::DeserializeOwned;
     use serde_json::{Map, Value};
 
-    use crate::{json, problem::Problem};
+    use crate::{calls::CallError, json};
 
     /// Parameters by name. Lists that are given in pieces are put together.
     #[derive(Default)]
     pub(super) struct Form(Map<String, Value>);
 
     impl Form {
-        pub(super) fn add(&mut self, name: String, value: String) -> Result<(), Problem> {
+        pub(super) fn add(&mut self, name: String, value: String) -> Result<(), CallError> {
             match self.0.get_mut(&name) {
                 None => {
                     self.0.insert(name, Value::String(value));
@@ -172,12 +144,12 @@ mod form {
                     list.push(',');
                     list.push_str(&value);
                 }
-                Some(_) => return Err(Problem::invalid(format!("/{name}"), "give this parameter once")),
+                Some(_) => return Err(CallError::invalid(format!("/{name}"), "give this parameter once")),
             }
             Ok(())
         }
 
-        pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
+        pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, CallError> {
             let text = Value::Object(self.0).to_string();
             json::parse(text.as_bytes())
         }
@@ -185,10 +157,10 @@ mod form {
 }
 
 /// The session that the path names.
-pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, Problem> {
+pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, CallError> {
     let text = segment(parts, app, "session").await?;
     text.parse().map_err(|_| {
         let shown: String = text.chars().take(60).collect();
-        Problem::not_found(format!("there is no session {shown:?}"))
+        CallError::not_found(format!("there is no session {shown:?}"))
     })
 }

@@ -5,17 +5,13 @@ use std::{panic::AssertUnwindSafe, time::Instant};
 use axum::{
     Router,
     extract::{MatchedPath, Request, State},
-    http::{Method, StatusCode},
+    http::{HeaderValue, Method, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
 };
 use futures::FutureExt as _;
 
-use crate::{
-    app::{App, uncached},
-    controllers, guard,
-    problem::Problem,
-};
+use crate::{app::App, calls::CallError, controllers, guard};
 
 /// All that can be called, by those whom the guard lets in. One layer does it all: each wraps every route once more.
 pub(crate) fn guarded(app: &App) -> Router {
@@ -28,15 +24,14 @@ pub(crate) fn routes(app: &App) -> Router {
     routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 
-async fn no_route(request: Request) -> Problem {
+async fn no_route(request: Request) -> CallError {
     let path = request.uri().path();
-    Problem::not_found(format!("nothing is at {path}")).hint("see /openapi.json for all that can be called")
+    CallError::not_found(format!("nothing is at {path}")).hint("see /openapi.json for all that can be called")
 }
 
-async fn no_method(method: Method) -> Problem {
+async fn no_method(method: Method) -> CallError {
     let detail = format!("{method} is not among what can be done here");
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
-        .hint("the header Allow names what can be done")
+    CallError::new("method_not_allowed", detail).hint("the header Allow names what can be done")
 }
 
 /// Lets a call in, or not, and counts it under its route, never under an address that somebody made up.
@@ -47,11 +42,19 @@ async fn enter(State(app): State<App>, request: Request, next: Next) -> Response
     let response = match guard::check(&app, &request) {
         Ok(()) => {
             let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-            answer.unwrap_or_else(|panic| Problem::panicked(&*panic).into_response())
+            answer.unwrap_or_else(|panic| CallError::panicked(&*panic).into_response())
         }
         Err(problem) => problem.into_response(),
     };
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     app.metrics.count(route, &method, response.status(), began.elapsed());
     uncached(response)
+}
+
+/// Lets no cache keep the answer: what a caller may see can change at any time.
+fn uncached(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }

@@ -1,30 +1,19 @@
-//! On which terms a change is asked for: `If-Match` and `Idempotency-Key`.
+//! The conditions of a write in its headers: `If-Match` and `Idempotency-Key`.
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use axum::http::{HeaderMap, HeaderValue, header, request::Parts};
 use callboard_core::{
     entry::Hash,
     id::Seq,
     idempotency::{IdempotencyKey, Request},
 };
 
-use crate::problem::Problem;
+use crate::calls::{CallError, WriteOptions};
 
-/// On which terms a change is asked for.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WriteOptions {
-    /// The head that the session must have.
-    pub(crate) expected: Option<Seq>,
-    /// The request, where it carries a key.
-    pub(crate) request: Option<Request>,
-}
-
-impl WriteOptions {
-    /// The terms of a request with this body.
-    pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Self, Problem> {
-        let key = key(&parts.headers)?;
-        let request = key.map(|key| Request { key, fingerprint: fingerprint(parts, body) });
-        Ok(Self { expected: expected(&parts.headers)?, request })
-    }
+/// The conditions in the headers of a request with this body.
+pub(crate) fn write_options(parts: &Parts, body: &[u8]) -> Result<WriteOptions, CallError> {
+    let key = key(&parts.headers)?;
+    let request = key.map(|key| Request { key, fingerprint: fingerprint(parts, body) });
+    Ok(WriteOptions { expected: expected(&parts.headers)?, request })
 }
 
 /// What makes a request the same as another: what is called, and what is sent.
@@ -34,19 +23,15 @@ fn fingerprint(parts: &Parts, body: &[u8]) -> Hash {
     Hash::of(&[head.as_bytes(), body].concat())
 }
 
-fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
-    let malformed =
-        || Problem::malformed("bad_idempotency_key", "Idempotency-Key is 1 to 200 visible ASCII characters");
+fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, CallError> {
+    let malformed = || CallError::new("bad_idempotency_key", "Idempotency-Key is 1 to 200 visible ASCII characters");
     let Some(value) = one(headers, "idempotency-key").map_err(|()| malformed())? else { return Ok(None) };
     let text = value.to_str().map_err(|_| malformed())?;
     text.parse().map(Some).map_err(|_| malformed())
 }
 
-fn expected(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
-    let malformed = || {
-        let detail = "If-Match is the session's head in quotes, for instance \"42\"";
-        Problem::new(StatusCode::BAD_REQUEST, "bad_if_match", detail)
-    };
+fn expected(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
+    let malformed = || CallError::new("bad_if_match", "If-Match is the session's head in quotes, for instance \"42\"");
     let Some(value) = one(headers, header::IF_MATCH.as_str()).map_err(|()| malformed())? else { return Ok(None) };
     let text = value.to_str().map_err(|_| malformed())?.trim();
     if text == "*" {

@@ -1,17 +1,16 @@
 //! Directives.
 
 use callboard_api as api;
-use callboard_core::directive::{self, schema as directive_schema};
 use serde_json::{Map, Value};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
     app::App,
     body::RequestBody,
-    caller::Authorized,
-    problem::Problem,
-    rights::{Direct, ReadSchema},
+    calls::{
+        Answer, Authorized, CallError,
+        rights::{Direct, ReadSchema},
+    },
 };
 
 /// The calls on this resource.
@@ -27,8 +26,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 async fn give(
     caller: Authorized<Direct>,
     request: RequestBody<Map<String, Value>>,
-) -> Result<Answer<api::DirectiveAnswer>, Problem> {
-    caller.give_directive(request).await
+) -> Result<Answer<api::DirectiveAnswer>, CallError> {
+    caller.give_directive(request.body, request.options).await
 }
 
 /// Read the JSON Schema of directives, for the team as it is now
@@ -36,25 +35,6 @@ async fn give(
     operation_id = "read_directive_schema",
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The JSON Schema", body = Object)))]
-async fn schema(caller: Authorized<ReadSchema>) -> Result<Answer<Value>, Problem> {
+async fn schema(caller: Authorized<ReadSchema>) -> Result<Answer<Value>, CallError> {
     caller.directive_schema().await
-}
-
-impl Authorized<Direct> {
-    /// Apply a manager's directive
-    pub(crate) async fn give_directive(
-        &self,
-        request: RequestBody<Map<String, Value>>,
-    ) -> Result<Answer<api::DirectiveAnswer>, Problem> {
-        let receipt = self.execute(request.options, directive::Direct(Value::Object(request.body))).await?;
-        Ok(Answer::ok(api::DirectiveAnswer { directed: receipt.answer, head: receipt.head }).at(receipt.head))
-    }
-}
-
-impl Authorized<ReadSchema> {
-    /// Read the JSON Schema of directives, for the team as it is now
-    pub(crate) async fn directive_schema(&self) -> Result<Answer<Value>, Problem> {
-        let state = self.session.state().await?;
-        Ok(Answer::ok(directive_schema::schema(&state.team)))
-    }
 }

@@ -3,21 +3,20 @@
 mod events;
 mod ws;
 
-use std::sync::Arc;
-
 use axum::response::{IntoResponse, Response};
 use callboard_api as api;
-use callboard_core::id::Seq;
-use futures::stream;
+use serde_json::json;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, streamed},
+    answer::streamed,
     app::App,
-    caller::Authorized,
+    calls::{
+        Answer, Authorized, CallError,
+        journal::ListedEntries,
+        rights::{AskWhy, ReadJournal},
+    },
     params::Query,
-    problem::Problem,
-    rights::{AskWhy, ReadJournal},
 };
 
 /// The calls on this resource.
@@ -29,35 +28,15 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(why))
 }
 
-/// How many entries are read at once.
-const PAGE: usize = 512;
-
 /// Read the journal
 #[utoipa::path(get, path = "/v1/sessions/{session}/journal", tag = "journal", operation_id = "read_journal",
     params(("session" = api::SessionId, Path, description = "The session"), api::JournalQuery),
     responses((status = OK, description = "The entries that the caller may see", body = api::JournalPage)))]
-async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQuery>) -> Result<Response, Problem> {
-    let after = Seq(query.after.unwrap_or(0));
-    let types: Vec<Arc<str>> = api::words(query.types.as_deref()).map(Arc::from).collect();
-    let head = caller.session.state().await?.head.seq;
-    if after > head {
-        return Err(callboard_core::error::Error::beyond_head(after, head).into());
-    }
-    if let Some(limit) = query.limit {
-        let (entries, head) = caller.session.journal(&caller.viewer(), after, limit, &types).await?;
-        return Ok(Answer::ok(api::JournalPage { entries, head }).at(head).into_response());
-    }
-    let pages = stream::try_unfold(Some(after), move |after| {
-        let (session, viewer, types) = (caller.session.clone(), caller.viewer(), types.clone());
-        async move {
-            let Some(after) = after else { return Ok(None) };
-            let (mut page, _) = session.journal(&viewer, after, PAGE, &types).await?;
-            let last = page.last().map(|entry| entry.seq).filter(|last| page.len() == PAGE && *last < head);
-            page.retain(|entry| entry.seq <= head);
-            Ok::<_, Problem>(Some((page, last)))
-        }
-    });
-    Ok(streamed("entries", pages, format!(",\"head\":{head}")))
+async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQuery>) -> Result<Response, CallError> {
+    Ok(match caller.read_journal(query).await? {
+        ListedEntries::Page(page) => page.into_response(),
+        ListedEntries::All { entries, head } => streamed("entries", entries, Some(("head", json!(head)))),
+    })
 }
 
 /// Say where a text came from, who was shown it, and what became of it
@@ -66,13 +45,9 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
 #[utoipa::path(get, path = "/v1/sessions/{session}/why", tag = "journal", operation_id = "ask_why",
     params(("session" = api::SessionId, Path, description = "The session"), api::WhyQuery),
     responses((status = OK, description = "The entries in which the text stands", body = api::Findings)))]
-async fn why(caller: Authorized<AskWhy>, Query(query): Query<api::WhyQuery>) -> Result<Answer<api::Findings>, Problem> {
+async fn why(
+    caller: Authorized<AskWhy>,
+    Query(query): Query<api::WhyQuery>,
+) -> Result<Answer<api::Findings>, CallError> {
     caller.ask_why(query).await
-}
-
-impl Authorized<AskWhy> {
-    /// Say where a text came from, who was shown it, and what became of it
-    pub(crate) async fn ask_why(&self, query: api::WhyQuery) -> Result<Answer<api::Findings>, Problem> {
-        Ok(Answer::ok(api::Findings { findings: self.session.why(&self.viewer(), &query.text).await? }))
-    }
 }

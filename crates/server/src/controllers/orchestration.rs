@@ -1,27 +1,15 @@
 //! Where a team is among its steps.
 
 use callboard_api as api;
-use callboard_core::{
-    command::{Command, KeptAnswer},
-    error::Error as Refusal,
-    run::Usage,
-    session::SessionPatch,
-    step::{
-        Place, StepsChange,
-        offer::{Offer, offer},
-    },
-    view::View,
-};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
-    caller::Authorized,
-    problem::Problem,
-    rights::{GoThroughSteps, ReadSteps},
-    write_options::WriteOptions,
+    calls::{
+        Answer, Authorized, CallError,
+        rights::{GoThroughSteps, ReadSteps},
+    },
 };
 
 /// The calls on this resource.
@@ -35,23 +23,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(allowed_tools))
 }
 
-/// Makes a change and gives the state after it.
-async fn change(
-    caller: &Authorized<GoThroughSteps>,
-    options: WriteOptions,
-    change: impl Command<Answer: KeptAnswer>,
-) -> Result<Answer<api::Orchestration>, Problem> {
-    let receipt = caller.execute(options, change).await?;
-    let look = |view: View<'_>| api::Orchestration::seen(&view, view.state.last_at);
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
-}
-
 /// Say where the team is among its steps
 #[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "Where it is", body = api::Orchestration)))]
-async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, Problem> {
+async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, CallError> {
     caller.read_orchestration().await
 }
 
@@ -64,8 +40,8 @@ async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration
 async fn update(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::OrchestrationPatch>,
-) -> Result<Answer<api::Orchestration>, Problem> {
-    caller.update_orchestration(request).await
+) -> Result<Answer<api::Orchestration>, CallError> {
+    caller.update_orchestration(request.body, request.options).await
 }
 
 /// Take in that a tool was used
@@ -79,8 +55,8 @@ async fn update(
 async fn tools(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::UsedTool>,
-) -> Result<Answer<api::Orchestration>, Problem> {
-    caller.use_tool(request).await
+) -> Result<Answer<api::Orchestration>, CallError> {
+    caller.use_tool(request.body, request.options).await
 }
 
 /// Go on in the sequence of the active step without using the tool that is due
@@ -90,8 +66,8 @@ async fn tools(
 async fn advance(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<Empty>,
-) -> Result<Answer<api::Orchestration>, Problem> {
-    caller.advance_sequence(request).await
+) -> Result<Answer<api::Orchestration>, CallError> {
+    caller.advance_sequence(request.options).await
 }
 
 /// Begin anew: nothing used, nothing counted, in the default step
@@ -101,8 +77,8 @@ async fn advance(
 async fn reset(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<Empty>,
-) -> Result<Answer<api::Orchestration>, Problem> {
-    caller.reset_orchestration(request).await
+) -> Result<Answer<api::Orchestration>, CallError> {
+    caller.reset_orchestration(request.options).await
 }
 
 /// Add what a model used
@@ -113,8 +89,8 @@ async fn reset(
 async fn usage(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::ReportedUsage>,
-) -> Result<Answer<api::Orchestration>, Problem> {
-    caller.report_usage(request).await
+) -> Result<Answer<api::Orchestration>, CallError> {
+    caller.report_usage(request.body, request.options).await
 }
 
 /// Say which of some tools may be used now
@@ -128,76 +104,6 @@ async fn usage(
 async fn allowed_tools(
     caller: Authorized<ReadSteps>,
     request: RequestBody<api::Tools>,
-) -> Result<Answer<Offer>, Problem> {
-    caller.allowed_tools(request).await
-}
-
-impl Authorized<ReadSteps> {
-    /// Say where the team is among its steps
-    pub(crate) async fn read_orchestration(&self) -> Result<Answer<api::Orchestration>, Problem> {
-        let last_accessed = self.session.info().await?.last_activity;
-        let body = self.session.view(&self.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
-        Ok(Answer::ok(body))
-    }
-
-    /// Say which of some tools may be used now
-    pub(crate) async fn allowed_tools(&self, request: RequestBody<api::Tools>) -> Result<Answer<Offer>, Problem> {
-        let tools = request.body.tools;
-        let viewer = self.viewer();
-        let offered = self.session.view(&viewer, |view| {
-            if view.state.session.settings.steps.is_empty() {
-                return Err(Refusal::NoSteps);
-            }
-            offer(view.state, tools.iter().map(String::as_str))
-        });
-        Ok(Answer::ok(offered.await?))
-    }
-}
-
-impl Authorized<GoThroughSteps> {
-    /// Set where the team is among its steps
-    pub(crate) async fn update_orchestration(
-        &self,
-        request: RequestBody<api::OrchestrationPatch>,
-    ) -> Result<Answer<api::Orchestration>, Problem> {
-        let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = request.body;
-        let place = StepsChange::Set(Place { active_step, sequence_index });
-        let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
-        change(self, request.options, (place, lifetime)).await
-    }
-
-    /// Take in that a tool was used
-    pub(crate) async fn use_tool(
-        &self,
-        request: RequestBody<api::UsedTool>,
-    ) -> Result<Answer<api::Orchestration>, Problem> {
-        change(self, request.options, StepsChange::UseTool(request.body.tool)).await
-    }
-
-    /// Go on in the sequence of the active step without using the tool that is due
-    pub(crate) async fn advance_sequence(
-        &self,
-        request: RequestBody<Empty>,
-    ) -> Result<Answer<api::Orchestration>, Problem> {
-        let Empty {} = request.body;
-        change(self, request.options, StepsChange::Advance).await
-    }
-
-    /// Begin anew: nothing used, nothing counted, in the default step
-    pub(crate) async fn reset_orchestration(
-        &self,
-        request: RequestBody<Empty>,
-    ) -> Result<Answer<api::Orchestration>, Problem> {
-        let Empty {} = request.body;
-        change(self, request.options, StepsChange::Reset).await
-    }
-
-    /// Add what a model used
-    pub(crate) async fn report_usage(
-        &self,
-        request: RequestBody<api::ReportedUsage>,
-    ) -> Result<Answer<api::Orchestration>, Problem> {
-        let api::ReportedUsage { prompt_tokens, completion_tokens } = request.body;
-        change(self, request.options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
-    }
+) -> Result<Answer<api::Offer>, CallError> {
+    caller.allowed_tools(request.body).await
 }

@@ -1,17 +1,12 @@
 //! Prompts.
 
 use callboard_api as api;
-use callboard_core::{context_set::SetView, id::AgentName, prompt::Body, view::View};
-use callboard_engine::PromptQuery;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
     app::App,
     body::RequestBody,
-    caller::Authorized,
-    problem::Problem,
-    rights::{BuildPrompt, Rank},
+    calls::{Answer, Authorized, CallError, rights::BuildPrompt},
 };
 
 /// The calls on this resource.
@@ -27,69 +22,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 async fn build(
     caller: Authorized<BuildPrompt>,
     request: RequestBody<api::PromptBody>,
-) -> Result<Answer<api::Prompt>, Problem> {
-    caller.build_prompt(request).await
-}
-
-impl Authorized<BuildPrompt> {
-    /// Build the prompt of an agent
-    pub(crate) async fn build_prompt(
-        &self,
-        request: RequestBody<api::PromptBody>,
-    ) -> Result<Answer<api::Prompt>, Problem> {
-        let api::PromptBody { agent, thread, layout, model, budget, at, format } = request.body;
-        if at.is_some() && self.rank != Rank::User {
-            return Err(self.forbidden("build prompts as of an earlier entry"));
-        }
-        let agent = whose(self, agent).await?;
-        if let (Some(files), None) = (&self.app.files, at) {
-            files.observe(&self.session).await?;
-        }
-        let default_model = self.app.settings.runs.model.clone();
-        let query =
-            PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
-        let prompt = self.session.prompt(&query).await?;
-        let tools = prompt.format.tools(&prompt.tools);
-        let (text, messages, system) = match prompt.body {
-            Body::Text(text) => (Some(text), None, None),
-            Body::Messages(messages) => (None, Some(messages), None),
-            Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
-        };
-        Ok(Answer::ok(api::Prompt {
-            seq: prompt.seq,
-            budget: prompt.budget,
-            tokens: prompt.tokens,
-            reusable_prefix_tokens: prompt.reusable_prefix_tokens,
-            counting: prompt.counting,
-            vocabulary: prompt.vocabulary,
-            parts: prompt.parts,
-            text,
-            messages,
-            system,
-            tools,
-        }))
-    }
-}
-
-/// Whose prompt is meant. An agent has its own, and the manager those in which there is nothing that it does not see.
-async fn whose(caller: &Authorized<BuildPrompt>, named: Option<AgentName>) -> Result<Option<AgentName>, Problem> {
-    let Some(own) = caller.agent() else { return Ok(named) };
-    let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
-    let forbidden = || Err(caller.forbidden("build the prompts of others"));
-    if caller.rank < Rank::Manager {
-        return forbidden();
-    }
-    let look = |view: View<'_>| {
-        let agent = view.state.team.agent(&named)?;
-        Ok(sees_all_of(&view, &agent.name))
-    };
-    if caller.session.view(&caller.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
-}
-
-/// Whether whoever looks sees all that stands in the prompts of `other`, and always has.
-fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
-    let mut sets = view.state.sets.iter().filter(|held| held.sight.audience.contains(other));
-    let mut threads = view.state.threads.iter().filter(|(_, thread)| thread.sight.audience.contains(other));
-    sets.all(|held| view.set(&held.set.name).is_ok_and(|seen| matches!(seen, SetView::Whole(_))))
-        && threads.all(|(name, thread)| view.thread(name).is_ok() && view.size(thread) == thread.size())
+) -> Result<Answer<api::Prompt>, CallError> {
+    caller.build_prompt(request.body).await
 }

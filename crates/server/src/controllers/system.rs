@@ -9,7 +9,10 @@ use callboard_api as api;
 use callboard_store::Durability;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{answer::Answer, app::App, caller::AuthorizedOnServer, problem::Problem, rights::ReadMetrics};
+use crate::{
+    app::App,
+    calls::{Answer, AuthorizedOnServer, CallError, rights::ReadMetrics},
+};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -33,16 +36,17 @@ async fn health() -> Answer<api::Health> {
     responses((status = OK, description = "It can be used", body = api::Ready),
         (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = api::Problem,
             content_type = "application/problem+json")))]
-async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, Problem> {
+async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> {
     if app.closing.is_cancelled() {
-        return Err(Problem::closing());
+        return Err(CallError::closing());
     }
     let troubled = app.supervisor().troubled();
     if !troubled.is_empty() {
-        return Err(Problem::troubled(&troubled));
+        let detail = format!("background tasks have panicked: {}", troubled.join(", "));
+        return Err(CallError::new("task_panicked", detail).hint("the server's log says why"));
     }
     let store = app.board.store();
-    store.sessions(None, 1).await.map_err(|error| Problem::from(callboard_engine::Error::from(error)))?;
+    store.sessions(None, 1).await.map_err(|error| CallError::from(callboard_engine::Error::from(error)))?;
     let durability = match store.durability() {
         Durability::Process => "process",
         Durability::Normal => "normal",

@@ -1,33 +1,29 @@
 //! Export and import of sessions.
 
-use std::{fs::File, io::BufReader};
+use std::fs::File;
 
 use axum::{
     body::Body,
     extract::{FromRequest, Request},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
-use callboard_core::{entry::Actor, id::SessionId};
-use callboard_engine::Board;
-use futures::stream;
-use serde_json::Value;
+use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::{Created, broken},
     app::App,
     body::{next, too_large},
-    caller::{Authorized, AuthorizedOnServer},
-    controllers::session::made,
-    idempotency::Attempt,
+    calls::{
+        Authorized, AuthorizedOnServer, CallError, WriteOptions,
+        rights::{ExportSession, ImportSession},
+    },
     params::Query,
-    problem::Problem,
-    rights::{ExportSession, ImportSession},
-    write_options::WriteOptions,
+    write_options::write_options,
 };
 
 /// The calls on this resource.
@@ -40,15 +36,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(("session" = api::SessionId, Path, description = "The session")),
     responses((status = OK, description = "The session, a line an entry", body = String,
         content_type = "application/x-ndjson")))]
-async fn export(caller: Authorized<ExportSession>) -> Result<Response, Problem> {
-    let export = caller.session.export().await?;
-    let lines = stream::try_unfold(export, async |mut export| {
-        let lines = export.next().await.map_err(|error| {
-            tracing::error!(%error, "an export breaks off");
-            std::io::Error::other(error)
-        })?;
-        Ok::<_, std::io::Error>(lines.map(|lines| (lines, export)))
-    });
+async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
+    let lines = caller.export_session().await?.map_ok(|lines| lines.concat()).map_err(broken);
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
     Ok(([kind], Body::from_stream(lines)).into_response())
 }
@@ -68,29 +57,20 @@ async fn import(
     server: AuthorizedOnServer<ImportSession>,
     Query(query): Query<api::ImportQuery>,
     received: Received,
-) -> Result<Created<Value>, Problem> {
-    let Received { file, options } = received;
-    let (board, id) = (&server.app.board, query.id);
-    let made = server.app.idempotent(Actor::User, &options, None, (), |attempt| make(board, file, id, attempt)).await?;
-    Ok(Created(Answer::ok(made)))
-}
-
-async fn make(board: &Board, file: File, id: Option<SessionId>, attempt: Attempt<()>) -> Result<Value, Problem> {
-    let file = BufReader::new(file);
-    let session = if attempt.is_repeat { board.import_again(file, id).await? } else { board.import(file, id).await? };
-    made(&session).await
+) -> Result<Created<api::Session>, CallError> {
+    server.import_session(query, received.file, received.options).await.map(Created)
 }
 
 impl FromRequest<App> for Received {
-    type Rejection = Problem;
+    type Rejection = CallError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
         let (parts, body) = request.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !["application/x-ndjson", "application/jsonl", "application/json"].contains(&kind) {
             let detail = "an export is lines of JSON: send the header `Content-Type: application/x-ndjson`";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+            return Err(CallError::new("unsupported_media_type", detail));
         }
         let limits = &app.settings.limits;
         let (mut pieces, mut size, mut hash) = (body.into_data_stream(), 0_u64, Sha256::new());
@@ -105,12 +85,12 @@ impl FromRequest<App> for Received {
         }
         file.flush().await.map_err(|error| no_room(&error))?;
         file.rewind().await.map_err(|error| no_room(&error))?;
-        let options = WriteOptions::of(&parts, &hash.finalize())?;
+        let options = write_options(&parts, &hash.finalize())?;
         Ok(Self { file: file.into_std().await, options })
     }
 }
 
-fn no_room(error: &std::io::Error) -> Problem {
+fn no_room(error: &std::io::Error) -> CallError {
     let detail = format!("the export cannot be kept while it is read: {error}");
-    Problem::new(StatusCode::INSUFFICIENT_STORAGE, "store_full", detail)
+    CallError::new("store_full", detail)
 }

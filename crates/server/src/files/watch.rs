@@ -8,7 +8,7 @@ use callboard_files::Stamp;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{Files, now, told};
-use crate::{app::App, problem::Problem};
+use crate::{app::App, calls::CallError};
 
 /// How long nobody has to have used a session until its folder is cleaned up.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -34,13 +34,13 @@ pub(crate) async fn watch(app: App) {
     let mut swept = Instant::now();
     loop {
         ticks.tick().await;
-        if let Err(problem) = watched.look(&app, files).await {
-            tracing::warn!(code = problem.code, "the project's folder could not be looked at; trying again");
+        if let Err(error) = watched.look(&app, files).await {
+            tracing::warn!(code = error.code, "the project's folder could not be looked at; trying again");
         }
         if files.settings.sweep_every.is_some_and(|every| swept.elapsed() >= every) {
             swept = Instant::now();
-            if let Err(problem) = watched.sweep(&app, files).await {
-                tracing::warn!(code = problem.code, "context files could not be cleaned up; trying again later");
+            if let Err(error) = watched.sweep(&app, files).await {
+                tracing::warn!(code = error.code, "context files could not be cleaned up; trying again later");
             }
         }
     }
@@ -48,7 +48,7 @@ pub(crate) async fn watch(app: App) {
 
 impl Watched {
     /// Notes what has changed since it looked last.
-    async fn look(&mut self, app: &App, files: &Files) -> Result<(), Problem> {
+    async fn look(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         let stamps = files.with(|project| project.stamps()).await?;
         let gone: Vec<_> = self.ours.keys().filter(|id| !stamps.contains_key(*id)).cloned().collect();
         for id in gone {
@@ -70,7 +70,7 @@ impl Watched {
     }
 
     /// Notes what is in a folder, and says whether it is that of a session of the board.
-    async fn observe(&self, app: &App, files: &Files, id: &SessionId) -> Result<bool, Problem> {
+    async fn observe(&self, app: &App, files: &Files, id: &SessionId) -> Result<bool, CallError> {
         if !lives(app, id).await? {
             return Ok(false);
         }
@@ -79,15 +79,15 @@ impl Watched {
             Err(Error::NoSession { .. }) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        if let Err(problem) = files.observe(&session).await {
-            tracing::warn!(session = %id, code = problem.code, "a folder of context files could not be read");
+        if let Err(error) = files.observe(&session).await {
+            tracing::warn!(session = %id, code = error.code, "a folder of context files could not be read");
         }
         Ok(true)
     }
 
     /// Cleans up after sessions that are gone, and what nobody has used for long. What belongs to a session that lives is
     /// in use.
-    async fn sweep(&mut self, app: &App, files: &Files) -> Result<(), Problem> {
+    async fn sweep(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         if !app.board.trusts_clock().await? {
             return Ok(());
         }
@@ -109,6 +109,6 @@ impl Watched {
 }
 
 /// Whether there is such a session. To ask is no use of it.
-async fn lives(app: &App, id: &SessionId) -> Result<bool, Problem> {
+async fn lives(app: &App, id: &SessionId) -> Result<bool, CallError> {
     Ok(app.board.store().row(id).await.map_err(Error::from)?.is_some())
 }

@@ -14,11 +14,8 @@ use callboard_core::id::Seq;
 use futures::stream;
 
 use crate::{
-    caller::Authorized,
+    calls::{Authorized, CallError, feed::Item, rights::ReadJournal},
     params::Query,
-    problem::Problem,
-    rights::ReadJournal,
-    stream::{Feed, Item},
 };
 
 /// Follow the journal as server-sent events
@@ -33,9 +30,8 @@ pub(crate) async fn events(
     caller: Authorized<ReadJournal>,
     Query(query): Query<FollowQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let last = last(&headers)?;
-    let feed = Feed::open(&caller, query, last).await?;
+) -> Result<Response, CallError> {
+    let feed = caller.follow_journal(query, last(&headers)?).await?;
     let keep_alive = KeepAlive::new().interval(feed.app().settings.limits.keep_alive);
     let events = stream::unfold(feed, async |mut feed| {
         let item = feed.next().await?;
@@ -48,10 +44,10 @@ pub(crate) async fn events(
 }
 
 /// The last entry that a caller has who comes back.
-fn last(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
+fn last(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let number = value.to_str().ok().and_then(|text| whole(text.trim()));
-    let wrong = || Problem::malformed("bad_last_event_id", "Last-Event-ID is the number of an entry");
+    let wrong = || CallError::new("bad_last_event_id", "Last-Event-ID is the number of an entry");
     number.map(|seq| Some(Seq(seq))).ok_or_else(wrong)
 }
 

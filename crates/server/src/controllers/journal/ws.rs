@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use axum::{
     extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
-    http::StatusCode,
     response::Response,
 };
 use callboard_api::{DELTA, FollowQuery};
 use serde_json::json;
 
 use crate::{
-    caller::Authorized,
+    calls::{
+        Authorized, CallError,
+        feed::{Feed, Item},
+        rights::ReadJournal,
+    },
     params::Query,
-    problem::Problem,
-    rights::ReadJournal,
-    stream::{Feed, Item},
 };
 
 /// Follows the journal over a WebSocket: one entry a frame, in JSON. Pieces of what models say have no `seq`, and the
@@ -24,12 +24,11 @@ pub(crate) async fn ws(
     caller: Authorized<ReadJournal>,
     Query(query): Query<FollowQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+) -> Result<Response, CallError> {
     let upgrade = upgrade.map_err(|error| {
-        Problem::new(StatusCode::UPGRADE_REQUIRED, "no_websocket", error.to_string())
-            .hint("open it as a WebSocket, or use …/events")
+        CallError::new("no_websocket", error.to_string()).hint("open it as a WebSocket, or use …/events")
     })?;
-    let feed = Feed::open(&caller, query, None).await?;
+    let feed = caller.follow_journal(query, None).await?;
     Ok(upgrade.max_message_size(64 << 10).on_upgrade(move |socket| talk(feed, socket)))
 }
 

@@ -9,7 +9,8 @@ use callboard_core::{
 };
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 
-use crate::{app::App, caller::Authorized, params, problem::Problem, rights::Rank};
+use super::{Authorized, CallError, message::roles, rights::Rank};
+use crate::app::App;
 
 /// An open stream. It ends with the server, with its session, and with its caller's right to it.
 pub(crate) struct Feed {
@@ -42,9 +43,9 @@ impl Feed {
         caller: &Authorized<R>,
         query: FollowQuery,
         last: Option<Seq>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, CallError> {
         let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
-        let roles = params::roles(query.roles.as_deref())?;
+        let roles = roles(query.roles.as_deref())?;
         let wants_deltas = if types.is_empty() {
             roles.is_empty() && query.thread.is_none()
         } else {

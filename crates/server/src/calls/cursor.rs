@@ -6,7 +6,7 @@ use callboard_core::{
 };
 use callboard_engine::Place;
 
-use crate::problem::Problem;
+use super::CallError;
 
 /// The cursor that stands for `text`.
 fn seal(text: &str) -> String {
@@ -14,7 +14,7 @@ fn seal(text: &str) -> String {
 }
 
 /// What a cursor stands for.
-fn open(cursor: &str) -> Result<Vec<u8>, Problem> {
+fn open(cursor: &str) -> Result<Vec<u8>, CallError> {
     let digits: Option<Vec<_>> = cursor.chars().map(|digit| digit.to_digit(16)).collect();
     let bytes = digits.filter(|digits| digits.len() % 2 == 0 && !digits.is_empty()).map(|digits| {
         let byte = |pair: &[u32]| pair.iter().fold(0_u8, |byte, digit| (byte << 4) | u8::try_from(*digit).unwrap_or(0));
@@ -27,7 +27,7 @@ fn open(cursor: &str) -> Result<Vec<u8>, Problem> {
 pub(crate) struct After(Option<Vec<u8>>);
 
 impl After {
-    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, CallError> {
         cursor.map(open).transpose().map(Self)
     }
 
@@ -38,11 +38,11 @@ impl After {
 }
 
 /// The session behind which a page begins.
-pub(crate) fn session(cursor: &str) -> Result<SessionId, Problem> {
+pub(crate) fn session(cursor: &str) -> Result<SessionId, CallError> {
     text(cursor)?.parse().map_err(|_| bad())
 }
 
-fn text(cursor: &str) -> Result<String, Problem> {
+fn text(cursor: &str) -> Result<String, CallError> {
     String::from_utf8(open(cursor)?).map_err(|_| bad())
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn of_place((time, seq): Place) -> String {
 }
 
 /// The place among messages that a cursor stands for.
-pub(crate) fn place(cursor: &str) -> Result<Place, Problem> {
+pub(crate) fn place(cursor: &str) -> Result<Place, CallError> {
     let text = text(cursor)?;
     let (time, seq) = text.split_once('/').ok_or_else(bad)?;
     let time = time.parse().map_err(|_| bad())?;
@@ -67,6 +67,6 @@ pub(crate) fn place(cursor: &str) -> Result<Place, Problem> {
 }
 
 /// That something is no cursor.
-fn bad() -> Problem {
-    Problem::invalid("/cursor", "this is no cursor: take the next_cursor of the page before, or leave it out")
+fn bad() -> CallError {
+    CallError::invalid("/cursor", "this is no cursor: take the next_cursor of the page before, or leave it out")
 }

@@ -1,0 +1,281 @@
+//! Callers: who calls, as whom, and with which right.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use callboard_core::{
+    agent,
+    command::{Command, KeptAnswer},
+    entry::{Actor, Hash},
+    error::Error as Refusal,
+    id::{AgentName, BadName, SessionId},
+    state::State,
+    viewer::Viewer,
+};
+use callboard_engine::{Error, Receipt, Session};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    CallError, WriteOptions,
+    idempotency::Attempt,
+    rights::{Rank, Right},
+};
+use crate::{app::App, secret};
+
+/// Who calls, as far as the call says.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// What the caller shows to be let in.
+    pub(crate) credentials: Credentials,
+    /// The name of the agent as which the call is made, if it names one.
+    pub(crate) acting: Option<String>,
+}
+
+/// What a caller shows to be let in.
+#[derive(Clone, Debug)]
+pub(crate) enum Credentials {
+    /// Those of the user: a token of the server, or none where none is needed.
+    User,
+    /// A token that may be one of a session.
+    Token(String),
+}
+
+/// A caller with the right `R` in a session.
+pub(crate) struct Authorized<R> {
+    pub(crate) app: App,
+    pub(crate) session: Session,
+    /// Who calls, or as whom.
+    pub(crate) actor: Actor,
+    /// The rank of the actor in the session.
+    pub(crate) rank: Rank,
+    /// The hash of the caller's token, if it is one of this session.
+    pub(crate) token: Option<Hash>,
+    right: PhantomData<R>,
+}
+
+/// A caller with the right `R` to add to a session. Nobody looks at the store before the append if the caller has the
+/// right in any state of the session.
+pub(crate) struct AuthorizedToAdd<R>(Authorized<R>);
+
+/// A caller with the right `R` in a session that may be gone, for calls whose repeat finds it gone.
+pub(crate) struct AuthorizedIfThere<R> {
+    pub(crate) app: App,
+    /// The named session.
+    pub(crate) id: SessionId,
+    /// The caller in the session, or that it is not there. Only the user gets to know the latter.
+    pub(crate) caller: Result<Authorized<R>, CallError>,
+}
+
+/// A caller with the right `R` on the server.
+pub(crate) struct AuthorizedOnServer<R> {
+    pub(crate) app: App,
+    right: PhantomData<R>,
+}
+
+impl<R: Right> Authorized<R> {
+    /// Lets a caller into a session, if it has the right.
+    pub(crate) async fn enter(app: &App, caller: &Caller, id: &SessionId) -> Result<Self, CallError> {
+        let (session, state, actor) = caller.credentials.enter(app, id).await?;
+        let actor = caller.actor(actor, &state)?;
+        let rank = rank(&actor, &state);
+        if !R::WHO.allows(rank, &state) {
+            return Err(forbidden::<R>(&actor));
+        }
+        let token = match &caller.credentials {
+            Credentials::User => None,
+            Credentials::Token(token) => Some(secret::hash(token)),
+        };
+        Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
+    }
+}
+
+impl<R: Right> AuthorizedToAdd<R> {
+    /// Lets a caller into a session, if it has the right.
+    pub(crate) async fn enter(app: &App, caller: &Caller, id: &SessionId) -> Result<Self, CallError> {
+        if let (Credentials::User, None) = (&caller.credentials, &caller.acting)
+            && let Some(session) = app.board.known_session(id)
+        {
+            let (actor, rank, right) = (Actor::User, Rank::User, PhantomData);
+            return Ok(Self(Authorized { app: app.clone(), session, actor, rank, token: None, right }));
+        }
+        Authorized::enter(app, caller, id).await.map(Self)
+    }
+}
+
+impl<R: Right> AuthorizedIfThere<R> {
+    /// Lets a caller into a session, if it has the right and the session is there.
+    pub(crate) async fn enter(app: &App, caller: &Caller, id: &SessionId) -> Result<Self, CallError> {
+        let caller = match Authorized::enter(app, caller, id).await {
+            Err(error) if error.code != "not_found" => return Err(error),
+            caller => caller,
+        };
+        Ok(Self { app: app.clone(), id: id.clone(), caller })
+    }
+}
+
+impl<R: Right> AuthorizedOnServer<R> {
+    /// Lets a caller call the server, if it has the right.
+    pub(crate) async fn enter(app: &App, caller: &Caller) -> Result<Self, CallError> {
+        if let Credentials::Token(token) = &caller.credentials {
+            let id = secret::session_of(token).ok_or_else(unknown)?;
+            let (_, _, actor) = caller.credentials.enter(app, &id).await?;
+            return Err(match actor {
+                Actor::User => CallError::forbidden("a token of one session may only do what concerns that session")
+                    .hint("use a token of the server"),
+                actor => forbidden::<R>(&actor),
+            });
+        }
+        match &caller.acting {
+            Some(name) => Err(forbidden::<R>(&Actor::Agent(agent_name(name)?))),
+            None => Ok(Self { app: app.clone(), right: PhantomData }),
+        }
+    }
+}
+
+impl<R> Authorized<R> {
+    /// Who reads: what is hidden from this viewer does not exist for the caller.
+    pub(crate) fn viewer(&self) -> Viewer {
+        self.actor.clone().into()
+    }
+
+    /// The agent that calls, or as which the user does.
+    pub(crate) fn agent(&self) -> Option<&AgentName> {
+        match &self.actor {
+            Actor::Agent(name) => Some(name),
+            Actor::User | Actor::System => None,
+        }
+    }
+
+    /// Executes a command under these conditions.
+    pub(crate) async fn execute<C: Command<Answer: KeptAnswer>>(
+        &self,
+        options: WriteOptions,
+        command: C,
+    ) -> Result<Receipt<C::Answer>, CallError> {
+        self.execute_as(self.actor.clone(), options, command).await
+    }
+
+    /// The same for somebody as whom the caller may act.
+    pub(crate) async fn execute_as<C: Command<Answer: KeptAnswer>>(
+        &self,
+        by: Actor,
+        options: WriteOptions,
+        command: C,
+    ) -> Result<Receipt<C::Answer>, CallError> {
+        let session = &self.session;
+        let WriteOptions { expected, request } = options;
+        Ok(match request {
+            Some(request) => session.execute_once(by, expected, request, command).await?,
+            None => session.execute_at(by, expected, command).await?,
+        })
+    }
+
+    /// Does work outside of the journal under these conditions, once if the request has a key. `work` is told whether
+    /// the same request was begun before.
+    pub(crate) async fn idempotent<T, W>(
+        &self,
+        options: &WriteOptions,
+        work: impl FnOnce(bool) -> W,
+    ) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned,
+        W: Future<Output = Result<T, CallError>>,
+    {
+        let work = async |attempt: Attempt<()>| {
+            self.expect(options).await?;
+            work(attempt.is_repeat).await
+        };
+        self.app.idempotent(self.actor.clone(), options, Some(self.session.id()), (), work).await
+    }
+
+    /// Fails with `stale` if the session has another head than the caller expects.
+    pub(crate) async fn expect(&self, options: &WriteOptions) -> Result<(), CallError> {
+        let Some(expected) = options.expected else { return Ok(()) };
+        let head = self.session.state().await?.head.seq;
+        if head == expected { Ok(()) } else { Err(Error::Stale { expected, head }.into()) }
+    }
+
+    /// The error for one thing that the call can do, but not for this caller.
+    pub(crate) fn forbidden(&self, what: &'static str) -> CallError {
+        Refusal::Forbidden { who: self.actor.to_string(), what, hint: "ask the user" }.into()
+    }
+}
+
+impl<R> AuthorizedToAdd<R> {
+    /// Executes a command under these conditions.
+    pub(crate) async fn execute<C: Command<Answer: KeptAnswer> + Clone>(
+        self,
+        options: WriteOptions,
+        command: C,
+    ) -> Result<Receipt<C::Answer>, CallError> {
+        match self.0.execute(options.clone(), command.clone()).await {
+            // Another session may have this name by now.
+            Err(error) if error.code == "not_found" => {
+                let session = self.0.app.board.session(self.0.session.id()).await?;
+                Authorized { session, ..self.0 }.execute(options, command).await
+            }
+            executed => executed,
+        }
+    }
+}
+
+impl Credentials {
+    /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.
+    async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
+        let Self::Token(token) = self else {
+            let session = app.board.session(id).await?;
+            // It was looked up in the store a moment ago.
+            let state = session.known()?;
+            return Ok((session, state, Actor::User));
+        };
+        if secret::session_of(token).as_ref() != Some(id) {
+            return Err(unknown());
+        }
+        let session = match app.board.session(id).await {
+            Err(Error::NoSession { .. }) => return Err(unknown()),
+            session => session?,
+        };
+        let state = session.known()?;
+        let actor = state.tokens.actor(secret::hash(token), &state.team).ok_or_else(unknown)?;
+        Ok((session, state, actor))
+    }
+}
+
+fn unknown() -> CallError {
+    CallError::unauthorized("the token is invalid: it was revoked, belongs to another session, or its agent has left")
+}
+
+impl Caller {
+    /// As whom the call is made: the user may name any agent, an agent only itself.
+    fn actor(&self, actor: Actor, state: &State) -> Result<Actor, CallError> {
+        let Some(name) = &self.acting else { return Ok(actor) };
+        let name = agent_name(name)?;
+        match actor {
+            Actor::Agent(own) if own == name => Ok(Actor::Agent(own)),
+            Actor::Agent(own) => {
+                let hint = "leave `as` out, or use the token of the other agent";
+                Err(CallError::forbidden(format!("{} may not act as {name}", Actor::Agent(own))).hint(hint))
+            }
+            Actor::User | Actor::System => Ok(Actor::Agent(state.team.agent(&name)?.name.clone())),
+        }
+    }
+}
+
+/// What cannot be a name is the name of nobody.
+fn agent_name(name: &str) -> Result<AgentName, CallError> {
+    let nobody = |error: BadName| CallError::not_found(format!("there is no agent {:?}: {}", error.text, error.rule));
+    name.parse().map_err(nobody)
+}
+
+fn rank(actor: &Actor, state: &State) -> Rank {
+    match actor {
+        Actor::User | Actor::System => Rank::User,
+        Actor::Agent(name) => match state.team.agent(name).map(|agent| agent.role) {
+            Ok(agent::Role::Manager) => Rank::Manager,
+            _ => Rank::Worker,
+        },
+    }
+}
+
+fn forbidden<R: Right>(actor: &Actor) -> CallError {
+    CallError::forbidden(format!("{actor} may not {} {}", R::VERB, R::RESOURCE)).hint(R::WHO.hint())
+}

@@ -1,0 +1,30 @@
+//! Directives.
+
+use callboard_api as api;
+use callboard_core::directive::{self, schema as directive_schema};
+use serde_json::{Map, Value};
+
+use super::{
+    Answer, Authorized, CallError, WriteOptions,
+    rights::{Direct, ReadSchema},
+};
+
+impl Authorized<Direct> {
+    /// Apply a manager's directive
+    pub(crate) async fn give_directive(
+        &self,
+        body: Map<String, Value>,
+        options: WriteOptions,
+    ) -> Result<Answer<api::DirectiveAnswer>, CallError> {
+        let receipt = self.execute(options, directive::Direct(Value::Object(body))).await?;
+        Ok(Answer::ok(api::DirectiveAnswer { directed: receipt.answer, head: receipt.head }).at(receipt.head))
+    }
+}
+
+impl Authorized<ReadSchema> {
+    /// Read the JSON Schema of directives, for the team as it is now
+    pub(crate) async fn directive_schema(&self) -> Result<Answer<Value>, CallError> {
+        let state = self.session.state().await?;
+        Ok(Answer::ok(directive_schema::schema(&state.team)))
+    }
+}

@@ -1,0 +1,64 @@
+//! The journal: reading it, following it, asking it.
+
+use std::sync::Arc;
+
+use callboard_api as api;
+use callboard_core::{error::Error as Refusal, id::Seq, view::Projected};
+use futures::{StreamExt, stream};
+
+use super::{
+    Answer, Authorized, CallError, Pages,
+    feed::Feed,
+    rights::{AskWhy, ReadJournal},
+};
+
+/// How many entries are read at once.
+const PAGE: usize = 512;
+
+/// Entries of a journal: a page of them, or all as they are read.
+pub(crate) enum ListedEntries {
+    /// A page.
+    Page(Answer<api::JournalPage>),
+    /// All entries up to this head.
+    All { entries: Pages<Projected>, head: Seq },
+}
+
+impl Authorized<ReadJournal> {
+    /// Reads the journal.
+    pub(crate) async fn read_journal(&self, query: api::JournalQuery) -> Result<ListedEntries, CallError> {
+        let after = Seq(query.after.unwrap_or(0));
+        let types: Vec<Arc<str>> = api::words(query.types.as_deref()).map(Arc::from).collect();
+        let (session, viewer) = (self.session.clone(), self.viewer());
+        let head = session.state().await?.head.seq;
+        if after > head {
+            return Err(Refusal::beyond_head(after, head).into());
+        }
+        if let Some(limit) = query.limit {
+            let (entries, head) = session.journal(&viewer, after, limit, &types).await?;
+            return Ok(ListedEntries::Page(Answer::ok(api::JournalPage { entries, head }).at(head)));
+        }
+        let entries = stream::try_unfold(Some(after), move |after| {
+            let (session, viewer, types) = (session.clone(), viewer.clone(), types.clone());
+            async move {
+                let Some(after) = after else { return Ok(None) };
+                let (mut page, _) = session.journal(&viewer, after, PAGE, &types).await?;
+                let last = page.last().map(|entry| entry.seq).filter(|last| page.len() == PAGE && *last < head);
+                page.retain(|entry| entry.seq <= head);
+                Ok(Some((page, last)))
+            }
+        });
+        Ok(ListedEntries::All { entries: entries.boxed(), head })
+    }
+
+    /// Follows the journal. `last` is the last entry that a caller who comes back has.
+    pub(crate) async fn follow_journal(&self, query: api::FollowQuery, last: Option<Seq>) -> Result<Feed, CallError> {
+        Feed::open(self, query, last).await
+    }
+}
+
+impl Authorized<AskWhy> {
+    /// Say where a text came from, who was shown it, and what became of it
+    pub(crate) async fn ask_why(&self, query: api::WhyQuery) -> Result<Answer<api::Findings>, CallError> {
+        Ok(Answer::ok(api::Findings { findings: self.session.why(&self.viewer(), &query.text).await? }))
+    }
+}

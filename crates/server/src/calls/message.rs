@@ -1,0 +1,92 @@
+//! Messages of threads.
+
+use callboard_api as api;
+use callboard_core::{
+    conversation::{self, Role},
+    id::ThreadId,
+};
+use callboard_engine::{MessageJson, MessageQuery};
+use futures::{StreamExt, stream};
+use serde::Serialize;
+
+use super::{
+    Answer, Authorized, AuthorizedToAdd, CallError, Pages, WriteOptions, cursor,
+    rights::{AddMessages, ReadMessages},
+};
+
+/// Messages of a thread: those asked for, or all as they are read.
+pub(crate) enum ListedMessages {
+    /// A page that is in memory.
+    Page(MessagePage),
+    /// All messages of a long thread.
+    All(Pages<MessageJson>),
+}
+
+/// An [`api::MessageList`] of messages that are JSON already.
+#[derive(Serialize)]
+pub(crate) struct MessagePage {
+    messages: Vec<MessageJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl Authorized<ReadMessages> {
+    /// Lists the messages of a thread by their time, the oldest first.
+    pub(crate) async fn list_messages(
+        &self,
+        thread: ThreadId,
+        query: api::MessagesQuery,
+    ) -> Result<ListedMessages, CallError> {
+        let cursor = query.cursor.as_deref().map(cursor::place).transpose()?;
+        let api::MessagesQuery { limit, before, after, .. } = query;
+        let wanted = MessageQuery { limit, before, after, roles: roles(query.roles.as_deref())?, cursor };
+        if limit.is_some() || cursor.is_some() || self.session.is_short(&thread)? {
+            let page = self.session.messages_as_json(&self.viewer(), &thread, wanted).await?;
+            let next_cursor = page.next.map(cursor::of_place);
+            return Ok(ListedMessages::Page(MessagePage { messages: page.messages, next_cursor }));
+        }
+        self.all_messages(thread, wanted).await.map(ListedMessages::All)
+    }
+
+    async fn all_messages(&self, thread: ThreadId, wanted: MessageQuery) -> Result<Pages<MessageJson>, CallError> {
+        let (session, viewer) = (self.session.clone(), self.viewer());
+        let head = session.state().await?.head.seq;
+        // A thread that is not there, or is hidden, is refused before anything is given.
+        let none = MessageQuery { limit: Some(0), ..MessageQuery::default() };
+        session.messages(&viewer, &thread, none).await?;
+        let pages = stream::try_unfold(Some(None), move |place| {
+            let (session, viewer, thread, wanted) = (session.clone(), viewer.clone(), thread.clone(), wanted.clone());
+            async move {
+                let Some(from) = place else { return Ok(None) };
+                let (page, next) = session.messages_on(&viewer, &thread, &wanted, from, head).await?;
+                Ok(Some((page, next.map(Some))))
+            }
+        });
+        Ok(pages.boxed())
+    }
+}
+
+impl AuthorizedToAdd<AddMessages> {
+    /// Add messages, all or none. One that was added before, under the same id and with the same content, is not added again
+    pub(crate) async fn add_messages(
+        self,
+        thread: ThreadId,
+        body: api::NewMessages,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Added>, CallError> {
+        let add = conversation::AddMessages { thread, messages: body.messages };
+        let receipt = self.execute(options, add).await?;
+        Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head }).at(receipt.head))
+    }
+}
+
+/// The roles in a list with commas between them.
+pub(super) fn roles(list: Option<&str>) -> Result<Vec<Role>, CallError> {
+    let role = |word: &str| {
+        let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
+        let mut known = known.into_iter().chain([("tool", Role::Tool)]);
+        let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
+        found.ok_or_else(|| CallError::invalid("/roles", format!("{word:?} is no role: use USER, AI, SYSTEM, TOOL")))
+    };
+    api::words(list).map(role).collect()
+}

@@ -1,0 +1,200 @@
+//! Sessions.
+
+use callboard_api as api;
+use callboard_core::{
+    entry::Actor,
+    error::ConflictKind,
+    id::{Seq, SessionId},
+    session::{SessionPatch, Settings},
+    state::State,
+    view::View,
+};
+use callboard_engine::{Board, Error, NewBoardSession, Session, SessionInfo};
+
+use super::{
+    Answer, Authorized, AuthorizedIfThere, AuthorizedOnServer, CallError, WriteOptions, cursor,
+    idempotency::Attempt,
+    rights::{ChangeSession, CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
+};
+use crate::{app::App, files};
+
+/// What the user sees of a session.
+fn whole(info: SessionInfo) -> api::Session {
+    let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings } = info;
+    let Settings { title, default_visibility, share, grant, prompt, ttl_seconds, limits, steps } = settings;
+    let settings = Some(api::SessionSettings { default_visibility, share, grant, prompt, limits, steps });
+    api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings }
+}
+
+/// What is known of a session of this state, which its last entry was its last use of.
+fn known(id: &SessionId, state: &State) -> SessionInfo {
+    let settings = state.session.settings.clone();
+    SessionInfo {
+        id: id.clone(),
+        head: state.head.seq,
+        created_at: state.session.created_at,
+        last_activity: state.last_at,
+        expires_at: settings.ttl_seconds.expires_at(state.last_at),
+        agents: state.team.agents().cloned().collect(),
+        settings,
+    }
+}
+
+/// The answer of a call that created a session. A repeat of the call gives the same one.
+pub(super) async fn created(session: &Session) -> Result<api::Session, CallError> {
+    Ok(whole(session.info().await?))
+}
+
+/// How many sessions are given where nothing is said.
+const LIMIT: usize = 1000;
+
+async fn make_session(
+    board: &Board,
+    body: api::NewSession,
+    attempt: Attempt<SessionId>,
+) -> Result<api::Session, CallError> {
+    let api::NewSession { title, agents, default_visibility, share, grant, prompt, ttl_seconds, limits, steps, .. } =
+        body;
+    let settings = Settings {
+        title,
+        default_visibility: default_visibility.unwrap_or_default(),
+        share,
+        grant,
+        prompt: prompt.unwrap_or_default(),
+        ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
+        limits: limits.unwrap_or_default(),
+        steps,
+    };
+    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, settings: Some(settings) };
+    let session = match board.create(new).await {
+        Err(error) if attempt.is_repeat && error.is(ConflictKind::SessionExists) => {
+            board.session(&attempt.intent).await?
+        }
+        session => session?,
+    };
+    created(&session).await
+}
+
+impl AuthorizedOnServer<ListSessions> {
+    /// List sessions
+    pub(crate) async fn list_sessions(&self, query: api::SessionsQuery) -> Result<Answer<api::SessionList>, CallError> {
+        let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
+        let after = query.cursor.as_deref().map(cursor::session).transpose()?;
+        if query.order == api::SessionOrder::Recent {
+            let recent = self.app.board.recent_sessions(after.as_ref(), limit).await?;
+            let sessions = recent.into_iter().map(whole).collect();
+            return Ok(Answer::ok(api::SessionList { sessions, next_cursor: None }));
+        }
+        let mut infos = self.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
+        let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
+        let sessions = infos.into_iter().map(whole).collect();
+        Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
+    }
+}
+
+impl AuthorizedOnServer<CreateSession> {
+    /// Make a session
+    pub(crate) async fn create_session(
+        &self,
+        body: api::NewSession,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Session>, CallError> {
+        let board = &self.app.board;
+        let id = body.id.clone().unwrap_or_else(|| board.new_id());
+        let made =
+            self.app.idempotent(Actor::User, &options, None, id, |attempt| make_session(board, body, attempt)).await?;
+        Ok(Answer::ok(made))
+    }
+}
+
+impl Authorized<ReadSession> {
+    /// Read a session
+    pub(crate) async fn read_session(&self) -> Result<Answer<api::Session>, CallError> {
+        let look = |view: View<'_>, info: SessionInfo| (info.head, whole(info).seen(&view));
+        let (head, body) = self.session.info_seen(&self.viewer(), look).await?;
+        Ok(Answer::ok(body).at(head))
+    }
+}
+
+impl Authorized<ChangeSession> {
+    /// Change a session or its team
+    pub(crate) async fn update_session(
+        &self,
+        body: SessionPatch,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Session>, CallError> {
+        let receipt = self.execute(options, body).await?;
+        let look = |view: View<'_>| Ok(whole(known(self.session.id(), view.state)).seen(&view));
+        let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(body).at(receipt.head))
+    }
+}
+
+impl AuthorizedIfThere<DeleteSession> {
+    /// Deletes a session. With an idempotency key, a session that is gone counts as deleted by this very request if it
+    /// was begun before.
+    pub(crate) async fn delete_session(self, options: WriteOptions) -> Result<(), CallError> {
+        let was_gone = match self.caller {
+            Ok(caller) => {
+                caller.expect(&options).await?;
+                false
+            }
+            Err(_) if options.request.is_some() => true,
+            Err(error) => return Err(error),
+        };
+        let app = &self.app;
+        app.idempotent(Actor::User, &options, None, self.id, |attempt| remove(app, attempt, was_gone)).await
+    }
+}
+
+async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Result<(), CallError> {
+    let deleted = app.board.delete(&attempt.intent).await;
+    if let (Ok(()), Some(files)) = (&deleted, &app.files) {
+        files.end(&attempt.intent, files::now(&app.board).await?).await;
+    }
+    match deleted {
+        Err(Error::NoSession { .. }) if attempt.is_repeat && was_gone => Ok(()),
+        deleted => Ok(deleted?),
+    }
+}
+
+impl Authorized<ForkSession> {
+    /// Make a session whose journal is the beginning of this one's
+    pub(crate) async fn fork_session(
+        &self,
+        body: api::Fork,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Session>, CallError> {
+        let api::Fork { at, id } = body;
+        if at.is_some() && self.rank != Rank::User {
+            return Err(self.forbidden("fork at an earlier entry"));
+        }
+        let at = match at {
+            Some(at) => at,
+            None => self.session.state().await?.head.seq,
+        };
+        let intent = Intent { id: id.unwrap_or_else(|| self.app.board.new_id()), at };
+        let make = async |attempt| {
+            self.expect(&options).await?;
+            make_fork(self, attempt).await
+        };
+        let made = self.app.idempotent(self.actor.clone(), &options, None, intent, make).await?;
+        Ok(Answer::ok(made))
+    }
+}
+
+/// What is made for a request, also where it comes again.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Intent {
+    id: SessionId,
+    at: Seq,
+}
+
+async fn make_fork(caller: &Authorized<ForkSession>, attempt: Attempt<Intent>) -> Result<api::Session, CallError> {
+    let (board, Intent { id, at }) = (&caller.app.board, attempt.intent);
+    let fork = match attempt.is_repeat {
+        true => board.fork_again(&caller.session, at, &id).await?,
+        false => board.fork(&caller.session, Some(at), Some(id)).await?,
+    };
+    created(&fork).await
+}

@@ -1,0 +1,53 @@
+//! Export and import of sessions.
+
+use std::{fs::File, io::BufReader};
+
+use callboard_api as api;
+use callboard_core::{entry::Actor, id::SessionId};
+use callboard_engine::Board;
+use futures::{StreamExt, stream};
+
+use super::{
+    Answer, Authorized, AuthorizedOnServer, CallError, Pages, WriteOptions,
+    idempotency::Attempt,
+    rights::{ExportSession, ImportSession},
+    session::created,
+};
+
+impl Authorized<ExportSession> {
+    /// Exports a whole session: lines of JSON, several in one text.
+    pub(crate) async fn export_session(&self) -> Result<Pages<String>, CallError> {
+        let export = self.session.export().await?;
+        let lines = stream::try_unfold(export, async |mut export| {
+            let lines = export.next().await?;
+            Ok(lines.map(|lines| (vec![lines], export)))
+        });
+        Ok(lines.boxed())
+    }
+}
+
+impl AuthorizedOnServer<ImportSession> {
+    /// Imports a session from an export. Nothing is stored unless all of it is valid.
+    pub(crate) async fn import_session(
+        &self,
+        query: api::ImportQuery,
+        export: File,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Session>, CallError> {
+        let (board, id) = (&self.app.board, query.id);
+        let import = |attempt| import(board, export, id, attempt);
+        Ok(Answer::ok(self.app.idempotent(Actor::User, &options, None, (), import).await?))
+    }
+}
+
+async fn import(
+    board: &Board,
+    export: File,
+    id: Option<SessionId>,
+    attempt: Attempt<()>,
+) -> Result<api::Session, CallError> {
+    let export = BufReader::new(export);
+    let session =
+        if attempt.is_repeat { board.import_again(export, id).await? } else { board.import(export, id).await? };
+    created(&session).await
+}
