@@ -12,6 +12,7 @@ use crate::{
     audience::Audience,
     error::{ConflictKind, Error, Fault},
     id::{AgentName, is_control},
+    input::InputVisitor,
     json,
     text::INLINE_BYTES,
 };
@@ -72,6 +73,24 @@ pub struct Tool {
     /// Whether calling it twice does no harm.
     #[serde(default)]
     pub idempotent: bool,
+}
+
+/// See [`Command::input`](crate::command::Command::input).
+pub(crate) fn input(agents: &mut [Agent], visitor: &mut dyn InputVisitor) {
+    for (at, agent) in agents.iter_mut().enumerate() {
+        let Agent { name, role: _, title, instructions, model, tools } = agent;
+        visitor.name(format_args!("/agents/{at}/name"), name.as_str());
+        visitor.text_if_any(title);
+        visitor.text_if_any(instructions);
+        if let Some(model) = model {
+            visitor.name(format_args!("/agents/{at}/model"), model);
+        }
+        for (number, tool) in tools.iter_mut().enumerate() {
+            visitor.name(format_args!("/agents/{at}/tools/{number}/name"), &tool.name);
+            visitor.text(&mut tool.description);
+            visitor.fields(&mut tool.parameters);
+        }
+    }
 }
 
 /// The agents of a session, in the order in which they joined.

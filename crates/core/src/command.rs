@@ -14,12 +14,13 @@ use crate::{
     entry::{Actor, Entry},
     error::Error,
     id::Seq,
+    input::InputVisitor,
     state::State,
     text::Values,
 };
 
 /// A change that somebody asks for. It is checked against the state and answered, item by item where it has items.
-pub trait Command: Debug + Send + Sync + 'static {
+pub trait Command: Clone + Debug + Send + Sync + 'static {
     /// What it is answered with.
     type Answer: Send + Sync + 'static;
 
@@ -29,6 +30,9 @@ pub trait Command: Debug + Send + Sync + 'static {
     /// Records what the command leads to and says how it is answered. Where it is refused, nothing that was recorded
     /// counts.
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Self::Answer, Undecided>;
+
+    /// Shows `visitor` all that somebody brought with it. Whatever is left out here is never searched for secrets.
+    fn input(&mut self, visitor: &mut dyn InputVisitor);
 
     /// The texts whose tokens it counts. The engine counts long ones in advance, outside of the session's queue.
     fn texts(&self) -> Vec<Arc<str>> {
@@ -112,6 +116,11 @@ impl<A: Command, B: Command> Command for (A, B) {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         self.0.decide(decision)?;
         self.1.decide(decision).map(drop)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.0.input(visitor);
+        self.1.input(visitor);
     }
 
     fn texts(&self) -> Vec<Arc<str>> {

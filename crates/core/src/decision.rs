@@ -11,6 +11,7 @@ use crate::{
     error::Error,
     fact::{self, Fact},
     id::{AgentName, Seq},
+    secret::SealedInput,
     state::State,
     text::Values,
     time::Timestamp,
@@ -29,6 +30,8 @@ pub struct DecisionContext<'a> {
     pub count: &'a dyn TokenCounter,
     /// What was looked up after an earlier try.
     pub lookups: &'a Lookups,
+    /// What was sealed of the command's input.
+    pub sealed: &'a SealedInput,
 }
 
 /// Entries that a decision asked for, or that stood in its way.

@@ -176,6 +176,8 @@ conflicts! {
     TurnNotPending = "turn_not_pending",
     /// The run waits for no tool.
     NoToolAwaited = "no_tool_awaited",
+    /// The key of the session's secrets was replaced.
+    KeyReplaced = "key_replaced",
     /// No call of this id waits for a result.
     NoToolCall = "no_tool_call",
 }

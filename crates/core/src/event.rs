@@ -12,7 +12,7 @@ use crate::{
     entry::{Entry, Hash, Header},
     error::Error,
     fact::{Description, Earlier, Fact, Seen, TextField, TextKind, read},
-    file, idempotency, run, session,
+    file, idempotency, run, secret, session,
     state::State,
     step,
     text::Text,
@@ -49,6 +49,12 @@ impl EventType {
         let fields = self.texts.iter().filter(|field| field.kind == TextKind::Text);
         let values = fields.flat_map(|field| field.values(data));
         values.filter_map(|value| Text::deserialize(value).ok()?.stored()).collect()
+    }
+
+    /// The hashes of the sealed values that an entry of this type speaks of.
+    pub fn sealed_values(&self, data: &Value) -> Vec<Hash> {
+        let fields = self.texts.iter().filter(|field| field.kind == TextKind::Sealed);
+        fields.flat_map(|field| field.values(data)).filter_map(|value| Hash::deserialize(value).ok()).collect()
     }
 }
 
@@ -119,6 +125,8 @@ facts! {
     run::facts::TurnFailed,
     run::facts::ToolStarted,
     run::facts::ToolFinished,
+    secret::facts::KeyWrapped,
+    secret::facts::Revealed,
     step::facts::ToolUsed,
     step::facts::SequenceAdvanced,
     step::facts::StepEntered,

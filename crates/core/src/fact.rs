@@ -86,6 +86,8 @@ pub enum TextKind {
     Text,
     /// JSON of any shape. What looks like a long text in it is not one.
     Json,
+    /// The hash of a sealed value, which stands beside the journal.
+    Sealed,
 }
 
 /// A field that holds a text.
@@ -96,6 +98,11 @@ pub const fn text(path: &'static str) -> TextField {
 /// A field that holds JSON that somebody brought.
 pub const fn json(path: &'static str) -> TextField {
     TextField { path, kind: TextKind::Json }
+}
+
+/// A field that holds the hash of a sealed value.
+pub const fn sealed(path: &'static str) -> TextField {
+    TextField { path, kind: TextKind::Sealed }
 }
 
 impl TextField {

@@ -21,15 +21,47 @@ use crate::{
 pub struct Request {
     /// Its key, unique among the requests of one caller.
     pub key: IdempotencyKey,
-    /// The hash of all that it asks for: another one under the same key is another request.
-    pub fingerprint: Hash,
+    /// Tells what it asks for: another one under the same key is another request.
+    pub fingerprint: Fingerprint,
+}
+
+/// A hash of all that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// The hash. It is never stored if there is a keyed one.
+    pub plain: Hash,
+    /// The same hash under the key of the session's secrets, where the session has one: from a plain hash, a short
+    /// secret in the request could be guessed.
+    pub keyed: Option<Hash>,
+}
+
+impl Fingerprint {
+    /// The hash that is stored.
+    pub fn stored(&self) -> Hash {
+        self.keyed.unwrap_or(self.plain)
+    }
+
+    /// Whether `stored` is of the same request. It may have been stored before the session had a key.
+    pub fn is(&self, stored: Hash) -> bool {
+        stored == self.plain || self.keyed == Some(stored)
+    }
+}
+
+impl From<Hash> for Fingerprint {
+    fn from(plain: Hash) -> Self {
+        Self { plain, keyed: None }
+    }
 }
 
 impl Request {
     /// What the request claims in the journal. A name has no `:`, so keys of two agents never meet.
     pub fn claim(&self, by: &Actor) -> String {
-        format!("request:{by}:{}", self.key)
+        claim(by, &self.key)
     }
+}
+
+fn claim(by: &Actor, key: &IdempotencyKey) -> String {
+    format!("request:{by}:{key}")
 }
 
 /// A command of a request that carries a key: it is executed once.
@@ -54,6 +86,13 @@ pub struct Again<A> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct IdempotencyKey(Arc<str>);
+
+impl IdempotencyKey {
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 impl FromStr for IdempotencyKey {
     type Err = BadName;

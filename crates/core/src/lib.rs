@@ -9,14 +9,15 @@
 //! ```
 //! use callboard_core::{
 //!     command::*, context_set::PutSet, count::*, entry::{Actor, Entry}, prompt::*, session::*, state::State, tail::Tail,
-//!     text::Values, time::Timestamp, view::View, viewer::Viewer,
+//!     text::Values, time::Timestamp, view::View, viewer::Viewer, secret::SealedInput,
 //! };
 //! # use callboard_core::testing::Words as AnyVocabulary;
 //!
 //! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
 //! fn decided(state: &State, command: &impl Command) -> Result<(Vec<Entry>, State), Undecided> {
 //!     let (by, at, count, lookups) = (&Actor::User, Timestamp::default(), &AnyVocabulary, &Lookups::default());
-//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, count, lookups })?;
+//!     let sealed = SealedInput::NOTHING;
+//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, count, lookups, sealed })?;
 //!     Ok((decision.entries, decision.state))
 //! }
 //!
@@ -77,6 +78,7 @@ pub mod fact;
 pub mod state;
 
 pub mod idempotency;
+pub mod input;
 mod json;
 pub mod number;
 mod rights;
@@ -92,6 +94,7 @@ pub mod directive;
 pub mod file;
 pub mod form;
 pub mod run;
+pub mod secret;
 pub mod step;
 pub mod tool;
 

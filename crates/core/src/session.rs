@@ -8,8 +8,8 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    agent::Agent, audience::Audience, id::SessionId, number, prompt::profile::Profile, run::Limits, step::Steps,
-    time::Timestamp,
+    agent::Agent, audience::Audience, id::SessionId, input::InputVisitor, number, prompt::profile::Profile,
+    run::Limits, step::Steps, time::Timestamp,
 };
 
 /// The settings of a session: given when it is made, and changed later.
@@ -38,6 +38,14 @@ pub struct Settings {
     /// The steps of its team.
     #[serde(skip_serializing_if = "Steps::is_empty")]
     pub steps: Steps,
+}
+
+impl Settings {
+    /// See [`Command::input`](crate::command::Command::input).
+    pub(crate) fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text_if_any(&mut self.title);
+        self.steps.input(visitor);
+    }
 }
 
 /// An audience that is `all` unless said otherwise.

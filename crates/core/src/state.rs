@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     access_token::AccessTokens, agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files,
-    run::Runs, session::Session, step::Progress, time::Timestamp,
+    run::Runs, secret::Secrets, session::Session, step::Progress, time::Timestamp,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -36,4 +36,7 @@ pub struct State {
     /// Its tokens.
     #[serde(default)]
     pub tokens: AccessTokens,
+    /// Which secrets it has.
+    #[serde(default)]
+    pub secrets: Secrets,
 }

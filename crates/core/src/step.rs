@@ -20,6 +20,7 @@ use crate::{
     agent::{TOOL_NAME, is_tool_name},
     error::{Error, Fault},
     id::StepName,
+    input::InputVisitor,
     text::INLINE_BYTES,
 };
 
@@ -79,6 +80,18 @@ impl AvailableTools {
 pub struct Steps(Vec<Step>);
 
 impl Steps {
+    /// See [`Command::input`](crate::command::Command::input).
+    pub(crate) fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        for (at, step) in self.0.iter_mut().enumerate() {
+            visitor.name(format_args!("/steps/{at}/name"), step.name.as_str());
+            let tools = step.available_tools.allowed.iter().flatten().chain(&step.available_tools.denied);
+            for tool in tools.chain(&step.sequence).chain(step.conditions.iter().flat_map(Condition::tools)) {
+                visitor.name(format_args!("/steps/{at}"), tool);
+            }
+            visitor.text(&mut step.description);
+        }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -12,6 +12,7 @@ use crate::{
     command::{DecisionBuilder, Undecided},
     error::Error,
     id::ThreadId,
+    input::InputVisitor,
     text::Text,
     view::View,
 };
@@ -35,6 +36,8 @@ pub struct OwnTool {
     pub(crate) is_for: fn(&View<'_>) -> bool,
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
     pub(crate) arguments: fn() -> (Value, Value),
+    /// Shows the variable that the arguments set; `None` where they set none.
+    pub(crate) variable: Option<fn(&mut Value, &mut dyn InputVisitor)>,
 }
 
 /// How a tool is done.

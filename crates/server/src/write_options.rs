@@ -12,7 +12,7 @@ use crate::calls::{CallError, WriteOptions};
 /// The conditions in the headers of a request with this body.
 pub(crate) fn write_options(parts: &Parts, body: &[u8]) -> Result<WriteOptions, CallError> {
     let key = key(&parts.headers)?;
-    let request = key.map(|key| Request { key, fingerprint: fingerprint(parts, body) });
+    let request = key.map(|key| Request { key, fingerprint: fingerprint(parts, body).into() });
     Ok(WriteOptions { expected: expected(&parts.headers)?, request })
 }
 

@@ -10,6 +10,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     error::{ConflictKind, Error},
+    input::InputVisitor,
     rights,
 };
 
@@ -20,6 +21,8 @@ impl Command for NewAccessToken {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<AccessTokenId, Undecided> {
         Ok(AccessTokenId(create(decision, self)?))
     }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
 impl KeptAnswer for AccessTokenId {
@@ -35,6 +38,10 @@ impl Command for RevokeAccessToken {
         let id = decision.state.tokens.get(&self.0)?.id.clone();
         decision.record(Revoked { id });
         Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/id"), &self.0);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     directive::Directed,
     error::Error,
     id::SetName,
+    input::InputVisitor,
     rights,
     state::State,
     text::Text,
@@ -37,6 +38,11 @@ impl Command for PutSet {
         Ok(SetOutcome { name: self.name.to_string(), outcome, reason: None })
     }
 
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), self.name.as_str());
+        visitor.text(&mut self.content);
+    }
+
     fn texts(&self) -> Vec<Arc<str>> {
         vec![self.content.clone()]
     }
@@ -51,6 +57,10 @@ impl Command for DeleteSet {
         check_seen(decision, &self.0)?;
         remove(decision, &self.0);
         Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), self.0.as_str());
     }
 }
 

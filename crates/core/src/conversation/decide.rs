@@ -15,6 +15,7 @@ use crate::{
     error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
     id::{AgentName, MessageId, Seq, ThreadId},
+    input::InputVisitor,
     json, rights,
     text::{MAX_BYTES, Text},
     view::View,
@@ -39,6 +40,10 @@ impl Command for PutThread {
         }
         Ok(())
     }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/thread"), self.thread.as_str());
+    }
 }
 
 /// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
@@ -61,6 +66,11 @@ impl Command for AddMessages {
         say(decision, thread, messages)
     }
 
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/thread"), self.thread.as_str());
+        self.messages.iter_mut().enumerate().for_each(|(at, message)| message.input(at, visitor));
+    }
+
     fn texts(&self) -> Vec<Arc<str>> {
         let taken = self.messages.iter().filter(|_| self.messages.len() <= MAX_MESSAGES);
         taken.flat_map(NewMessage::counted).collect()
@@ -72,6 +82,31 @@ impl Command for AddMessages {
 
     fn items(&self) -> usize {
         self.messages.len()
+    }
+}
+
+impl NewMessage {
+    fn input(&mut self, at: usize, visitor: &mut dyn InputVisitor) {
+        let Self { message_id, thread_id: _, role: _, content, timestamp: _, metadata, .. } = self;
+        if let Some(id) = message_id {
+            visitor.name(format_args!("/messages/{at}/message_id"), id.as_str());
+        }
+        match content {
+            Some(NewContent::Text(text)) => visitor.text(text),
+            Some(NewContent::Parts(parts)) => parts.iter_mut().for_each(|part| visitor.fields(part)),
+            None => {}
+        }
+        visitor.fields_if_any(metadata);
+        let Self { tool_calls, tool_call_id, expected_output, .. } = self;
+        for (number, call) in tool_calls.iter_mut().enumerate() {
+            visitor.name(format_args!("/messages/{at}/tool_calls/{number}/id"), &call.id);
+            visitor.name(format_args!("/messages/{at}/tool_calls/{number}/name"), &call.name);
+            call.input(visitor);
+        }
+        if let Some(id) = tool_call_id {
+            visitor.name(format_args!("/messages/{at}/tool_call_id"), id);
+        }
+        visitor.text_if_any(expected_output);
     }
 }
 

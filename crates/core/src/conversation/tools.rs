@@ -34,6 +34,7 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
         let thread = json!({"type": "string", "description": "The thread; your own, or `main`, where it is left out."});
         (json!({"limit": limit, "thread": thread}), json!([]))
     },
+    variable: None,
 };
 
 #[derive(Deserialize)]

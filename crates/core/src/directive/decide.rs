@@ -13,6 +13,7 @@ use crate::{
     error::{ConflictKind, Error},
     form::Form,
     id::{AgentName, SetName},
+    input::InputVisitor,
     rights,
     text::Text,
 };
@@ -23,6 +24,19 @@ impl Command for Direct {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
         Ok(direct(decision, &self.0)?)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        let name = |at: &str| self.0.pointer(at).and_then(Value::as_str);
+        for pointer in ["/messageTo", "/form/name"] {
+            name(pointer).into_iter().for_each(|name| visitor.name(format_args!("{pointer}"), name));
+        }
+        let sets = self.0.pointer(UPDATES.trim_end_matches('/')).and_then(Value::as_array);
+        for at in 0..sets.map_or(0, Vec::len) {
+            let pointer = format!("{UPDATES}{at}/name");
+            name(&pointer).into_iter().for_each(|name| visitor.name(format_args!("{pointer}"), name));
+        }
+        visitor.json(&mut self.0);
     }
 
     fn texts(&self) -> Vec<Arc<str>> {

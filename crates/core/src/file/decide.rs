@@ -9,6 +9,7 @@ use super::{
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
+    input::InputVisitor,
     rights,
 };
 
@@ -18,6 +19,16 @@ impl Command for ObserveFiles {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(observe(decision, &self.0)?)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        for file in &mut self.0 {
+            let ContextFile { path, recipient, keywords, created } = file;
+            visitor.text(path);
+            visitor.text(recipient);
+            visitor.text(created);
+            keywords.iter_mut().for_each(|keyword| visitor.text(keyword));
+        }
     }
 }
 

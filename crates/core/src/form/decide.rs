@@ -11,6 +11,7 @@ use crate::{
     error::{ConflictKind, Error},
     form::{Form, SubmitForm},
     id::SetName,
+    input::InputVisitor,
     rights,
     text::Text,
 };
@@ -22,6 +23,11 @@ impl Command for SubmitForm {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(submit(decision, &self.form, &self.answers)?)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/form"), self.form.as_str());
+        visitor.fields(&mut self.answers);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     error::Error,
     fact::{self, Description, Earlier, Fact, Seen, json},
     id::Seq,
+    input::InputVisitor,
     state::State,
     view::View,
 };
@@ -24,7 +25,7 @@ pub struct Answered {
     pub by: Actor,
     /// The key.
     pub key: IdempotencyKey,
-    /// See [`Request::fingerprint`].
+    /// See [`Fingerprint::stored`](super::Fingerprint::stored).
     pub fingerprint: Hash,
     /// The answer, as [it is kept](KeptAnswer::keep).
     pub answer: Value,
@@ -45,7 +46,7 @@ impl Fact for Answered {
     }
 
     fn keys(&self, _: &State) -> Vec<String> {
-        vec![Request { key: self.key.clone(), fingerprint: self.fingerprint }.claim(&self.by)]
+        vec![super::claim(&self.by, &self.key)]
     }
 
     fn apply(self, _: &mut State, _: &Header) {}
@@ -70,8 +71,14 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
         }
         let answer = self.command.decide(decision)?;
         let Request { key, fingerprint } = self.request.clone();
-        decision.record(Answered { by, key, fingerprint, answer: answer.keep() });
+        decision.record(Answered { by, key, fingerprint: fingerprint.stored(), answer: answer.keep() });
         Ok(Again { answer, before: None })
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.command.input(visitor);
+        visitor.name(format_args!("/Idempotency-Key"), self.request.key.as_str());
+        visitor.fingerprint(&mut self.request.fingerprint);
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
@@ -91,7 +98,7 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
-    let answer = Some(before).filter(|before| before.fingerprint == request.fingerprint);
+    let answer = Some(before).filter(|before| request.fingerprint.is(before.fingerprint));
     let answer = answer.and_then(|before| A::read(&before.answer)).ok_or_else(|| reused(request, seq))?;
     Ok((answer, seq))
 }

@@ -44,12 +44,12 @@ impl Begun {
     /// That `request` was begun.
     pub fn new(request: &Request, by: Actor, intent: Value) -> Self {
         let Request { key, fingerprint } = request.clone();
-        Self { by, key, fingerprint, intent }
+        Self { by, key, fingerprint: fingerprint.stored(), intent }
     }
 
     /// Refuses another request under the same key.
     pub fn check(&self, request: &Request) -> Result<(), Error> {
-        if self.fingerprint == request.fingerprint { Ok(()) } else { Err(reused(request, Seq(1))) }
+        if request.fingerprint.is(self.fingerprint) { Ok(()) } else { Err(reused(request, Seq(1))) }
     }
 }
 

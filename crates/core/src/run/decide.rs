@@ -9,6 +9,7 @@ use crate::{
     conversation::{self, NewMessage, Role},
     error::{ConflictKind, Error},
     id::{RunId, ThreadId},
+    input::InputVisitor,
     rights,
     run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
     run::{
@@ -23,6 +24,10 @@ impl Command for NewRun {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RunId, Undecided> {
         start(decision, self)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.input);
     }
 }
 
@@ -41,6 +46,8 @@ impl Command for ClaimRun {
         decision.record(Claimed { run: run.clone(), node: node.clone(), epoch });
         Ok(Epoch(epoch))
     }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
 /// Notes that the agent whose turn is due is about to be asked.
@@ -50,6 +57,8 @@ impl Command for TurnRequest {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         request(decision, self)
     }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
 /// Takes in what a model answered, and says how the run stands then.
@@ -59,6 +68,16 @@ impl Command for TurnReply {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         answer::answer(decision, self)?;
         Ok(decision.state.runs.get(&self.run)?.status())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.text);
+        for call in &mut self.tool_calls {
+            // A model's answer is not refused for what it calls things: it would be paid for once more.
+            visitor.text(&mut call.id);
+            visitor.text(&mut call.name);
+            call.input(visitor);
+        }
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
@@ -74,6 +93,10 @@ impl Command for TurnFailure {
         answer::fail(decision, self)?;
         Ok(decision.state.runs.get(&self.run)?.status())
     }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.error);
+    }
 }
 
 /// Holds a run, and says how it stands then: it may have ended before.
@@ -87,6 +110,10 @@ impl Command for PauseRun {
             decision.record(Paused { run: run.clone(), reason: reason.clone(), agent: None });
         }
         Ok(decision.state.runs.get(run)?.status())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.reason);
     }
 }
 
@@ -105,6 +132,8 @@ impl Command for ResumeRun {
         }
         Ok(())
     }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
 /// Ends a run before it is done.
@@ -118,6 +147,8 @@ impl Command for CancelRun {
         decision.record(Ended { run: self.0.clone(), halt });
         Ok(())
     }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
 fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {

@@ -7,6 +7,7 @@ use crate::{
     conversation::{self, MessageReceipt, ToolCall},
     error::{ConflictKind, Error, Fault},
     id::{AgentName, RunId, ThreadId},
+    input::InputVisitor,
     rights,
     run::answer::{driven, unended},
     run::facts::{ToolFinished, ToolStarted},
@@ -29,6 +30,8 @@ impl Command for StartTool {
         decision.record(ToolStarted { run: self.run.clone(), agent, tool: call.name, tool_call_id: call.id });
         Ok(Status::Running)
     }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
 /// Takes in what came of one of Callboard's own tools, and says how the run stands then.
@@ -44,6 +47,10 @@ impl Command for FinishTool {
         Ok(decision.state.runs.get(&self.run)?.status())
     }
 
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.result);
+    }
+
     fn texts(&self) -> Vec<Arc<str>> {
         vec![self.result.clone()]
     }
@@ -55,6 +62,10 @@ impl Command for ToolResults {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
         tool_results(decision, &self.run, &self.results)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.results.iter_mut().for_each(|(_, result)| visitor.text(result));
     }
 }
 

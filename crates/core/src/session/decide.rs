@@ -5,6 +5,7 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::{ConflictKind, Error},
     id::{AgentName, is_control},
+    input::InputVisitor,
     rights,
     session::facts::{Created, Updated},
     session::{NewSession, SessionPatch, Settings},
@@ -19,6 +20,11 @@ impl Command for NewSession {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(create(decision, self)?)
     }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.settings.input(visitor);
+        agent::input(&mut self.agents, visitor);
+    }
 }
 
 /// Changes settings and agents.
@@ -27,6 +33,16 @@ impl Command for SessionPatch {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(update(decision, self)?)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text_if_any(&mut self.title);
+        if let Some(steps) = &mut self.steps {
+            steps.input(visitor);
+        }
+        if let Some(agents) = &mut self.agents {
+            agent::input(agents, visitor);
+        }
     }
 }
 

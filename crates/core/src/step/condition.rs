@@ -50,6 +50,16 @@ impl Condition {
         }
     }
 
+    /// The tools that it names.
+    pub(super) fn tools(&self) -> Vec<&Arc<str>> {
+        match self {
+            Self::ToolUsed(tool) => vec![tool],
+            Self::SequenceMatch => Vec::new(),
+            Self::All(inner) | Self::Any(inner) => inner.iter().flat_map(Self::tools).collect(),
+            Self::Not(one) => one.tools(),
+        }
+    }
+
     /// Whether it speaks of the sequence of its step.
     pub(super) fn needs_sequence(&self) -> bool {
         match self {

@@ -13,6 +13,7 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::{ConflictKind, Error},
     id::StepName,
+    input::InputVisitor,
     rights,
     run::Usage,
 };
@@ -46,6 +47,16 @@ impl Command for StepsChange {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(change(decision, self)?)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        match self {
+            Self::UseTool(tool) => visitor.name(format_args!("/tool"), tool),
+            Self::Set(Place { active_step: Some(Some(step)), .. }) => {
+                visitor.name(format_args!("/active_step"), step.as_str());
+            }
+            Self::Set(_) | Self::Advance | Self::Reset | Self::Report(_) => {}
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     error::Error,
     id::{AgentName, Seq, ThreadId},
     prompt::{Format, HistoryCache, Lacking, Layout, Prompt, Request, prompt, prompt_of},
+    secret::SealedInput,
     session::{NewSession, SessionPatch, Settings},
     state::State,
     tail::{Source, Tail},
@@ -97,7 +98,9 @@ impl Board {
     pub fn ask<C: Command>(&mut self, by: &Actor, command: &C) -> Result<C::Answer, Error> {
         let mut lookups = Lookups::default();
         loop {
-            let context = DecisionContext { by, at: self.now, nonce: None, count: self.count, lookups: &lookups };
+            let sealed = SealedInput::NOTHING;
+            let context =
+                DecisionContext { by, at: self.now, nonce: None, count: self.count, lookups: &lookups, sealed };
             match decide(&self.state, command, context) {
                 Err(Undecided::Refused(error)) => return Err(error),
                 Err(Undecided::MissingEntry(seq)) => {

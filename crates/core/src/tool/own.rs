@@ -8,7 +8,9 @@ use crate::{
     agent::{Agent, Tool},
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set, conversation,
+    conversation::ToolCall,
     error::Error,
+    input::InputVisitor,
 };
 
 /// All of Callboard's own tools.
@@ -86,4 +88,27 @@ impl Command for CallTool {
             Execution::Read(_) => Err(Error::invalid("/name", format!("{} is not a command", self.name)).into()),
         }
     }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        input(&self.name, &mut self.arguments, visitor);
+    }
+}
+
+impl ToolCall {
+    /// See [`Command::input`].
+    pub(crate) fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        input(&self.name, &mut self.arguments, visitor);
+    }
+}
+
+/// Shows the arguments of a call of the tool `name`. Models give them as an object, or as the text of one.
+fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
+    let variable = own_tool(name).ok().and_then(|tool| tool.variable);
+    let Some(variable) = variable else { return visitor.json(arguments) };
+    let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let is_text = parsed.is_some();
+    let mut object = parsed.unwrap_or_else(|| std::mem::take(arguments));
+    variable(&mut object, visitor);
+    visitor.json(&mut object);
+    *arguments = if is_text { Value::String(object.to_string()) } else { object };
 }

@@ -6,6 +6,7 @@ use callboard_core::{
     command::{self, Command, Decision, DecisionContext, Lookups, Undecided},
     entry::{Actor, Entry},
     id::{AgentName, RunId, Seq},
+    secret::SealedInput,
     state::State,
     text::Values,
     time::Timestamp,
@@ -101,7 +102,8 @@ impl<C: Command> Execute for Waiting<C> {
             self.decided = Some(Err(Error::Stale { expected, head }));
             return Ok(());
         }
-        let context = DecisionContext { by: &self.by, at, nonce, count: sizes(), lookups };
+        let context =
+            DecisionContext { by: &self.by, at, nonce, count: sizes(), lookups, sealed: SealedInput::NOTHING };
         self.decided = Some(match command::decide(&batch.state, &self.command, context) {
             Ok(Decision { entries, values, answer, state }) => {
                 batch.entries.extend(entries);

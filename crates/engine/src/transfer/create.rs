@@ -6,6 +6,7 @@ use callboard_core::{
     entry::{Actor, Head},
     error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
+    secret::SealedInput,
     session::{NewSession, Settings as SessionSettings},
     state::State,
 };
@@ -68,7 +69,8 @@ impl Board {
         let now = self.settings().clock.now();
         let lookups = Lookups::default();
         let nonce = self.settings().nonce();
-        let context = DecisionContext { by: &Actor::User, at: now, nonce, count: sizes(), lookups: &lookups };
+        let (by, count, sealed) = (&Actor::User, sizes(), SealedInput::NOTHING);
+        let context = DecisionContext { by, at: now, nonce, count, lookups: &lookups, sealed };
         let decided = command::decide(&State::default(), &new, context);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),

@@ -23,7 +23,7 @@ pub(crate) fn keyed(server: &Server, method: &str, path: &str, key: &str, body: 
 /// What the journal has of such a request.
 pub(crate) fn request(method: &str, path: &str, key: &str, body: &Value) -> Request {
     let fingerprint = Hash::of(format!("{method} {path}\n{body}").as_bytes());
-    Request { key: key.parse().unwrap(), fingerprint }
+    Request { key: key.parse().unwrap(), fingerprint: fingerprint.into() }
 }
 
 #[tokio::test]

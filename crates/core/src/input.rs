@@ -1,0 +1,85 @@
+//! Input: all that somebody brought with a command.
+//!
+//! Each command shows its input to a visitor, part by part. So known secrets are masked in free texts, names that hold
+//! one are refused, and the values of variables are sealed, all before the command is decided. This crate has no keys:
+//! it only says where the input is.
+
+use std::{fmt, sync::Arc};
+
+use serde_json::{Map, Value};
+
+/// Visits the input of a command. It may change what it is given as mutable.
+pub trait InputVisitor {
+    /// A free text.
+    fn text(&mut self, text: &mut dyn FreeText);
+
+    /// JSON of any shape. All texts in it are free, also the keys of objects.
+    fn json(&mut self, value: &mut Value);
+
+    /// A name, an id or a key. It cannot be changed, since other things refer to it. `pointer` says where it was given.
+    fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str);
+
+    /// The value of the variable `name`. It may hold secrets, or be one: `secret` is what its author says, and nothing
+    /// where the names decide. What is secret in it is replaced and sealed; see
+    /// [`DecisionBuilder::sealed`](crate::command::DecisionBuilder::sealed).
+    fn variable(&mut self, name: &str, secret: Option<bool>, value: &mut Value);
+
+    /// A request with an idempotency key, after the input of its command: the hash of its body must not tell a short
+    /// secret.
+    fn fingerprint(&mut self, _fingerprint: &mut crate::idempotency::Fingerprint) {}
+}
+
+/// A text that can be replaced.
+pub trait FreeText {
+    /// The text.
+    fn as_str(&self) -> &str;
+
+    /// Puts `text` in its place.
+    fn replace(&mut self, text: String);
+}
+
+impl FreeText for Arc<str> {
+    fn as_str(&self) -> &str {
+        self
+    }
+
+    fn replace(&mut self, text: String) {
+        *self = text.into();
+    }
+}
+
+impl FreeText for String {
+    fn as_str(&self) -> &str {
+        self
+    }
+
+    fn replace(&mut self, text: String) {
+        *self = text;
+    }
+}
+
+/// The parts of an input that hold other parts, or may be absent.
+impl dyn InputVisitor + '_ {
+    /// A text that may be absent.
+    pub fn text_if_any<T: FreeText>(&mut self, text: &mut Option<T>) {
+        if let Some(text) = text {
+            self.text(text);
+        }
+    }
+
+    /// The fields of an object.
+    pub fn fields(&mut self, fields: &mut Map<String, Value>) {
+        let mut value = Value::Object(std::mem::take(fields));
+        self.json(&mut value);
+        if let Value::Object(visited) = value {
+            *fields = visited;
+        }
+    }
+
+    /// An object that may be absent.
+    pub fn fields_if_any(&mut self, fields: &mut Option<Map<String, Value>>) {
+        if let Some(fields) = fields {
+            self.fields(fields);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Secrets: values that are sealed beside the journal. The journal and the state only say which there are.
+//!
+//! This crate has no keys. An engine seals values before a command is decided and gives the decision what it sealed.
+
+mod decide;
+pub mod facts;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    entry::Hash,
+    id::{Seq, SessionId},
+};
+
+/// A text that is stored beside the journal, with its hash.
+pub type StoredValue = (Hash, Arc<str>);
+
+/// What the secrets of a session are sealed with: a data key, which the master key wraps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrappedKey {
+    /// The wrapped key stands beside the journal under this hash.
+    pub sha256: Hash,
+    /// The session for which the key was made, to which all that it sealed is bound. A fork keeps the key of the session
+    /// that it was forked from.
+    pub made_for: SessionId,
+}
+
+/// Which secrets a session has. It holds no value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Secrets {
+    /// The data key, once there was a secret.
+    pub key: Option<WrappedKey>,
+    /// The entry that last changed which secrets there are, or the key.
+    pub changed: Seq,
+    /// The hashes of the sealed values of each variable, the newest last. Older values stay known, so that they are
+    /// masked too.
+    sealed: RedBlackTreeMapSync<Arc<str>, Arc<[Hash]>>,
+}
+
+impl Secrets {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sealed.is_empty()
+    }
+
+    /// Each sealed value with the name of its variable.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, Hash)> {
+        self.sealed.iter().flat_map(|(name, hashes)| hashes.iter().map(move |hash| (name, *hash)))
+    }
+
+    /// Notes that the variable `name` was given the value that is sealed as `sealed`, by the entry `seq`.
+    pub fn learn(&mut self, name: &Arc<str>, sealed: Hash, seq: Seq) {
+        let known = self.sealed.get(name).map_or(&[][..], |known| known);
+        let others = known.iter().copied().filter(|hash| *hash != sealed);
+        let hashes: Arc<[Hash]> = others.chain([sealed]).collect();
+        self.sealed.insert_mut(name.clone(), hashes);
+        self.changed = seq;
+    }
+
+    /// Forgets all values that the variable `name` ever had.
+    pub fn forget(&mut self, name: &str, seq: Seq) {
+        if self.sealed.remove_mut(name) {
+            self.changed = seq;
+        }
+    }
+}
+
+/// What was sealed of a command's input before it is decided.
+#[derive(Clone, Debug, Default)]
+pub struct SealedInput {
+    /// The sealed values by the names of their variables.
+    pub values: BTreeMap<Arc<str>, StoredValue>,
+    /// The key that they were sealed with, where the session had none: it is wrapped, and recorded with the first value.
+    pub new_key: Option<(WrappedKey, Arc<str>)>,
+}
+
+impl SealedInput {
+    /// Nothing was sealed.
+    pub const NOTHING: &'static Self = &Self { values: BTreeMap::new(), new_key: None };
+}
+
+/// That the data key of a session was wrapped anew, under another master key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RewrapKey {
+    /// The wrapped key that is replaced.
+    pub before: Hash,
+    /// The key as it is wrapped now.
+    pub wrapped: StoredValue,
+}
+
+/// That the value of a secret is about to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevealSecret {
+    /// The variable.
+    pub name: Arc<str>,
+}

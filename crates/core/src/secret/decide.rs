@@ -1,0 +1,69 @@
+//! Recording what was sealed, and who looked at it.
+
+use super::{
+    RevealSecret, RewrapKey, WrappedKey,
+    facts::{KeyWrapped, Revealed},
+};
+use crate::{
+    command::{Command, DecisionBuilder, Undecided},
+    entry::Hash,
+    error::{ConflictKind, Error},
+    input::InputVisitor,
+    rights,
+};
+
+impl DecisionBuilder<'_> {
+    /// Where the value that the command brings for the variable `name` holds secrets: the hash under which they are
+    /// sealed. They are stored with the decision, and so is the key if this is the first secret of the session.
+    pub fn sealed(&mut self, name: &str) -> Option<Hash> {
+        let sealed = self.context.sealed;
+        let (hash, text) = sealed.values.get(name)?;
+        if let Some((key, wrapped)) = &sealed.new_key
+            && self.state.secrets.key.as_ref() != Some(key)
+        {
+            self.values.insert(key.sha256, wrapped.clone());
+            self.record(KeyWrapped { key: key.clone() });
+        }
+        self.values.insert(*hash, text.clone());
+        Some(*hash)
+    }
+}
+
+/// Replaces the wrapped key of the session by the same key under another master key.
+impl Command for RewrapKey {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::system(decision, "wrap the key of a session")?;
+        let key = decision.state.secrets.key.clone().filter(|key| key.sha256 == self.before);
+        let Some(key) = key else {
+            return Err(Error::Conflict {
+                kind: ConflictKind::KeyReplaced,
+                what: "the key of the session was replaced meanwhile".to_owned(),
+                hint: "try again",
+            }
+            .into());
+        };
+        let (sha256, wrapped) = self.wrapped.clone();
+        decision.values.insert(sha256, wrapped);
+        decision.record(KeyWrapped { key: WrappedKey { sha256, ..key } });
+        Ok(())
+    }
+
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
+}
+
+/// Notes who looks at a secret.
+impl Command for RevealSecret {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::user(decision, "see the value of a secret")?;
+        decision.record(Revealed { name: self.name.clone() });
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), &self.name);
+    }
+}
