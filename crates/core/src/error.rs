@@ -60,6 +60,14 @@ pub enum Error {
     /// There is no orchestration state where there are no steps.
     #[error("the team has no steps, so there is no orchestration state: give the session steps")]
     NoSteps,
+    /// It holds secrets that cannot be sealed or opened now.
+    #[error("{what}: {hint}")]
+    Sealed {
+        /// What holds them.
+        what: String,
+        /// What would do.
+        hint: &'static str,
+    },
     /// A text is larger than a journal takes.
     #[error("{what} has {size_bytes} bytes, and {max_bytes} is the most: split it")]
     TooLarge {
@@ -191,6 +199,7 @@ impl Error {
             Self::Forbidden { .. } => "forbidden",
             Self::Conflict { kind, .. } | Self::Contradiction { kind, .. } => kind.code(),
             Self::NoSteps => "no_orchestration",
+            Self::Sealed { .. } => "sealed",
             Self::TooLarge { .. } => "too_large",
             Self::BudgetExceeded { .. } => "budget_exceeded",
             Self::WrittenByNewer { .. } => "written_by_newer",

@@ -16,6 +16,7 @@ use crate::{
     state::State,
     step,
     text::Text,
+    variable,
     view::{Projected, View},
 };
 
@@ -134,6 +135,8 @@ facts! {
     step::facts::UsageReported,
     file::facts::Added,
     file::facts::Removed,
+    variable::facts::Set,
+    variable::facts::Cleared,
     access_token::facts::Created,
     access_token::facts::Revoked,
     idempotency::facts::Answered,

@@ -117,6 +117,12 @@ name! {
     StepName, parse_step_name
 }
 
+name! {
+    /// The name of a variable: trimmed, in NFC, 1 to 200 characters, none of them a control character; not `all`. One
+    /// that node 7 of the workflow set is `node7.NAME`.
+    VariableName, parse_variable_name
+}
+
 impl SessionId {
     /// The id of a session made at `at`: `YYYYMMDD-HHMMSS-xxxx` in UTC, the last four of a-z0-9 taken from `random`.
     ///
@@ -161,6 +167,15 @@ impl MessageId {
     /// This id followed by `-2`, `-3` …, for an entry whose derived id another message has.
     pub(crate) fn suffixed(&self, n: u32) -> Self {
         Self(format!("{self}-{n}").into())
+    }
+}
+
+impl VariableName {
+    /// The number of the node that it belongs to: 7 of `node7.emails`.
+    pub fn node(&self) -> Option<u64> {
+        let (node, _) = self.0.split_once('.')?;
+        let number = node.strip_prefix("node")?;
+        number.parse().ok().filter(|parsed: &u64| parsed.to_string() == number)
     }
 }
 
@@ -241,6 +256,14 @@ fn parse_thread_id(text: &str) -> Result<String, BadName> {
 
 fn parse_step_name(text: &str) -> Result<String, BadName> {
     parse_label("step name", text)
+}
+
+fn parse_variable_name(text: &str) -> Result<String, BadName> {
+    let name = parse_label("variable name", text)?;
+    if name == "all" {
+        return Err(BadName::new("variable name", text, "`all` stands for all variables: use another name"));
+    }
+    Ok(name)
 }
 
 fn parse_message_id(text: &str) -> Result<String, BadName> {

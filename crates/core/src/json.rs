@@ -17,6 +17,36 @@ pub(crate) fn are_shallow<'a>(fields: impl IntoIterator<Item = &'a Value>) -> bo
     fields.into_iter().all(|value| fits(value, MAX_DEPTH - 1))
 }
 
+/// Drops a value however deep it is nested: dropping it level by level could use up the stack.
+pub(crate) fn forget(value: Value) {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(all) => rest.extend(all),
+            Value::Object(fields) => rest.extend(fields.into_iter().map(|(_, value)| value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+}
+
+/// About how many bytes the JSON form of `value` has, or `most` where it has more: that takes no longer for larger ones.
+pub(crate) fn least_bytes(value: &Value, most: usize) -> usize {
+    let (mut bytes, mut rest) = (0, vec![value]);
+    while let Some(value) = rest.pop().filter(|_| bytes < most) {
+        bytes += 2;
+        match value {
+            Value::String(text) => bytes += text.len(),
+            Value::Array(all) => rest.extend(all.iter().take(most)),
+            Value::Object(fields) => {
+                bytes += fields.keys().take(most).map(|key| key.len() + 2).sum::<usize>();
+                rest.extend(fields.values().take(most));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    bytes.min(most)
+}
+
 fn fits(value: &Value, levels: usize) -> bool {
     let below = levels.checked_sub(1);
     match value {

@@ -97,6 +97,7 @@ pub mod run;
 pub mod secret;
 pub mod step;
 pub mod tool;
+pub mod variable;
 
 // Who sees what of it, and what an agent is shown.
 pub mod view;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     access_token::AccessTokens, agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files,
-    run::Runs, secret::Secrets, session::Session, step::Progress, time::Timestamp,
+    run::Runs, secret::Secrets, session::Session, step::Progress, time::Timestamp, variable::Variables,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -33,6 +33,9 @@ pub struct State {
     /// Its context files, as they were seen last.
     #[serde(default)]
     pub files: Files,
+    /// Its variables.
+    #[serde(default)]
+    pub variables: Variables,
     /// Its tokens.
     #[serde(default)]
     pub tokens: AccessTokens,

@@ -56,6 +56,7 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "store_unsettled" => (503, "The store failed, and the outcome is unknown"),
         "clock_off" => (503, "The clocks of server and store differ"),
         "closed" => (503, "The server is shutting down"),
+        "sealed" => (503, "Secrets cannot be sealed or opened"),
         "written_by_newer" => (503, "Written by a newer version"),
         "task_panicked" => (503, "A background task does not work"),
         "no_randomness" => (503, "No random numbers"),

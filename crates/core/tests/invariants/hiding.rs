@@ -88,6 +88,8 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
     let expected = sight.threads(agent);
     let sizes = expected.iter().map(|(name, (size, _))| (name.clone(), *size));
     prop_assert_eq!(threads.collect::<Vec<_>>(), sizes.collect::<Vec<_>>(), "the threads of {}", agent);
+    let variables: Vec<_> = view.variables().map(|one| (one.name.as_str(), &*one.display)).collect();
+    prop_assert_eq!(variables, sight.variables(agent), "the variables of {}", agent);
     let expected: BTreeSet<_> = expected.into_values().flat_map(|(_, words)| words).collect();
     prop_assert_eq!(said, expected, "the messages of {}", agent);
     Ok(())

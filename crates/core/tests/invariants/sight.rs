@@ -78,6 +78,12 @@ pub(crate) struct Sight {
     files: BTreeMap<String, (String, BTreeSet<String>)>,
     /// The words of the paths of files, and whom they were for.
     paths: Vec<(String, BTreeSet<String>)>,
+    /// Whether workers see variables.
+    variables_shared: bool,
+    /// The variables that there are: how each is shown.
+    variables: BTreeMap<String, String>,
+    /// What was said of variables, and who saw them then.
+    said_of_variables: Vec<(Who, BTreeSet<String>)>,
     /// Names that an agent has had in sight.
     named: BTreeMap<String, BTreeSet<String>>,
 }
@@ -128,6 +134,19 @@ impl Sight {
                 self.files.insert(text("path"), (text("for"), words(&data.to_string())));
             }
             "file.removed" => drop(self.files.remove(&text("path"))),
+            "session.created" | "session.updated" => {
+                let share = data["share"].as_array().cloned().unwrap_or_default();
+                self.variables_shared = share.iter().any(|shared| shared == "variables");
+            }
+            "variable.set" | "variable.cleared" => {
+                let who = if self.variables_shared { Who::All } else { self.managers() };
+                self.said_of_variables.push((who, words(&data.to_string())));
+                match &*entry.header.kind {
+                    "variable.set" => drop(self.variables.insert(text("name"), text("display"))),
+                    _ if data["name"].is_null() => self.variables.clear(),
+                    _ => drop(self.variables.remove(&text("name"))),
+                }
+            }
             "directive.received" => self.for_the_manager(&data),
             "turn.requested" | "turn.answered" => {
                 // What else they hold is in a message, which shows it to whoever sees that message.
@@ -189,6 +208,13 @@ impl Sight {
         let files = self.files.values().chain(&self.paths);
         let files = files.filter(|(recipient, _)| is_manager || recipient == agent || recipient == "all");
         words.extend(files.flat_map(|(_, words)| words.clone()));
+        for (name, display) in self.variables(agent) {
+            words.extend([name, display].into_iter().flat_map(self::words));
+        }
+        if is_manager || self.variables_shared {
+            let then = self.said_of_variables.iter().filter(|(who, _)| who.has(agent));
+            words.extend(then.flat_map(|(_, words)| words.clone()));
+        }
         if is_manager {
             words.extend(self.instructions.values().flatten().cloned());
             words.extend(self.set_names.iter().cloned());
@@ -207,6 +233,13 @@ impl Sight {
     pub(crate) fn sets(&self, agent: &str) -> BTreeMap<String, BTreeSet<String>> {
         let seen = self.sets.iter().filter(|(_, set)| set.in_sight(agent));
         seen.map(|(name, set)| (name.clone(), set.said.last().unwrap().1.clone())).collect()
+    }
+
+    /// The variables that `agent` sees now: their names, and how they are shown.
+    pub(crate) fn variables(&self, agent: &str) -> Vec<(&str, &str)> {
+        let may_see = self.variables_shared || self.manager().as_deref() == Some(agent);
+        let seen = self.variables.iter().filter(|_| may_see);
+        seen.map(|(name, display)| (name.as_str(), display.as_str())).collect()
     }
 
     /// How many messages `agent` sees of each thread that it sees, and their words.

@@ -17,6 +17,7 @@ use callboard_core::{
     session::SessionPatch,
     step::{Place, StepsChange},
     testing::Board,
+    variable::{ClearVariable, ClearVariables, SetVariable},
 };
 use proptest::{
     collection::vec,
@@ -34,6 +35,9 @@ pub(crate) const THREADS: [&str; 6] =
 /// All context sets that are written.
 pub(crate) const SETS: [&str; 5] =
     ["zq911q facts", "zq912q </CONTEXT_SET>", "Process Steps", "zq913q \"notes\"", "zq914q"];
+
+/// All variables that are set.
+pub(crate) const VARIABLES: [&str; 3] = ["zq921q", "node7.zq922q", "zq923q WORKFLOW VARIABLES:"];
 
 /// One thing that somebody does.
 #[derive(Clone, Debug)]
@@ -64,6 +68,8 @@ pub(crate) enum Step {
     Files(Vec<(u8, &'static str)>),
     /// The team goes on among its steps.
     Steps { by: &'static str, change: StepsChange },
+    /// A variable is set to a text in a few forms, or cleared where there are no words; all are where it has no name.
+    Variable { by: &'static str, name: Option<&'static str>, words: usize, in_list: bool },
 }
 
 /// What a message has to do with tools.
@@ -163,6 +169,12 @@ fn step() -> impl Strategy<Value = Step> {
         (1, Just(Step::Submit).boxed()),
         (2, vec((0..6_u8, files_for()), 0..5).prop_map(Step::Files).boxed()),
         (6, (by(), change()).prop_map(|(by, change)| Step::Steps { by, change }).boxed()),
+        (
+            4,
+            (by(), proptest::option::weighted(0.9, select(&VARIABLES[..])), words(), any::<bool>())
+                .prop_map(|(by, name, words, in_list)| Step::Variable { by, name, words, in_list })
+                .boxed(),
+        ),
     ])
 }
 
@@ -200,7 +212,7 @@ fn settings() -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => audience().prop_map(|audience| json!({"default_visibility": audience})),
         1 => any::<bool>().prop_map(|grant| json!({"grant": if grant { vec!["context_sets"] } else { vec![] }})),
-        1 => any::<bool>().prop_map(|share| json!({"share": if share { vec!["runs"] } else { vec![] }})),
+        2 => subsequence(vec!["runs", "variables"], 0..3).prop_map(|share| json!({ "share": share })),
         3 => steps(),
     ]
 }
@@ -320,6 +332,7 @@ impl Told {
                 self.board.system(ObserveFiles(files)).map(|_| ())
             }
             Step::Steps { by, change } => self.ask(by, change.clone()),
+            Step::Variable { by, name, words, in_list } => self.change_variable(by, *name, *words, *in_list),
             Step::Start => {
                 let input = self.text(5);
                 self.board.start(&input).map(|_| ())
@@ -343,6 +356,17 @@ impl Told {
     fn ask(&mut self, by: &str, command: impl Command) -> Result<(), Error> {
         let by = if by == "user" { Actor::User } else { Actor::Agent(by.parse()?) };
         self.board.ask(&by, &command).map(|_| ())
+    }
+
+    fn change_variable(&mut self, by: &str, name: Option<&str>, words: usize, in_list: bool) -> Result<(), Error> {
+        let (text, reason) = (self.text(words), self.text(2).into());
+        let Some(name) = name else { return self.ask(by, ClearVariables { reason }) };
+        let name = name.parse()?;
+        if words == 0 {
+            return self.ask(by, ClearVariable { name, reason });
+        }
+        let value = if in_list { json!([{"it": text}, 0.1, null]) } else { json!(text) };
+        self.ask(by, SetVariable::new(name, value, None, reason)?)
     }
 
     fn change_run(&mut self, what: u8) -> Result<(), Error> {

@@ -73,6 +73,7 @@ impl From<Refusal> for CallError {
         match error {
             Refusal::Invalid(faults) | Refusal::Contradiction { faults, .. } => Self { faults, ..failed },
             Refusal::Forbidden { who, what, hint } => Self::forbidden(format!("{who} may not {what}")).hint(hint),
+            Refusal::Sealed { what, hint } => Self::new("sealed", what).hint(hint),
             Refusal::Conflict { kind, what, hint } => Self::new(kind.code(), what).hint(hint),
             Refusal::BudgetExceeded { .. } => {
                 let fault = Fault { pointer: "/budget".to_owned(), problem: failed.detail.clone() };

@@ -1,0 +1,111 @@
+//! Variables: named values of any JSON that a team works with, such as what the nodes of a workflow produced.
+//!
+//! The state has of a variable how it is shown, and which entry has its value. A secret never is in the value: it was
+//! [split off](split) before, and `[hidden:NAME]` stands in its place.
+
+pub(crate) mod decide;
+mod display;
+pub mod facts;
+mod secret;
+
+use std::sync::Arc;
+
+use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    error::Error,
+    id::{Seq, VariableName},
+    json,
+    time::Timestamp,
+};
+
+pub use self::{
+    display::{HIDDEN, display, is_placeholder},
+    secret::{Found, find_secrets, is_secret_name, split},
+};
+
+/// A variable as the state holds it: all but its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its name, unique in its session.
+    pub name: VariableName,
+    /// Its value [in one line](display()).
+    pub display: Arc<str>,
+    /// Whether something in its value is a secret.
+    pub secret: bool,
+    /// Whether it was marked as secret or as not secret; `None` leaves it to names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked: Option<bool>,
+    /// When it was last set.
+    pub updated_at: Timestamp,
+    /// The entry that set it, which has its value.
+    pub seq: Seq,
+}
+
+/// The variables of a session, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Variables(RedBlackTreeMapSync<VariableName, Arc<Variable>>);
+
+impl Variables {
+    /// The variable with this name, visible or not.
+    pub fn get(&self, name: &VariableName) -> Option<&Variable> {
+        self.0.get(name).map(|variable| &**variable)
+    }
+
+    /// All of them by name, visible or not.
+    pub fn iter(&self) -> impl Iterator<Item = &Variable> {
+        self.0.values().map(|variable| &**variable)
+    }
+
+    /// How a new value of the variable is marked, where it is set with the mark `given`: without one as it was before.
+    pub fn mark(&self, name: &VariableName, given: Option<bool>) -> Option<bool> {
+        given.or_else(|| self.get(name)?.marked)
+    }
+}
+
+/// A variable to be set: made, or given another value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetVariable {
+    name: VariableName,
+    value: Value,
+    secret: Option<bool>,
+    reason: Arc<str>,
+}
+
+impl SetVariable {
+    /// Sets the variable `name`, for this reason. `secret` marks it as secret or as not secret; left out, it stays marked
+    /// as it was.
+    ///
+    /// # Errors
+    /// A value that is nested too deep is refused.
+    pub fn new(name: VariableName, value: Value, secret: Option<bool>, reason: Arc<str>) -> Result<Self, Error> {
+        if json::is_shallow(&value) {
+            return Ok(Self { name, value, secret, reason });
+        }
+        json::forget(value);
+        let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
+        Err(Error::invalid("/value", problem))
+    }
+}
+
+/// A variable to be cleared: it is gone then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClearVariable {
+    /// Its name.
+    pub name: VariableName,
+    /// Why it is cleared.
+    pub reason: Arc<str>,
+}
+
+/// All variables are to be cleared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClearVariables {
+    /// Why they are cleared.
+    pub reason: Arc<str>,
+}
+
+#[cfg(test)]
+mod tests;

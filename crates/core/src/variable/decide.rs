@@ -1,0 +1,128 @@
+//! Setting and clearing variables.
+
+use std::sync::Arc;
+
+use super::{
+    ClearVariable, ClearVariables, Found, SetVariable, display,
+    facts::{Cleared, Set},
+    find_secrets,
+};
+use crate::{
+    command::{Command, DecisionBuilder, Undecided},
+    entry::Hash,
+    error::{Error, Fault},
+    id::VariableName,
+    input::InputVisitor,
+    json, rights,
+    text::{self, Text},
+};
+
+/// How many characters a reason has at most.
+const REASON_CHARS: usize = 1000;
+
+/// A value counts as one item for each of so many bytes.
+const ITEM_BYTES: usize = 1024;
+
+/// Sets a variable.
+impl Command for SetVariable {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::in_charge(decision, "set variables")?;
+        let Self { name, value, secret, reason } = self;
+        let reason = checked(reason)?;
+        let marked = decision.state.variables.mark(name, *secret);
+        let sealed = decision.sealed(name.as_str());
+        check_sealed(name, &find_secrets(name.as_str(), value, marked), sealed)?;
+        // A value always has a text.
+        let text: Arc<str> = serde_json::to_string(value).unwrap_or_default().into();
+        let kept = Text::keep(&text, "the value", &mut decision.values)?;
+        let is_long = kept.stored().is_some();
+        decision.record(Set {
+            name: name.clone(),
+            value: (!is_long).then(|| value.clone()),
+            long_value: is_long.then_some(kept),
+            display: display(value).into(),
+            secret: sealed.is_some(),
+            marked,
+            sealed,
+            reason,
+        });
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), self.name.as_str());
+        visitor.variable(self.name.as_str(), self.secret, &mut self.value);
+        visitor.text(&mut self.reason);
+    }
+
+    fn items(&self) -> usize {
+        1 + json::least_bytes(&self.value, text::INLINE_BYTES * 16) / ITEM_BYTES
+    }
+}
+
+/// Clears a variable.
+impl Command for ClearVariable {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::in_charge(decision, "clear variables")?;
+        let reason = checked(&self.reason)?;
+        if decision.state.variables.get(&self.name).is_none() {
+            return Err(Error::not_found("variable", &self.name).into());
+        }
+        decision.record(Cleared { name: Some(self.name.clone()), reason });
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), self.name.as_str());
+        visitor.text(&mut self.reason);
+    }
+}
+
+/// Clears all variables. Where there are none, nothing is recorded.
+impl Command for ClearVariables {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::in_charge(decision, "clear variables")?;
+        let reason = checked(&self.reason)?;
+        if decision.state.variables.iter().next().is_some() {
+            decision.record(Cleared { name: None, reason });
+        }
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.reason);
+    }
+}
+
+/// Refuses a value with secrets that were not sealed, or with placeholders for secrets that nobody has.
+fn check_sealed(name: &VariableName, found: &Found, sealed: Option<Hash>) -> Result<(), Error> {
+    if !found.secrets.is_empty() {
+        return Err(Error::Sealed {
+            what: format!("the variable {name} holds secrets, and they could not be sealed"),
+            hint: "leave the secrets out, or mark the variable as not secret",
+        });
+    }
+    let fault = |pointer: &String| Fault {
+        pointer: format!("/value{pointer}"),
+        problem: "this stands for a secret: give the secret itself".to_owned(),
+    };
+    let faults: Vec<_> = found.placeholders.iter().filter(|_| sealed.is_none()).map(fault).collect();
+    if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+}
+
+/// A reason with something in it, of at most [`REASON_CHARS`] characters.
+fn checked(reason: &Arc<str>) -> Result<Arc<str>, Error> {
+    if reason.trim().is_empty() {
+        return Err(Error::invalid("/reason", "say why in at least one word"));
+    }
+    if reason.chars().nth(REASON_CHARS).is_some() {
+        return Err(Error::invalid("/reason", format!("use at most {REASON_CHARS} characters")));
+    }
+    Ok(reason.clone())
+}

@@ -1,0 +1,158 @@
+//! What can happen to variables, and who sees it: the user and the manager, and all agents where the session shares
+//! variables.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::{Variable, Variables};
+use crate::{
+    audience::Audience,
+    entry::{Hash, Header},
+    error::Error,
+    fact::{Description, Earlier, Fact, Seen, json, sealed, text},
+    id::VariableName,
+    session::Share,
+    state::State,
+    text::Text,
+    view::View,
+};
+
+/// What an entry about all variables is about.
+const ALL: &str = "variables";
+
+impl<'a> View<'a> {
+    /// The variables by name; none where the viewer may not see them.
+    pub fn variables(&self) -> impl Iterator<Item = &'a Variable> {
+        let variables = self.may_see_variables().then(|| self.state.variables.iter());
+        variables.into_iter().flatten()
+    }
+
+    /// The variable with this name. To who may not see variables, there is none.
+    pub fn variable(&self, name: &VariableName) -> Result<&'a Variable, Error> {
+        let variable = self.state.variables.get(name).filter(|_| self.may_see_variables());
+        variable.ok_or_else(|| Error::not_found("variable", name))
+    }
+
+    /// Whether the viewer may see variables.
+    pub fn may_see_variables(&self) -> bool {
+        self.is_in_charge() || is_shared(self.state)
+    }
+}
+
+fn is_shared(state: &State) -> bool {
+    state.session.settings.share.contains(&Share::Variables)
+}
+
+/// Who may see variables.
+fn audience(state: &State) -> Audience {
+    if is_shared(state) { Audience::All } else { state.team.managers() }
+}
+
+/// A variable was set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Set {
+    /// Its name.
+    pub name: VariableName,
+    /// Its value, with `[hidden:NAME]` in the place of each secret; absent where it is long.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// The JSON text of a long value, which stands beside the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_value: Option<Text>,
+    /// The value in one line.
+    pub(super) display: Arc<str>,
+    /// Whether something in the value is a secret.
+    pub(super) secret: bool,
+    /// See [`Variable::marked`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) marked: Option<bool>,
+    /// The hash under which the secrets are stored beside the journal, sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<Hash>,
+    /// Why it was set.
+    pub(super) reason: Arc<str>,
+}
+
+/// A variable was cleared, or all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// The name of the one; absent where all of them were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<VariableName>,
+    /// Why.
+    pub(super) reason: Arc<str>,
+}
+
+/// Reads what is there, and may be `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+fn subject(name: Option<&VariableName>) -> String {
+    name.map_or_else(|| ALL.to_owned(), |name| format!("variable:{name}"))
+}
+
+impl Fact for Set {
+    const TYPE: &'static str = "variable.set";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[json("value"), text("long_value"), text("display"), text("reason"), sealed("sealed")],
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        subject(Some(&self.name))
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let Self { name, display, secret, marked, sealed, .. } = self;
+        if let Some(sealed) = sealed {
+            state.secrets.learn(&name.as_str().into(), sealed, header.seq);
+        }
+        let variable = Variable { name, display, secret, marked, updated_at: header.at, seq: header.seq };
+        state.variables.0.insert_mut(variable.name.clone(), Arc::new(variable));
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.may_see_variables() && view.was_meant(header) { Seen::fact(&self) } else { None }
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        let name = subject.strip_prefix("variable:")?.parse().ok()?;
+        view.variable(&name).ok().map(|_| audience(view.state))
+    }
+}
+
+impl Fact for Cleared {
+    const TYPE: &'static str = "variable.cleared";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[text("reason")], gone_as: None, earlier: Earlier::Deleted, said: None };
+
+    fn subject(&self) -> String {
+        subject(self.name.as_ref())
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        match &self.name {
+            Some(name) => drop(state.variables.0.remove_mut(name)),
+            None => state.variables = Variables::default(),
+        }
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.may_see_variables() && view.was_meant(header) { Seen::fact(&self) } else { None }
+    }
+}

@@ -1,0 +1,140 @@
+//! Which parts of a value are secrets, by their names, and taking them out of it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::display::is_placeholder;
+use crate::{id::is_control, text::first_chars};
+
+/// What the name of a secret ends with.
+const SECRETS: [&str; 9] =
+    ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "pin", "otp"];
+
+/// Before these words, `key` is a secret.
+const KEYS: [&str; 5] = ["api", "access", "private", "secret", "signing"];
+
+/// How many characters of a path a placeholder has at most.
+const PATH_CHARS: usize = 200;
+
+/// The secrets in a value, as JSON pointers to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Where there are secrets.
+    pub secrets: Vec<String>,
+    /// Where a secret was, and its placeholder is now.
+    pub placeholders: Vec<String>,
+}
+
+/// Finds the secrets in the value of the variable `name`, which was marked as secret, as not secret, or not at all.
+///
+/// A part of the value is a secret if the key that it stands under [is a name of a secret](is_secret_name), however deep
+/// it is. The whole value is one if the name of the variable is such a name, or if the variable is marked as secret. One
+/// that is marked as not secret has none.
+pub fn find_secrets(name: &str, value: &Value, marked: Option<bool>) -> Found {
+    let mut found = Found::default();
+    if marked.unwrap_or_else(|| is_secret_name(name)) {
+        found.add(value, &Path::Whole);
+    } else if marked.is_none() {
+        found.search(value, &Path::Whole);
+    }
+    found
+}
+
+/// Takes the secrets that [are found](find_secrets) out of a value, and says what they are, by their JSON pointers. In
+/// the place of each it leaves `[hidden:NAME]`: the name of the variable, with `.key` or `.index` for each step to what
+/// is inside of it. What was split once has no secrets.
+pub fn split(name: &str, value: &mut Value, marked: Option<bool>) -> BTreeMap<String, Value> {
+    let found = find_secrets(name, value, marked);
+    let take = |pointer: String| {
+        let place = value.pointer_mut(&pointer)?;
+        let secret = std::mem::replace(place, Value::String(placeholder(name, &pointer)));
+        Some((pointer, secret))
+    };
+    found.secrets.into_iter().filter_map(take).collect()
+}
+
+/// Whether what is called `name` is a secret: its last word is `password`, `token` or the like, or `key` after `api`,
+/// `access`, `private`, `secret` or `signing`. Words end at capital letters, digits and all other characters that are no
+/// letters.
+pub fn is_secret_name(name: &str) -> bool {
+    let words = words(name);
+    match words.as_slice() {
+        [.., word] if SECRETS.contains(&word.as_str()) => true,
+        [.., before, word] if word == "key" => KEYS.contains(&before.as_str()),
+        // `apikey`, `APIKEY`
+        [.., word] => word.strip_suffix("key").is_some_and(|before| KEYS.contains(&before)),
+        [] => false,
+    }
+}
+
+/// The words of a name in small letters: `APIKey_2` is `api`, `key`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = None;
+    let mut characters = name.chars().peekable();
+    while let Some(c) = characters.next() {
+        let is_small = |c: &char| c.is_lowercase();
+        // A capital letter begins a word after a small one, and before a small one.
+        let begins =
+            c.is_uppercase() && (before.as_ref().is_some_and(is_small) || characters.peek().is_some_and(is_small));
+        if begins || !c.is_alphabetic() {
+            words.push(String::new());
+        }
+        if c.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        before = Some(c);
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The way to a part of a value.
+enum Path<'a> {
+    Whole,
+    Key(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+}
+
+impl Found {
+    fn search(&mut self, value: &Value, path: &Path<'_>) {
+        match value {
+            Value::Array(all) => {
+                all.iter().enumerate().for_each(|(at, inner)| self.search(inner, &Path::Index(path, at)));
+            }
+            Value::Object(fields) => {
+                for (key, inner) in fields {
+                    let path = Path::Key(path, key);
+                    if is_secret_name(key) { self.add(inner, &path) } else { self.search(inner, &path) }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn add(&mut self, value: &Value, path: &Path<'_>) {
+        let is_hidden = value.as_str().is_some_and(is_placeholder);
+        let places = if is_hidden { &mut self.placeholders } else { &mut self.secrets };
+        places.push(path.pointer());
+    }
+}
+
+impl Path<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Self::Whole => String::new(),
+            Self::Key(outer, key) => format!("{}/{}", outer.pointer(), key.replace('~', "~0").replace('/', "~1")),
+            Self::Index(outer, at) => format!("{}/{at}", outer.pointer()),
+        }
+    }
+}
+
+/// What stands in the place of the secret at `pointer`. A long path is cut.
+fn placeholder(name: &str, pointer: &str) -> String {
+    let path = pointer.replace('/', ".").replace("~1", "/").replace("~0", "~");
+    let plain = |c: char| if c == ']' || is_control(c) { '_' } else { c };
+    format!("[hidden:{name}{}]", first_chars(&path, PATH_CHARS).chars().map(plain).collect::<String>())
+}
