@@ -1,7 +1,7 @@
 //! Journals in one SQLite file, which several processes may share.
 //!
-//! All writes go over one connection, see [`writer`], and what waits is committed in one transaction; reads go to a few
-//! connections of their own, the [`readers`]. What the rows mean is told in `sqlite/schema.sql`.
+//! All writes share one connection (see [`writer`]), and writes that wait at the same time share a transaction. Reads use a
+//! few connections of their own (see [`readers`]). `sqlite/schema.sql` describes the tables.
 
 mod append;
 mod changes;
@@ -43,23 +43,22 @@ use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snaps
 
 /// Keeps journals in one SQLite file.
 ///
-/// Other processes may have the same file open: heads are compared inside the transaction, and [`watch`](Store::watch)
-/// looks for what others changed ten times a second as long as somebody watches. The file must be on a local disk:
-/// processes on several machines cannot share it.
+/// Several processes may open the same file: heads are compared inside the transaction, and while somebody uses
+/// [`watch`](Store::watch), the store looks ten times a second for changes by others. The file must be on a local disk;
+/// several machines cannot share it.
 ///
-/// With [`Durability::Normal`] an acknowledged append survives the end of the process by any means, and a loss of power
-/// may take the last moments with it, whole batches from the newest back; the file stays sound. With
-/// [`Durability::Full`] it survives a loss of power too, as far as the disk keeps what it says it has written (on macOS
-/// with `F_FULLFSYNC`). [`Durability::Process`] gives as much as `Normal`.
+/// With [`Durability::Normal`] an acknowledged append survives any end of the process. A loss of power may lose the newest
+/// batches, each completely; the file stays intact. With [`Durability::Full`] an append also survives a loss of power, if
+/// the disk keeps what it reports as written (on macOS with `F_FULLFSYNC`). [`Durability::Process`] is treated as `Normal`.
 ///
-/// A session that is deleted is out of reach at once. Its rows are overwritten and removed right after, in slices, so
-/// that a long journal holds nobody up.
+/// A deleted session cannot be reached any more at once. Its rows are overwritten and removed afterwards, in slices, so
+/// that a long journal delays nobody.
 ///
-/// When the last handle is dropped, what waits is still written and answered; then the file is closed. If entries were
-/// rewritten or values dropped, the file is written anew before, so that nothing of what was there is left in it.
+/// When the last handle is dropped, waiting writes are still done and answered, and then the file is closed. If entries were
+/// rewritten or values dropped, the file is vacuumed first, so that nothing of the old data is left in it.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // The order matters: the connection that is closed last, the writer's, brings the log back into the file.
+    // The order matters: the connection of the writer is closed last, and then copies the log into the file.
     readers: Readers,
     rows: RowCache,
     writer: Writer,
@@ -69,10 +68,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file at `path`; makes it, and the folders above it, where they are missing. Blocks on the disk.
+    /// Opens the file at `path`. Creates it and the folders above it if they are missing. Blocks on the disk.
     ///
-    /// A file that is no database, or one of another program, is refused and stays as it is, and so is one that was
-    /// written by a newer version ([`Error::WrittenByNewer`]).
+    /// It refuses a file that is no database, that belongs to another program, or that a newer version wrote
+    /// ([`Error::WrittenByNewer`]). A refused file is not changed.
     pub fn open(path: impl AsRef<Path>, settings: Settings) -> Result<Self, Error> {
         let path: Arc<Path> = PathBuf::from(path.as_ref()).into();
         let Settings { durability, clock, supervisor } = settings;
@@ -185,7 +184,7 @@ impl Store for SqliteStore {
     }
 
     async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        // One after the other, so that however many are put off hold up nobody.
+        // One transaction after the other, so that rescheduling many sessions delays nobody.
         loop {
             let swept = self.writer.write("sweeping", move |write| delete::sweep(write, limit)).await?;
             if let Some(swept) = swept {

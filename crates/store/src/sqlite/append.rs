@@ -20,16 +20,16 @@ use super::{
 };
 use crate::{Append, Error, Rewrite, Row};
 
-/// How many entries a short batch has at most, and how many bytes of data.
+/// The most entries and the most bytes of data of a short batch.
 const SHORT: (usize, usize) = (8, 16 * 1024);
 
-/// Whether appending a batch takes no longer than handing it to another thread.
+/// Whether appending a batch takes less time than handing it to another thread.
 pub(super) fn is_short(batch: &Append) -> bool {
     let size: usize = batch.entries.iter().map(|entry| entry.data.len()).sum();
     batch.entries.len() <= SHORT.0 && size <= SHORT.1 && batch.values.is_empty() && !batch.takes_away()
 }
 
-/// See [`Store::append`](crate::Store::append). It refuses before it writes.
+/// See [`Store::append`](crate::Store::append). It checks everything before it writes anything.
 pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), SqliteError> {
     let found = sessions::live(write.db, &batch.session, write.now)?;
     let head = found.map_or(Head::default(), |found| found.row.head);
@@ -57,8 +57,8 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
     Ok(())
 }
 
-/// Moves the head of a session to the end of the batch; makes the session where there is none. One of the same name that
-/// has expired goes first.
+/// Moves the head of a session to the end of the batch, and creates the session if it does not exist. If an expired
+/// session has the same name, it is deleted first.
 fn place(write: &mut Transaction<'_>, batch: &Append, found: Option<StoredSession>) -> Result<i64> {
     let head = batch.entries.last().map_or(batch.expected, Entry::head);
     let row = Row { head, expires_at: batch.expires_at, last_activity: write.now };
@@ -75,11 +75,11 @@ fn place(write: &mut Transaction<'_>, batch: &Append, found: Option<StoredSessio
 fn insert(write: &mut Transaction<'_>, session: i64, entry: &Entry) -> Result<()> {
     let header = &entry.header;
     let change = write.next_change();
-    let Transaction { db, numbers, .. } = write;
-    let actor = numbers.word(db, session, &header.by.to_string())?;
-    let subject = numbers.word(db, session, &header.subject)?;
-    let audience = numbers.audience(db, session, &header.audience)?;
-    let kind = numbers.kind(db, &header.kind)?;
+    let Transaction { db, ids, .. } = write;
+    let actor = ids.word(db, session, &header.by.to_string())?;
+    let subject = ids.word(db, session, &header.subject)?;
+    let audience = ids.audience(db, session, &header.audience)?;
+    let kind = ids.kind(db, &header.kind)?;
     db.prepare_cached(
         "INSERT INTO entry (id, session, seq, v, at, actor, type, subject, audience, time, keys, nonce, tag, data)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
@@ -103,8 +103,8 @@ fn insert(write: &mut Transaction<'_>, session: i64, entry: &Entry) -> Result<()
     Ok(())
 }
 
-/// Rewrites entries and drops values. What is overwritten may still stand in parts of pages that are not in use, so it is
-/// noted that the file has to be vacuumed.
+/// Rewrites entries and drops values. The old data may still be in unused parts of pages, so this notes that the file has to
+/// be vacuumed.
 fn take_away(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<StoredSession>) -> Result<()> {
     if !batch.takes_away() {
         return Ok(());
@@ -122,7 +122,7 @@ fn take_away(write: &Transaction<'_>, session: i64, batch: &Append, found: Optio
     vacuum::note(write.db)
 }
 
-/// The keys that entries claim, in the short form. Refused where one is taken, in the journal or among themselves.
+/// The short hashes of the keys that entries claim. Refused if one is taken in the journal, or twice among them.
 fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<HashMap<[u8; 16], Seq>, SqliteError> {
     let mut claims = HashMap::new();
     for entry in entries {
@@ -149,7 +149,7 @@ pub(super) fn find_each(
     Ok(keys.iter().map(|key| claimed(db, found.id, &claimed_as(key))).collect::<Result<_>>()?)
 }
 
-/// What stands for a key: keys are of any length, and this is enough to tell them apart.
+/// The short hash of a key, which may have any length: half of a SHA-256 is enough to tell keys apart.
 fn claimed_as(key: &str) -> [u8; 16] {
     let mut short = [0; 16];
     short.iter_mut().zip(Hash::of(key.as_bytes()).0).for_each(|(to, from)| *to = from);

@@ -1,17 +1,17 @@
-//! Which sessions changed: how processes that share a file hear of each other.
+//! Finding out which sessions other processes changed in the same file.
 //!
-//! Every entry and every notice has a number of its own, counted up over the whole file in the order of the commits. So
-//! what happened since one was seen is found behind it.
+//! Entries and notices share one sequence of numbers, in the order of the commits in the whole file. So everything after
+//! the newest number that was seen is new.
 
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result};
 
 use super::column;
 
-/// Where so many changes were missed, every session is named instead of looking through all of them.
+/// If more changes than this were missed, every session is announced instead.
 const TOO_MANY: i64 = 10_000;
 
-/// How long a notice waits for other processes to see it, in milliseconds.
+/// How long a notice is kept for other processes, in milliseconds.
 const KEPT_MILLIS: i64 = 60_000;
 
 /// The number of the newest change.
@@ -22,7 +22,7 @@ pub(super) fn newest(db: &Connection) -> Result<i64> {
     .query_row([], |row| row.get(0))
 }
 
-/// The sessions that changed behind `seen`, up to `newest`.
+/// The sessions that changed after `seen`, up to `newest`.
 pub(super) fn between(db: &Connection, seen: i64, newest: i64) -> Result<Vec<SessionId>> {
     if seen >= newest {
         return Ok(Vec::new());
@@ -36,18 +36,18 @@ pub(super) fn between(db: &Connection, seen: i64, newest: i64) -> Result<Vec<Ses
     db.prepare_cached(changed)?.query_map([seen], |row| column::parsed(row.get_ref(0)?.as_str()?, 0))?.collect()
 }
 
-/// Leaves word of a change that is no entry, under the number `id`.
+/// Records a change that adds no entry, under the number `id`.
 pub(super) fn notice(db: &Connection, id: i64, name: &SessionId, now: Timestamp) -> Result<()> {
     db.prepare_cached("INSERT INTO notice (id, name, at) VALUES (?1, ?2, ?3)")?.execute((
         id,
         name.as_str(),
         now.as_millis(),
     ))?;
-    // Now and then will do: notices are small.
+    // Notices are small, so it is enough to clear them now and then.
     if id % 1024 == 0 { forget(db, now) } else { Ok(()) }
 }
 
-/// Removes the notices that everybody has seen by now. The newest one stays, without its name.
+/// Removes the notices that every process has seen by now. The newest one stays, without its name.
 pub(super) fn forget(db: &Connection, now: Timestamp) -> Result<()> {
     let seen_by_all = now.as_millis().saturating_sub(KEPT_MILLIS);
     db.prepare_cached(FORGET)?.execute([seen_by_all])?;
@@ -58,11 +58,11 @@ pub(super) fn forget(db: &Connection, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Looks at no more notices than it removes.
+/// Reads no more notices than it removes.
 const FORGET: &str = "DELETE FROM notice WHERE id < coalesce(
          (SELECT id FROM notice WHERE at > ?1 ORDER BY id LIMIT 1), (SELECT max(id) FROM notice))";
 
-/// A number that is different when another connection has changed the file.
+/// A number that changes whenever another connection has changed the file.
 pub(super) fn data_version(db: &Connection) -> Result<i64> {
     db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }

@@ -1,4 +1,4 @@
-//! Columns of rows as the types that they were written from.
+//! Converting columns to the types of the program and back.
 
 use std::{str::FromStr, sync::Arc};
 
@@ -9,7 +9,7 @@ use callboard_core::{
 };
 use rusqlite::{Error, Result, Row, types::Type};
 
-/// A number as SQLite keeps it; one beyond its range is beyond every entry.
+/// An entry's number as SQLite stores it. A number beyond the range of SQLite becomes its greatest.
 pub(super) fn number(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
@@ -32,12 +32,12 @@ pub(super) fn optional_time(row: &Row<'_>, at: usize) -> Result<Option<Timestamp
     row.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis).transpose().map_err(|error| unreadable(at, error))
 }
 
-/// The head in the columns `at` and the one behind it.
+/// The head in the columns `at` and `at + 1`.
 pub(super) fn head(row: &Row<'_>, at: usize) -> Result<Head> {
     Ok(Head { seq: seq(row, at)?, tag: Tag(row.get(at + 1)?) })
 }
 
-/// A checked name.
+/// Parses a name.
 pub(super) fn parsed<T>(text: &str, at: usize) -> Result<T>
 where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
@@ -45,14 +45,14 @@ where
     text.parse().map_err(|error| unreadable(at, error))
 }
 
-/// The error for a column that does not read as what was written.
+/// The error for a column that cannot be read back.
 pub(super) fn unreadable(at: usize, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::FromSqlConversionFailure(at, Type::Text, Box::new(error))
 }
 
-/// Keys as a column keeps them: a JSON array, or nothing where there are none.
+/// Keys as a column stores them: a JSON array, or null for none.
 pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
-    // A list of texts always has a JSON form.
+    // Writing a list of texts as JSON cannot fail.
     if keys.is_empty() { None } else { serde_json::to_string(keys).ok() }
 }
 

@@ -1,4 +1,4 @@
-//! Deleting sessions: out of reach at once, removed in slices.
+//! Deleting sessions: they are marked as deleted at once, and their rows are removed in slices.
 
 use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
@@ -12,8 +12,8 @@ pub(super) fn delete(write: &mut Transaction<'_>, session: &SessionId) -> Result
     Ok(found.row.lives(write.now))
 }
 
-/// See [`Store::sweep`](crate::Store::sweep). `None` is that it has to look again: some that were due are due later, since
-/// they were used meanwhile.
+/// See [`Store::sweep`](crate::Store::sweep). `None` if it has to be called again: some sessions that were due have been
+/// used meanwhile, and are rescheduled.
 pub(super) fn sweep(write: &mut Transaction<'_>, limit: usize) -> Result<Option<Vec<SessionId>>, SqliteError> {
     changes::forget(write.db, write.now)?;
     let mut due = write.db.prepare_cached(DUE)?;
@@ -36,7 +36,7 @@ pub(super) fn sweep(write: &mut Transaction<'_>, limit: usize) -> Result<Option<
     Ok(Some(due.into_iter().map(|(_, name, _)| name).collect()))
 }
 
-/// Puts all there is of a session out of reach.
+/// Marks a session as deleted: nothing of it can be reached any more.
 pub(super) fn mark_deleted(write: &mut Transaction<'_>, id: i64, name: &SessionId) -> Result<()> {
     write.db.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([id])?;
     write.db.prepare_cached("INSERT INTO dead (session) VALUES (?1)")?.execute([id])?;
@@ -44,14 +44,14 @@ pub(super) fn mark_deleted(write: &mut Transaction<'_>, id: i64, name: &SessionI
     write.notice(name)
 }
 
-/// Whether there are dead sessions.
+/// Whether there are rows of deleted sessions.
 pub(super) fn has_deleted_rows(db: &Connection) -> Result<bool> {
     db.prepare_cached("SELECT EXISTS (SELECT 1 FROM dead)")?.query_row([], |row| row.get(0))
 }
 
-/// Removes about `rows` rows of dead sessions and says whether there may be more.
+/// Removes about `rows` rows of deleted sessions. Returns whether there may be more.
 pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
-    // Nothing of them is added any more, and what is indexed is found.
+    // Their entries are found through the index, so all of them must be in it. No more are added.
     indexing::index_all(db)?;
     let mut left = rows;
     while left > 0 {
@@ -76,9 +76,9 @@ pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
 
 /// One step of removing a session.
 struct Slice {
-    /// They remove rows of the session ?1, each ?2 at most and the same number.
+    /// Statements that each remove at most ?2 rows of the session ?1, and all the same number.
     deletes: &'static [&'static str],
-    /// How many entries take as long to remove as one of these rows.
+    /// The cost of removing one of these rows, where removing an entry costs 1.
     cost: usize,
 }
 
@@ -125,7 +125,7 @@ const SLICES: [Slice; 8] = [
     },
 ];
 
-/// The first sessions that are due, and whether they are due when they expire. Where all of them are, they are the first to
-/// have expired.
+/// The sessions that a sweep is due to look at first, and whether each has really expired. If all have, they are the ones
+/// that expired first.
 pub(super) const DUE: &str = "SELECT id, name, due IS expires_at FROM session INDEXED BY session_by_due
      WHERE due IS NOT NULL AND due <= ?1 ORDER BY due, name LIMIT ?2";

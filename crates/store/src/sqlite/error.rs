@@ -1,4 +1,4 @@
-//! What SQLite says, in the words of stores.
+//! Turning errors of SQLite into errors of the store.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,7 +6,7 @@ use rusqlite::{Error as Sql, ErrorCode};
 
 use crate::Error;
 
-/// Why something inside a transaction did not work.
+/// Why a step inside a transaction failed.
 #[derive(Debug)]
 pub(super) enum SqliteError {
     /// The store refuses it.
@@ -28,7 +28,7 @@ impl From<Sql> for SqliteError {
 }
 
 impl SqliteError {
-    /// The error that a caller gets, who wanted what `doing` says of the file `path`.
+    /// The error for the caller of the operation `doing` on the file `path`.
     pub(super) fn during(self, doing: &'static str, path: &Path) -> Error {
         match self {
             Self::Refused(error) => error,
@@ -37,7 +37,7 @@ impl SqliteError {
     }
 }
 
-/// The error that each caller gets whose transaction was lost by the same `error`.
+/// The error for each caller whose transaction failed with `error`.
 pub(super) fn lost(error: &Arc<Sql>, doing: &'static str, path: &Path) -> Error {
     match kind(error) {
         Kind::Full => Error::Full { doing },
@@ -46,19 +46,19 @@ pub(super) fn lost(error: &Arc<Sql>, doing: &'static str, path: &Path) -> Error 
     }
 }
 
-/// Whether there was no room.
+/// Whether there was no space left.
 pub(super) fn is_full(error: &Sql) -> bool {
     matches!(kind(error), Kind::Full)
 }
 
-/// What can be told apart.
+/// The kinds of errors that callers can tell apart.
 enum Kind {
     Full,
     Damaged,
     Other,
 }
 
-/// Which kind of error this is. A row that does not read as what was written is damage.
+/// The kind of an error. A row that cannot be read back is damage.
 fn kind(error: &Sql) -> Kind {
     match error {
         Sql::SqliteFailure(failure, _) => match failure.code {

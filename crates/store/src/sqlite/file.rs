@@ -1,4 +1,4 @@
-//! Opening the file: what it must be, and how SQLite is to treat it.
+//! Opening the file, and checking that it is ours.
 
 use std::{fs, path::Path, thread, time::Duration};
 
@@ -7,26 +7,26 @@ use rusqlite::{Connection, Error as Sql, ErrorCode, OpenFlags};
 use super::error::SqliteError;
 use crate::{Durability, Error};
 
-/// What SQLite finds in the header of our files: `Call` in ASCII.
+/// The application id in the header of our files: `Call` in ASCII.
 const APPLICATION_ID: i32 = 0x4361_6c6c;
 
 /// The newest format that this version reads, and the one it writes.
 const FORMAT: i32 = 3;
 
-/// The columns that files of older formats do not have yet, and the format that has them.
+/// The columns that files of older formats do not have, and the format that added them.
 const ADDED: [(i32, &str); 4] =
     [(2, "session.is_request"), (2, "session.used_at"), (3, "session.rewritten"), (3, "unclean.one")];
 
-/// What leads from each format to the next.
+/// The migration to each format from the one before.
 const MIGRATIONS: [(i32, &str); 2] = [(2, include_str!("migrations/2.sql")), (3, include_str!("migrations/3.sql"))];
 
-/// How long a call waits for another process that writes.
+/// How long a call waits while another process writes.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 
 /// How many statements a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
 
-/// Opens the file at `path` for the thread that writes; makes it where it is missing.
+/// Opens the connection that writes. Creates the file if it is missing.
 pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Error> {
     make_folder(path)?;
     let db = connect(path, OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| refused(path, error))?;
@@ -35,14 +35,14 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Er
     Ok(db)
 }
 
-/// Opens another connection to a file that was opened before.
+/// Opens a connection that only reads, to a file that was opened before.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, SqliteError> {
     let db = connect(path, OpenFlags::empty())?;
     db.pragma_update(None, "query_only", true)?;
     Ok(db)
 }
 
-/// Opens the connection that brings the log back.
+/// Opens the connection that copies the write-ahead log into the file.
 pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, SqliteError> {
     let db = connect(path, OpenFlags::empty())?;
     flush(&db, durability)?;
@@ -62,14 +62,14 @@ fn make_folder(path: &Path) -> Result<(), Error> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     fs::create_dir_all(folder).map_err(|error| Error::CannotOpen {
         what: path.display().to_string(),
-        why: format!("its folder cannot be made: {error}; choose another path, or make the folder writable"),
+        why: format!("its folder cannot be created: {error}; choose another path, or make the folder writable"),
         source: Some(error.into()),
     })
 }
 
-/// Refuses a file that is not ours, or newer than we are, before anything in it is changed.
+/// Refuses a file of another program or of a newer version, before anything in it is changed.
 fn check(db: &Connection, path: &Path) -> Result<(), Error> {
-    // In one transaction: somebody else may be making the tables at this moment.
+    // In one transaction: another process may be creating the tables at this moment.
     let identity = db.unchecked_transaction().and_then(|moment| Identity::of(&moment));
     let identity = identity.map_err(|error| refused(path, error))?;
     let what = path.display().to_string();
@@ -92,7 +92,7 @@ fn check(db: &Connection, path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The first column that this version needs and the file, of this format, does not have and will not get.
+/// The first column that this version needs, that a file of this format lacks, and that no migration adds.
 fn missing(db: &Connection, format: i32) -> Result<Option<String>, Sql> {
     let columns = |db: &Connection| {
         let columns = "SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
@@ -108,12 +108,12 @@ fn missing(db: &Connection, format: i32) -> Result<Option<String>, Sql> {
 
 fn of_another_version(column: &str) -> String {
     format!(
-        "it was made by a version whose tables are others than those of this one ({column} is missing): `callboard \
-         export` its sessions with that version and import them into another file"
+        "another version made it, with other tables than this one ({column} is missing): `callboard export` its \
+         sessions with that version and import them into another file"
     )
 }
 
-/// What a database says of itself.
+/// What identifies a database.
 struct Identity {
     application_id: i32,
     format: i32,
@@ -133,7 +133,7 @@ impl Identity {
 fn prepare(db: &Connection, durability: Durability) -> Result<(), Sql> {
     use_log(db)?;
     flush(db, durability)?;
-    // What is deleted is overwritten.
+    // Deleted data is overwritten.
     db.pragma_update(None, "secure_delete", true)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     db.pragma_update(None, "cache_size", -16_384)?;
@@ -141,16 +141,16 @@ fn prepare(db: &Connection, durability: Durability) -> Result<(), Sql> {
     create_schema(db)
 }
 
-/// Has what the connection writes flushed as often as this durability needs.
+/// Sets how often the writes of the connection are flushed.
 fn flush(db: &Connection, durability: Durability) -> Result<(), Sql> {
     let full = durability == Durability::Full;
     db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })?;
-    // These two do something on macOS only, where a plain flush stops at the disk's own memory.
+    // These two matter on macOS only, where a plain flush leaves data in the cache of the disk.
     db.pragma_update(None, "fullfsync", full)?;
     db.pragma_update(None, "checkpoint_fullfsync", full)
 }
 
-/// Switches to the write-ahead log. SQLite does not wait for others who do the same at this moment, so we do.
+/// Switches to the write-ahead log. SQLite does not wait while other processes do the same, so this does.
 fn use_log(db: &Connection) -> Result<(), Sql> {
     let pause = Duration::from_millis(10);
     let mut waited = Duration::ZERO;
@@ -165,7 +165,7 @@ fn use_log(db: &Connection) -> Result<(), Sql> {
     }
 }
 
-/// Makes the tables, or brings those of an older format to this one, unless somebody else has done so since we looked.
+/// Creates the tables, or migrates an older format, unless another process has just done so.
 fn create_schema(db: &Connection) -> Result<(), Sql> {
     db.execute_batch("BEGIN IMMEDIATE")?;
     let done = Identity::of(db).and_then(|found| {
@@ -187,17 +187,16 @@ fn create_schema(db: &Connection) -> Result<(), Sql> {
     done
 }
 
-/// Why the file cannot be opened, in words.
+/// The error for a file that cannot be opened.
 fn refused(path: &Path, error: Sql) -> Error {
     let why = match error.sqlite_error_code() {
         _ if path.is_dir() => "it is a folder: name a file".to_owned(),
         Some(ErrorCode::NotADatabase) => "it is not a database: choose another path".to_owned(),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-            "it cannot be read and written, or its folder cannot: change their permissions, or choose another path"
-                .to_owned()
+            "it or its folder cannot be read and written: change their permissions, or choose another path".to_owned()
         }
         Some(ErrorCode::DatabaseBusy) => {
-            "another process has been writing to it for too long: try again, or end that process".to_owned()
+            "another process is writing to it and does not finish: try again, or end that process".to_owned()
         }
         Some(ErrorCode::DiskFull) => "there is no space left for it: free some, then try again".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => "it is damaged: restore it from a copy".to_owned(),

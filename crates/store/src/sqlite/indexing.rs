@@ -1,7 +1,7 @@
-//! Indexing: the tables in which entries are found are written after appends, many entries at a time.
+//! Indexing: the tables by which entries are found are written after the appends, for many entries at a time.
 //!
-//! So an append writes two pages, the end of `entry` and the row of its session, however many indexes there are. Entries
-//! that are not indexed yet are at the end of `entry`; reads look through them.
+//! So an append writes two pages, the end of `entry` and the row of its session, however many indexes there are. Reads
+//! scan the entries that are not indexed yet; they are at the end of `entry`.
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
@@ -10,8 +10,8 @@ use super::{
     sessions::{StoredSession, indexed_through},
 };
 
-/// How many changes wait at most until they are indexed, if there is no quiet moment before. With more, fewer pages are
-/// written for each, and reads have more to look through.
+/// After so many changes entries are indexed even if there is no quiet moment. A higher number writes fewer pages for each
+/// entry, and lets reads scan more.
 pub(super) const MAX_UNINDEXED: i64 = 512;
 
 /// An entry that is not indexed yet.
@@ -24,7 +24,7 @@ pub(super) struct UnindexedEntry {
     pub(super) time: Option<i64>,
 }
 
-/// Indexes all entries and says up to which.
+/// Indexes all entries. Returns the newest change that is indexed.
 pub(super) fn index_all(db: &Connection) -> Result<i64> {
     let through = indexed_through(db)?;
     let mut newest = db.prepare_cached("SELECT max(id) FROM entry")?;
@@ -51,7 +51,7 @@ const FILLS: [&str; 5] = [
      WHERE id IN (SELECT session FROM entry WHERE id > ?1 AND id <= ?2) AND used_at <> last_activity",
 ];
 
-/// The entries of a session that are not indexed, in their order. They come after all that are.
+/// The entries of a session that are not indexed yet, in order. They come after all indexed ones.
 pub(super) fn unindexed(db: &Connection, session: &StoredSession) -> Result<Vec<UnindexedEntry>> {
     let mut last = db.prepare_cached(LAST)?;
     let last = last.query_row([session.id], |row| row.get::<_, Option<i64>>(0))?;
@@ -80,9 +80,9 @@ pub(super) fn indexed_row(db: &Connection, session: i64, seq: i64) -> Result<Opt
     indexed.query_row((session, seq), |row| row.get(0)).optional()
 }
 
-/// The last entry of a session that is indexed.
+/// The last indexed entry of a session.
 pub(super) const LAST: &str = "SELECT max(seq) FROM by_seq WHERE session = ?1";
 
-/// The entries of a session behind a change.
+/// The entries of a session after a change.
 pub(super) const UNINDEXED: &str =
     "SELECT id, seq, type, subject, time FROM entry WHERE id > ?1 AND session = ?2 ORDER BY id";

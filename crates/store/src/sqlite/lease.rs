@@ -1,5 +1,4 @@
-//! Leases: who does the work of which session. They stand in the rows of sessions, and only those that have one are in
-//! their index.
+//! Leases. They are columns of the rows of sessions; their index has only sessions with a lease.
 
 use callboard_core::id::SessionId;
 use rusqlite::{Connection, Result};
@@ -7,9 +6,9 @@ use rusqlite::{Connection, Result};
 use super::{column, error::SqliteError, transaction::Transaction};
 use crate::{Lease, LeaseChange};
 
-/// Notes what becomes of the lease with a batch.
-pub(super) fn put(write: &Transaction<'_>, session: i64, work: &LeaseChange) -> Result<()> {
-    let (holder, until) = match work {
+/// Writes what a batch does to the lease.
+pub(super) fn put(write: &Transaction<'_>, session: i64, change: &LeaseChange) -> Result<()> {
+    let (holder, until) = match change {
         LeaseChange::Keep => return Ok(()),
         LeaseChange::Set(lease) => (Some(&*lease.holder), Some(lease.until(write.now).as_millis())),
         LeaseChange::Remove => (None, None),
@@ -21,7 +20,7 @@ pub(super) fn put(write: &Transaction<'_>, session: i64, work: &LeaseChange) -> 
     Ok(())
 }
 
-/// See [`Store::lease`](crate::Store::lease). Where there is no lease it writes nothing.
+/// See [`Store::lease`](crate::Store::lease). It writes nothing if there is no lease.
 pub(super) fn lease(write: &mut Transaction<'_>, lease: &Lease, most: usize) -> Result<Vec<SessionId>, SqliteError> {
     let (holder, now) = (&*lease.holder, write.now.as_millis());
     let until = lease.until(write.now).as_millis();

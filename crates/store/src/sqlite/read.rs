@@ -34,7 +34,7 @@ macro_rules! columns {
 
 const ENTRY: &str = columns!();
 
-/// The entry in a row.
+/// Reads the entry in a row.
 pub(super) const ROW: &str = concat!("SELECT ", columns!(), " FROM entry WHERE id = ?1");
 
 /// See [`Store::read`](crate::Store::read).
@@ -83,18 +83,18 @@ pub(super) fn read_each(
     Ok(entries)
 }
 
-/// What a query asks for, in numbers.
+/// A query with the ids of types and subjects in place of their texts.
 struct ResolvedQuery {
     seqs: Range<i64>,
     order: Order,
-    /// The types; `None` is any.
+    /// The ids of the types; `None` is any.
     types: Option<Vec<i64>>,
-    /// The subjects; `None` is any.
+    /// The ids of the subjects; `None` is any.
     subjects: Option<Vec<i64>>,
 }
 
 impl ResolvedQuery {
-    /// What `query` asks for; `None` where that can be nothing.
+    /// Resolves `query`; `None` if it cannot match any entry.
     fn by(db: &Connection, session: i64, query: &Query) -> Result<Option<Self>> {
         let seqs = column::number(query.seqs.start)..column::number(query.seqs.end);
         let types = numbered(&query.types, |name| words::known_type(db, name))?;
@@ -104,7 +104,7 @@ impl ResolvedQuery {
         Ok((!nothing).then_some(Self { seqs, order: query.order, types, subjects }))
     }
 
-    /// The rows of those that are wanted among entries in their order, in the order in which they are wanted.
+    /// The rows of the matching ones among `entries`, in the order of the query. `entries` must be in order.
     fn among(&self, entries: &[UnindexedEntry]) -> Vec<i64> {
         let is_among = |numbers: &Option<Vec<i64>>, one| numbers.as_ref().is_none_or(|all| all.contains(&one));
         let wanted = entries.iter().filter(|entry| {
@@ -120,7 +120,7 @@ impl ResolvedQuery {
     }
 }
 
-/// The numbers of those texts that have one, each once; `None` where no text is given.
+/// The ids of these texts, each once; texts without an id are left out. `None` if no text is given.
 fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) -> Result<Option<Vec<i64>>> {
     let mut numbers = texts.iter().filter_map(|text| number(text).transpose()).collect::<Result<Vec<_>>>()?;
     numbers.sort_unstable();
@@ -128,7 +128,7 @@ fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) ->
     Ok((!texts.is_empty()).then_some(numbers))
 }
 
-/// Adds the entries that are wanted among those that are indexed.
+/// Adds the matching indexed entries.
 fn indexed(
     db: &Connection,
     session: i64,
@@ -172,7 +172,7 @@ pub(super) fn range_sql(order: Order) -> String {
     )
 }
 
-/// The word for an order in SQL.
+/// An order in SQL.
 pub(super) fn direction(order: Order) -> &'static str {
     match order {
         Order::Forward => "ASC",

@@ -1,4 +1,4 @@
-//! A few connections that only read, each used by one call at a time, off the async runtime.
+//! A pool of connections that only read. Each is used by one call at a time, on a thread for blocking calls.
 
 use std::{
     path::Path,
@@ -11,17 +11,17 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 use super::{error::SqliteError, file};
 use crate::Error;
 
-/// How many calls read at once; others wait.
+/// How many calls read at once; further calls wait.
 const CONNECTIONS: usize = 4;
 
-/// The connections of one file.
+/// The pool of one file.
 #[derive(Debug)]
 pub(super) struct Readers {
     pool: Arc<Pool>,
     free: Arc<Semaphore>,
 }
 
-/// The connections that wait for work. They are opened when they are first wanted.
+/// The idle connections. A connection is opened when it is first needed.
 #[derive(Debug)]
 struct Pool {
     path: Arc<Path>,
@@ -29,13 +29,13 @@ struct Pool {
 }
 
 impl Readers {
-    /// Readers of the file `path`, which is there and sound.
+    /// Creates the pool for the file `path`, which must have been opened before.
     pub(super) fn new(path: Arc<Path>) -> Self {
         let pool = Pool { path, idle: Mutex::new(Vec::with_capacity(CONNECTIONS)) };
         Self { pool: Arc::new(pool), free: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
-    /// Gives `look` a connection in a transaction, so that all it reads is of one moment.
+    /// Calls `look` with a connection in a transaction, so that it reads one consistent state.
     pub(super) async fn read<T, F>(&self, doing: &'static str, look: F) -> Result<T, Error>
     where
         T: Send + 'static,

@@ -1,8 +1,8 @@
-//! The rows of sessions in memory, for as long as nobody writes to the file.
+//! A cache of the rows of sessions. It is valid until somebody writes to the file.
 //!
-//! SQLite has a number, `data_version`, that is another one once any other connection has committed. To read it takes a
-//! few microseconds, less than to hand a call to a thread. So a row is looked up by whoever asks for it: in memory where
-//! the number has stayed, else over a connection that is there for nothing else.
+//! SQLite has a number, `data_version`, that changes when another connection has committed. Reading it takes a few
+//! microseconds, less than handing a call to a thread. So the caller itself looks a row up: in memory if the number is
+//! the same, else over a connection that only this cache uses.
 
 use std::{
     collections::HashMap,
@@ -17,33 +17,33 @@ use rusqlite::{Connection, Result};
 use super::{changes, error::SqliteError, file, sessions};
 use crate::Row;
 
-/// How many rows are remembered.
+/// The most rows in the cache.
 const MOST: usize = 4096;
 
-/// The rows that were looked up since the file last changed.
+/// The rows that were read since the file last changed.
 #[derive(Debug)]
 pub(super) struct RowCache(Mutex<Cached>);
 
 #[derive(Debug)]
 struct Cached {
     db: Connection,
-    /// The version of the data of which the rows are.
+    /// The `data_version` for which the rows are valid.
     version: i64,
     rows: HashMap<SessionId, Option<Row>>,
 }
 
 impl RowCache {
-    /// An empty one for the file `path`, which is there and sound.
+    /// Creates an empty cache for the file `path`, which must have been opened before.
     pub(super) fn open(path: &Path) -> Result<Self, SqliteError> {
         let db = file::connect_reader(path)?;
-        // Whoever asks does not wait for another process: a thread does.
+        // This runs on the task of the caller, which must not wait for another process. A thread does that.
         db.busy_timeout(Duration::ZERO)?;
         let version = changes::data_version(&db)?;
         Ok(Self(Mutex::new(Cached { db, version, rows: HashMap::new() })))
     }
 
-    /// The row of a session that lives at `now`, as it is in the file at this moment. An error where that cannot be said
-    /// at once: because another task is looking, or SQLite would have to wait, or it fails.
+    /// The current row of a session that has not expired at `now`. An error if it cannot be read at once: another task is
+    /// reading, SQLite would have to wait, or it fails.
     pub(super) fn row(&self, session: &SessionId, now: Timestamp) -> Result<Option<Row>, WouldBlock> {
         let mut cached = match self.0.try_lock() {
             Ok(cached) => cached,
@@ -55,13 +55,13 @@ impl RowCache {
     }
 }
 
-/// A reader thread has to be asked, which waits where it must and says what is wrong.
+/// The row cannot be read at once. A reader thread has to read it, which can wait and reports errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WouldBlock;
 
 impl Cached {
     fn look_up(&mut self, session: &SessionId) -> Result<Option<Row>> {
-        // In this order: what is read below is of this version or a later one, and a later one is noticed the next time.
+        // The version is read first: the row is then of this version or a later one, which the next call notices.
         let version = changes::data_version(&self.db)?;
         if version != self.version || self.rows.len() >= MOST {
             self.rows.clear();

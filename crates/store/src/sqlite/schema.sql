@@ -1,5 +1,5 @@
--- Format 3; `migrations/` makes it of older ones. Integers in the place of text keep rows small. `session.id` is never used again, so whatever belongs to a
--- session that was deleted can be out of reach at once and be removed later, in slices.
+-- Format 3; `migrations/` upgrades older ones. Ids in place of texts keep rows small. A `session.id` is never used again, so
+-- the rows of a deleted session cannot be reached any more, and can be removed later, in slices.
 
 CREATE TABLE session (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -7,11 +7,11 @@ CREATE TABLE session (
     seq           INTEGER NOT NULL,      -- the head
     tag           BLOB    NOT NULL,
     expires_at    INTEGER,               -- milliseconds since 1970; null is never
-    due           INTEGER,               -- when a sweep looks at it: not later than expires_at, which appends put off
+    due           INTEGER,               -- when a sweep looks at it: not later than expires_at, which appends move
     last_activity INTEGER NOT NULL,      -- milliseconds since 1970
-    holder        TEXT,                  -- who has the lease on it; null is that there is none
-    held_until    INTEGER,               -- milliseconds since 1970
-    is_request    INTEGER NOT NULL,      -- 1 where it is the record of a request and no session, else 0
+    holder        TEXT,                  -- who holds the lease; null without a lease
+    held_until    INTEGER,               -- when the lease expires, in milliseconds since 1970
+    is_request    INTEGER NOT NULL,      -- 1 for the record of a request, 0 for a session
     used_at       INTEGER NOT NULL,      -- last_activity as of the last indexing
     rewritten     INTEGER NOT NULL DEFAULT 0 -- the head of the last batch that rewrote entries: no older snapshot is kept
 );
@@ -23,13 +23,13 @@ CREATE INDEX session_by_lease ON session (held_until, name) WHERE held_until IS 
 -- Sessions that were deleted and still have rows.
 CREATE TABLE dead (session INTEGER PRIMARY KEY);
 
--- Types of entries. They are few, fixed and say nothing of anybody, so all sessions share them.
+-- Types of entries. They are few, fixed and not private, so all sessions share them.
 CREATE TABLE type (
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
 );
 
--- Subjects, actors and audiences: names that people gave, so each session has its own and takes them along.
+-- Subjects, actors and audiences. People chose these names, so each session has its own, and they are deleted with it.
 CREATE TABLE word (
     session INTEGER NOT NULL,
     id      INTEGER NOT NULL,
@@ -38,8 +38,8 @@ CREATE TABLE word (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX word_by_text ON word (session, text);
 
--- Entries in the order of their commits, whatever their session: new ones fill the last page. `id` counts changes;
--- `notice` counts on in the same row of numbers.
+-- The entries of all sessions in the order of their commits, so that new ones fill the last page. `id` numbers changes;
+-- `notice` shares the sequence.
 CREATE TABLE entry (
     id       INTEGER PRIMARY KEY,
     session  INTEGER NOT NULL,
@@ -57,8 +57,8 @@ CREATE TABLE entry (
     data     TEXT    NOT NULL
 );
 
--- The indexes of entries. An append writes none of these: entries are indexed ("filed") after it, many at a time. Those
--- that are not indexed yet are at the end of `entry`, in a few pages behind `filed.through`.
+-- The indexes of entries. An append writes none of these: entries are indexed ("filed") later, many at a time. Entries
+-- that are not indexed yet are at the end of `entry`, in a few pages after the id `filed.through`.
 CREATE TABLE filed (
     one     INTEGER PRIMARY KEY CHECK (one = 1),
     through INTEGER NOT NULL
@@ -100,7 +100,7 @@ CREATE TABLE by_time (
     PRIMARY KEY (session, subject, type, time, seq)
 ) WITHOUT ROWID;
 
--- Which entry claimed a key: by the first 16 bytes of the SHA-256 of the key.
+-- Which entry claimed a key. `key` is the first 16 bytes of the key's SHA-256.
 CREATE TABLE claim (
     session INTEGER NOT NULL,
     key     BLOB    NOT NULL,
@@ -124,11 +124,11 @@ CREATE TABLE snapshot (
     PRIMARY KEY (session, seq)
 );
 
--- Has a row where something was taken away since the file was vacuumed: copies of it may be in unused parts of pages.
+-- Has a row if data was erased since the file was last vacuumed: copies of it may be in unused parts of pages.
 CREATE TABLE unclean (one INTEGER PRIMARY KEY CHECK (one = 1));
 
--- Changes that are no entries (touched, deleted), for about a minute, so that other processes hear of them. The newest
--- row stays without its name: it keeps the count of changes from going back when the newest entries are deleted.
+-- Changes that add no entry (a session was touched or deleted), kept for about a minute so that other processes see them.
+-- The newest row stays without its name, so that the numbers of changes do not go back when the newest entries are deleted.
 CREATE TABLE notice (
     id   INTEGER PRIMARY KEY,
     name TEXT,

@@ -8,14 +8,14 @@ use rusqlite::{Connection, OptionalExtension, Result, Row as SqlRow};
 use super::{column, error::SqliteError, transaction::Transaction};
 use crate::{JournalKind, Row};
 
-/// A session and what is known of it.
+/// A row of the table `session`.
 #[derive(Clone, Copy)]
 pub(super) struct StoredSession {
-    /// The number that its rows have.
+    /// Its id in other tables.
     pub(super) id: i64,
-    /// What callers are told.
+    /// What callers get.
     pub(super) row: Row,
-    /// When a sweep looks at it next.
+    /// When a sweep looks at it next, in milliseconds.
     due: Option<i64>,
 }
 
@@ -25,8 +25,8 @@ pub(super) fn indexed_through(db: &Connection) -> Result<i64> {
 }
 
 impl StoredSession {
-    /// Whether a sweep comes soon enough for a session that is to expire at `expires_at`. One that comes too soon finds
-    /// that out: so what appends put off all the time need not be in order all the time.
+    /// Whether a sweep looks at the session by `expires_at`. A sweep that looks too early reschedules it. So an append,
+    /// which moves the expiry, need not move the session in the order of sweeps.
     fn is_swept_by(&self, expires_at: Option<Timestamp>) -> bool {
         expires_at.is_none_or(|at| self.due.is_some_and(|due| due <= at.as_millis()))
     }
@@ -37,7 +37,7 @@ pub(super) fn live(db: &Connection, name: &SessionId, now: Timestamp) -> Result<
     Ok(find(db, name)?.filter(|found| found.row.lives(now)))
 }
 
-/// The session of this name, also one that has expired and was not swept yet.
+/// The session of this name, even if it has expired and was not swept yet.
 pub(super) fn find(db: &Connection, name: &SessionId) -> Result<Option<StoredSession>> {
     db.prepare_cached("SELECT seq, tag, expires_at, last_activity, id, due FROM session WHERE name = ?1")?
         .query_row([name.as_str()], |row| Ok(StoredSession { id: row.get(4)?, row: decode(row)?, due: row.get(5)? }))
@@ -58,7 +58,7 @@ pub(super) fn touch(
     Ok(Some(row))
 }
 
-/// Makes a session without entries, which `row` says all of.
+/// Inserts a session with this row.
 pub(super) fn insert(db: &Connection, name: &SessionId, kind: JournalKind, row: Row) -> Result<i64> {
     let expires_at = row.expires_at.map(Timestamp::as_millis);
     db.prepare_cached(
@@ -78,7 +78,7 @@ pub(super) fn insert(db: &Connection, name: &SessionId, kind: JournalKind, row: 
     )
 }
 
-/// Has a session be what `row` says.
+/// Updates a session to this row.
 pub(super) fn set(db: &Connection, found: &StoredSession, row: Row) -> Result<()> {
     let Row { head, expires_at, last_activity } = row;
     let expires_at_millis = expires_at.map(Timestamp::as_millis);
@@ -90,10 +90,10 @@ pub(super) fn set(db: &Connection, found: &StoredSession, row: Row) -> Result<()
     Ok(())
 }
 
-/// Has a sweep look at a session when it expires.
+/// Lets a sweep look at a session when it expires.
 pub(super) const RESCHEDULE: &str = "UPDATE session SET due = expires_at WHERE id = ?1";
 
-/// A page of journals by id: the statement says of which.
+/// A page of journals in the order of their ids. The statement selects them.
 pub(super) fn list(
     db: &Connection,
     sql: &str,
@@ -116,8 +116,8 @@ pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, n
      FROM session INDEXED BY session_by_name
      WHERE is_request = 0 AND name > ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name LIMIT ?3";
 
-/// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index is as of the
-/// last indexing. Sessions with entries that are not indexed yet are few: they are read and sorted in.
+/// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index shows the state of the last indexing. The few
+/// sessions with entries that are not indexed yet are read and sorted in.
 pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>, SqliteError> {
     let now = now.as_millis();
     let newest_last = |(name, row): (SessionId, Row)| ((row.last_activity, name), row);
@@ -126,7 +126,7 @@ pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Ve
     let mut found = unindexed.map(|found| found.map(newest_last)).collect::<Result<BTreeMap<_, _>>>()?;
     let mut indexed = db.prepare_cached(BY_USE)?;
     let indexed = indexed.query_map([now], |row| Ok((named(row)?, column::time(row, 5)?)))?;
-    // Where the index has it elsewhere than it is, it was found above.
+    // If the index is outdated for a session, the first query has found the session.
     let is_up_to_date = |((_, row), used_at): &((SessionId, Row), Timestamp)| row.last_activity == *used_at;
     let indexed = indexed.filter(|found| found.as_ref().map_or(true, is_up_to_date)).take(limit);
     for entry in indexed {
@@ -135,29 +135,29 @@ pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Ve
     Ok(found.into_iter().rev().take(limit).map(|((_, name), row)| (name, row)).collect())
 }
 
-/// The sessions that changed behind the change ?1, up to which all is indexed.
+/// The sessions that changed after the change ?1, up to which all is indexed.
 pub(super) const UNINDEXED: &str = "SELECT seq, tag, expires_at, last_activity, name FROM session
      WHERE id IN (SELECT session FROM entry WHERE id > ?1) AND is_request = 0
          AND (expires_at IS NULL OR expires_at > ?2)";
 
-/// Sessions by their last use, as of the last indexing.
+/// Sessions by last use, as of the last indexing.
 pub(super) const BY_USE: &str = "SELECT seq, tag, expires_at, last_activity, name, used_at
      FROM session INDEXED BY session_by_use
      WHERE is_request = 0 AND (expires_at IS NULL OR expires_at > ?1) ORDER BY used_at DESC, name DESC";
 
-/// The newest last activity of all there is.
+/// The newest last activity of all journals.
 pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, SqliteError> {
     Ok(db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))?)
 }
 
-/// Indexed sessions, indexed requests, and what is not indexed yet.
+/// The newest of three: indexed sessions, indexed requests, and what is not indexed yet.
 pub(super) const LAST_ACTIVITY: &str = "SELECT max(newest) FROM (
          SELECT max(used_at) AS newest FROM session WHERE is_request = 0
          UNION ALL SELECT max(used_at) FROM session WHERE is_request = 1
          UNION ALL SELECT max(last_activity) FROM session
              WHERE id IN (SELECT session FROM entry WHERE id > (SELECT through FROM filed WHERE one = 1)))";
 
-/// The row in the first four columns, and the name in the one behind them.
+/// The row in the first four columns, and the name in the fifth.
 fn named(row: &SqlRow<'_>) -> Result<(SessionId, Row)> {
     Ok((column::parsed(row.get_ref(4)?.as_str()?, 4)?, decode(row)?))
 }

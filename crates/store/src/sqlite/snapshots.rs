@@ -1,4 +1,4 @@
-//! Snapshots of what journals fold to.
+//! Snapshots.
 
 use callboard_core::{
     entry::Head,

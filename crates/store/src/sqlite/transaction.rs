@@ -1,42 +1,41 @@
-//! A transaction, and what is told of it once it is committed.
+//! A transaction, and what watchers are told after its commit.
 
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result as SqlResult};
 
-use super::{changes, words::Numbers};
+use super::{changes, words::IdCache};
 
-/// What a write needs of the transaction that it runs in.
+/// The transaction in which a write runs.
 pub(super) struct Transaction<'a> {
-    /// The connection that it runs on.
     pub(super) db: &'a Connection,
-    /// When it began: what has expired by then is gone.
+    /// When it began. Sessions that have expired by then are gone.
     pub(super) now: Timestamp,
     pub(super) newest_change: i64,
-    pub(super) numbers: &'a mut Numbers,
+    pub(super) ids: &'a mut IdCache,
     pub(super) changed: Vec<SessionId>,
     pub(super) dead: bool,
 }
 
 impl Transaction<'_> {
-    /// The number of the change that is made next.
+    /// The number of the next change.
     pub(super) fn next_change(&mut self) -> i64 {
         self.newest_change += 1;
         self.newest_change
     }
 
-    /// Has the session named to those who watch this store, once it is committed.
+    /// Announces the session to watchers of this store after the commit.
     pub(super) fn changed(&mut self, session: &SessionId) {
         self.changed.push(session.clone());
     }
 
-    /// Has the session named to those who watch here and in other processes.
+    /// Announces the session to watchers of this store and of other processes after the commit.
     pub(super) fn notice(&mut self, session: &SessionId) -> SqlResult<()> {
         let change = self.next_change();
         self.changed(session);
         changes::notice(self.db, change, session, self.now)
     }
 
-    /// Notes that there are rows to remove.
+    /// Notes that there are rows of deleted sessions to remove.
     pub(super) fn has_deleted_rows(&mut self) {
         self.dead = true;
     }

@@ -1,4 +1,4 @@
-//! Types, subjects, actors and audiences as small numbers, and back.
+//! Types, subjects, actors and audiences are stored as small ids. This module converts between both.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,61 +7,61 @@ use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::column;
 
-/// The number of a word of a session, if it was ever used there.
+/// The id of a word, if the session has used it.
 pub(super) fn known(db: &Connection, session: i64, text: &str) -> Result<Option<i64>> {
     db.prepare_cached("SELECT id FROM word WHERE session = ?1 AND text = ?2")?
         .query_row((session, text), |row| row.get(0))
         .optional()
 }
 
-/// The number of a type, if it was ever used.
+/// The id of a type, if it was ever used.
 pub(super) fn known_type(db: &Connection, name: &str) -> Result<Option<i64>> {
     db.prepare_cached("SELECT id FROM type WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
 }
 
-/// How many numbers the thread that writes remembers.
-const REMEMBERED: usize = 1 << 14;
+/// How many ids of words the write connection caches.
+const CACHED: usize = 1 << 14;
 
-/// The numbers of words and types, as the thread that writes needs them again and again. What was numbered stays so: a
-/// number is wrong only where the transaction that gave it was not committed.
+/// A cache of the ids of words and types for writes. An id never changes, so a cached id is wrong only if the transaction
+/// that created it was not committed.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(super) struct IdCache {
     words: HashMap<i64, HashMap<Box<str>, i64>>,
     types: HashMap<Box<str>, i64>,
-    remembered: usize,
+    cached: usize,
 }
 
-impl Numbers {
-    /// Forgets all of them: the transaction was not committed.
-    pub(super) fn forget(&mut self) {
+impl IdCache {
+    /// Empties the cache, since the transaction was not committed.
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The number of a word of a session, a new one where it has none.
+    /// The id of a word of a session. A new word gets an id.
     pub(super) fn word(&mut self, db: &Connection, session: i64, text: &str) -> Result<i64> {
         if let Some(id) = self.words.get(&session).and_then(|words| words.get(text)) {
             return Ok(*id);
         }
-        let id = number(db, session, text)?;
-        if self.remembered == REMEMBERED {
-            self.forget();
+        let id = word_id(db, session, text)?;
+        if self.cached == CACHED {
+            self.clear();
         }
-        self.remembered += 1;
+        self.cached += 1;
         self.words.entry(session).or_default().insert(text.into(), id);
         Ok(id)
     }
 
-    /// The number of a type, a new one where it has none.
+    /// The id of a type. A new type gets an id.
     pub(super) fn kind(&mut self, db: &Connection, name: &str) -> Result<i64> {
         if let Some(id) = self.types.get(name) {
             return Ok(*id);
         }
-        let id = type_number(db, name)?;
+        let id = type_id(db, name)?;
         self.types.insert(name.into(), id);
         Ok(id)
     }
 
-    /// The number of an audience; `all`, which is nearly always meant, takes no room.
+    /// The id of an audience; `None` for `all`, which is by far the most frequent.
     pub(super) fn audience(&mut self, db: &Connection, session: i64, audience: &Audience) -> Result<Option<i64>> {
         match audience {
             Audience::All => Ok(None),
@@ -70,7 +70,7 @@ impl Numbers {
     }
 }
 
-fn number(db: &Connection, session: i64, text: &str) -> Result<i64> {
+fn word_id(db: &Connection, session: i64, text: &str) -> Result<i64> {
     if let Some(id) = known(db, session, text)? {
         return Ok(id);
     }
@@ -81,14 +81,14 @@ fn number(db: &Connection, session: i64, text: &str) -> Result<i64> {
     .query_row((session, text), |row| row.get(0))
 }
 
-fn type_number(db: &Connection, name: &str) -> Result<i64> {
+fn type_id(db: &Connection, name: &str) -> Result<i64> {
     if let Some(id) = known_type(db, name)? {
         return Ok(id);
     }
     db.prepare_cached("INSERT INTO type (name) VALUES (?1) RETURNING id")?.query_row([name], |row| row.get(0))
 }
 
-/// The words of one session as they are read: each is looked up once and shared by all entries that have it.
+/// The words of one session, for reading: each is looked up once and shared by all entries that have it.
 pub(super) struct Words<'a> {
     db: &'a Connection,
     session: i64,
@@ -99,7 +99,7 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The words of the session with this number.
+    /// The words of the session with this id.
     pub(super) fn new(db: &'a Connection, session: i64) -> Self {
         let (types, subjects, actors, audiences) = Default::default();
         Self { db, session, types, subjects, actors, audiences }
@@ -140,7 +140,7 @@ fn remembered<T: Clone>(known: &mut HashMap<i64, T>, id: i64, look: impl FnOnce(
     Ok(found)
 }
 
-/// Reads an audience as it is displayed. No agent's name has a comma in it or is `all` or `none`.
+/// Parses an audience as `Display` writes it. No agent's name contains a comma or is `all` or `none`.
 fn audience(text: &str) -> Result<Audience> {
     match text {
         "all" => Ok(Audience::All),

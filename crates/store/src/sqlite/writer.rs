@@ -1,9 +1,9 @@
-//! All writes go over one connection, the [`WriteConnection`], behind a [`WriteLock`]. Writes that wait at the same time
+//! All writes share one connection, the [`WriteConnection`], behind a [`WriteLock`]. Writes that wait at the same time
 //! share a transaction.
 //!
-//! A short write commits on the task of its caller when nobody else writes: handing it to a thread and back takes longer
-//! than an append. Short writes that arrive together are committed by one task ([`WriteQueue`]). Everything that may take
-//! long, or wait for the disk or for another process, goes to a thread ([`WriteThread`]).
+//! If nobody else writes, a short write commits on the task of its caller: handing it to a thread and back takes longer
+//! than an append. Short writes that arrive together are committed by one task ([`WriteQueue`]). A write that may be long,
+//! or may wait for the disk or for another process, goes to a thread ([`WriteThread`]).
 
 mod checkpoint;
 mod connection;
@@ -33,10 +33,10 @@ use self::{
 use super::{error::SqliteError, file, transaction::Transaction};
 use crate::{Clock, Durability, Error, store::WATCH_CAPACITY};
 
-/// How many writes the queue holds; more callers wait for a place in it.
+/// How many writes the queue holds; further callers wait.
 const QUEUE: usize = 1024;
 
-/// Where writes are asked for. Dropping it waits until every write is answered.
+/// Takes writes from callers. Dropping it waits until every write is answered.
 pub(super) struct Writer {
     /// `None` only while it is dropped.
     queue: Option<Arc<WriteQueue>>,
@@ -45,12 +45,12 @@ pub(super) struct Writer {
     room: Arc<Semaphore>,
     changed: broadcast::Sender<SessionId>,
     thread: Option<JoinHandle<()>>,
-    /// Dropped after the connection, because it ends when the connection is gone.
+    /// Dropped last: its thread ends when the connection is gone.
     _checkpointer: Checkpointer,
 }
 
 impl Writer {
-    /// Starts the thread on a connection to the file `path`.
+    /// Starts the threads for a connection to the file `path`.
     pub(super) fn start(
         mut db: Connection,
         durability: Durability,
@@ -77,10 +77,10 @@ impl Writer {
         Ok(Self { queue, flushes, room, changed, thread: Some(thread), _checkpointer: checkpointer })
     }
 
-    /// Runs `work` in a transaction, maybe together with other writes, and answers after the commit.
+    /// Runs `work` in a transaction, possibly together with other writes, and answers after the commit.
     ///
-    /// `work` may run more than once, so it must have no effect outside the file. If it refuses, it must not have written
-    /// anything.
+    /// `work` may run more than once, so it must have no effect outside the file. If it returns a refusal, it must not have
+    /// written anything.
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -113,7 +113,7 @@ impl Writer {
         } else {
             queue.hand_to_thread(work);
         }
-        // A write that is dropped undone drops its answer too.
+        // If the write is dropped before it is done, so is its answer.
         answer.await.map_err(|_| gone())?
     }
 
@@ -142,7 +142,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.queue.take());
         if let Some(thread) = self.thread.take() {
-            // It has answered every write. If it panicked, the callers were told by their dropped answers.
+            // The thread has answered every write. If it panicked, dropped answers have told the callers.
             let _ = thread.join();
         }
     }

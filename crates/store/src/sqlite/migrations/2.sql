@@ -1,5 +1,5 @@
--- From format 1 to 2: sessions are told from records of requests, and found by when they were used last. Records that are
--- there already count as sessions until they expire, within a day.
+-- From format 1 to 2: sessions are distinguished from records of requests, and found by last use. Existing records count as
+-- sessions until they expire, within a day.
 ALTER TABLE session ADD COLUMN is_request INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
 UPDATE session SET used_at = last_activity;

@@ -1,5 +1,4 @@
-//! Several subjects or types at once: one ordered read of an index for each, merged, so that neither the journal is
-//! searched nor anything sorted.
+//! Reads of several subjects or types: one ordered read of an index for each, merged. So nothing is scanned or sorted.
 
 use std::{
     collections::{BinaryHeap, VecDeque},
@@ -11,7 +10,7 @@ use rusqlite::{Connection, Result};
 use super::{super::column, ResolvedQuery, direction};
 use crate::Order;
 
-/// How many places of an index are read at a time.
+/// How many rows of an index are read at a time.
 const CHUNK: usize = 64;
 
 /// The rows of the entries that a query with types or subjects asks for, in its order.
@@ -21,11 +20,11 @@ pub(super) struct Merge<'a> {
     order: Order,
     chunk: usize,
     streams: Vec<Stream>,
-    /// The next place of each stream that has one. The greatest comes first.
+    /// The next row of each stream that has one. The greatest rank comes first.
     next: BinaryHeap<Candidate>,
 }
 
-/// Where a stream goes on: how early it is wanted, which stream, which row.
+/// The next row of a stream.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     rank: i64,
@@ -33,13 +32,13 @@ struct Candidate {
     row: i64,
 }
 
-/// The entries of one type, maybe about one subject.
+/// The entries of one type, or of one type about one subject.
 struct Stream {
     kind: i64,
     subject: Option<i64>,
-    /// The numbers that were not read yet.
+    /// The range of numbers that is still to be read.
     rest: Range<i64>,
-    /// The numbers and rows that were read and not taken yet.
+    /// The numbers and rows that are read ahead.
     waiting: VecDeque<(i64, i64)>,
 }
 
@@ -55,7 +54,7 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// Puts the next place of a stream in line.
+    /// Adds the next row of a stream to the candidates.
     fn advance(&mut self, index: usize) -> Result<()> {
         let Some(stream) = self.streams.get_mut(index) else { return Ok(()) };
         if stream.waiting.is_empty() {
@@ -82,7 +81,7 @@ impl Iterator for Merge<'_> {
 }
 
 impl Stream {
-    /// Reads on.
+    /// Reads the next chunk.
     fn fill(&mut self, db: &Connection, session: i64, order: Order, chunk: usize) -> Result<()> {
         let mut places = db.prepare_cached(&sql(self.subject.is_some(), order))?;
         let (start, end) = (self.rest.start, self.rest.end);
@@ -98,7 +97,7 @@ impl Stream {
     }
 }
 
-/// Finds the places of one type, in a subject or in all.
+/// Finds the entries of one type, about a subject or about any.
 fn sql(in_subject: bool, order: Order) -> String {
     let (table, subject) = if in_subject { ("by_subject", "subject = ?6") } else { ("by_type", "?6 IS NULL") };
     format!(
@@ -109,7 +108,7 @@ fn sql(in_subject: bool, order: Order) -> String {
     )
 }
 
-/// One stream for each type and subject that is wanted and that the session has.
+/// One stream for each wanted pair of type and subject that the session has.
 fn streams(db: &Connection, session: i64, wanted: &ResolvedQuery) -> Result<Vec<Stream>> {
     let stream = |kind, subject| Stream { kind, subject, rest: wanted.seqs.clone(), waiting: VecDeque::new() };
     let Some(subjects) = &wanted.subjects else {
@@ -123,7 +122,7 @@ fn streams(db: &Connection, session: i64, wanted: &ResolvedQuery) -> Result<Vec<
     Ok(streams)
 }
 
-/// The types of the entries about a subject. They are few: one look into the index finds each.
+/// The types of the entries about a subject. They are few: one lookup in the index finds each.
 fn types_about(db: &Connection, session: i64, subject: i64) -> Result<Vec<i64>> {
     let mut next = db.prepare_cached(NEXT_TYPE)?;
     let mut types = Vec::new();

@@ -1,7 +1,7 @@
-//! Checkpoints: copying the write-ahead log into the file, on a connection of their own.
+//! Checkpoints: copying the write-ahead log into the file, on a separate connection.
 //!
-//! SQLite starts the log anew only when all of it is in the file, which is never so while others write. So a first
-//! checkpoint copies most of it while they write, and a second one, with the write connection locked, copies the rest,
+//! SQLite restarts the log only when all of it is in the file, which does not happen while others write. So a first
+//! checkpoint copies most of the log while they write. A second one copies the rest with the write connection locked,
 //! which takes a moment.
 
 use std::{
@@ -19,15 +19,15 @@ use rusqlite::{Connection, Result as SqlResult};
 use super::lock::WriteLock;
 use crate::Error;
 
-/// How many pages the log has before a checkpoint. With more, pages that change all the time are copied less often, and the
-/// flush of a checkpoint holds up writes for longer.
+/// A checkpoint starts when the log has so many pages. With more, pages that change often are copied less often, but the
+/// flush of a checkpoint delays writes for longer.
 const PAGES: i32 = 2048;
 
-/// The thread that does it. It ends with the write connection; dropping this waits for that.
+/// The thread that makes checkpoints. It ends when the write connection is gone; dropping this waits for that.
 pub(super) struct Checkpointer(Option<JoinHandle<()>>);
 
 impl Checkpointer {
-    /// Starts it, on a connection of its own.
+    /// Starts the thread with its own connection.
     pub(super) fn start(
         db: Connection,
         long: Receiver<()>,
@@ -52,19 +52,19 @@ impl Checkpointer {
 impl Drop for Checkpointer {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // It has logged what went wrong.
+            // A panic is logged already.
             let _ = thread.join();
         }
     }
 }
 
-/// Gives a channel that tells when a commit on `db` has made the log long.
+/// Returns a channel that gets a message when a commit on `db` has made the log long.
 pub(super) fn watch(db: &mut Connection) -> SqlResult<Receiver<()>> {
-    // Told once is enough.
+    // One message is enough, however many commits there are.
     let (tell, long): (SyncSender<()>, _) = sync_channel(1);
     db.wal_hook(Some(move |_: &mut _, pages| {
         if pages >= PAGES {
-            // If the channel is full it was told already; if the thread has ended the next start does it.
+            // If the channel is full, the thread knows already. If the thread has ended, the next start copies the log.
             let _ = tell.try_send(());
         }
         Ok(())
@@ -81,7 +81,7 @@ fn shorten_log(db: &Connection, long: &Receiver<()>, lock: &Weak<WriteLock>) -> 
     Ok(())
 }
 
-/// Copies as much of the log as no reader needs any more.
+/// Copies the part of the log that no reader needs any more.
 fn checkpoint(db: &Connection) -> SqlResult<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

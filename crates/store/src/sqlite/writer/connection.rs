@@ -1,4 +1,4 @@
-//! The write connection: commits groups of writes, and maintenance between them.
+//! The write connection: it commits groups of writes, and does maintenance between them.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -7,19 +7,19 @@ use rusqlite::{Connection, Result as SqlResult};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, error::SqliteError, file, indexing, sessions, vacuum, words::Numbers},
+    super::{changes, delete, error::SqliteError, file, indexing, sessions, vacuum, words::IdCache},
     Transaction,
     group::{self, CommitError, QueuedWrite},
 };
 use crate::Clock;
 
-/// How many rows of deleted sessions are removed at a time: a few milliseconds' worth.
+/// How many rows of deleted sessions are removed at a time, which takes a few milliseconds.
 const SLICE: usize = 64;
 
 /// How often to look for changes by other processes while somebody watches.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long an appended entry waits at most until it is indexed.
+/// The longest time until an appended entry is indexed.
 const INDEX_DELAY: Duration = Duration::from_millis(20);
 
 /// The one connection that writes.
@@ -28,17 +28,17 @@ pub(super) struct WriteConnection {
     watchers: broadcast::Sender<SessionId>,
     clock: Arc<dyn Clock>,
     path: Arc<Path>,
-    /// The newest change that watchers were told of.
+    /// The newest change that was announced to watchers.
     seen: i64,
     data_version: i64,
     /// Whether there may be rows of deleted sessions.
     dead: bool,
-    /// The change up to which entries are indexed, as far as is known.
+    /// The newest change that is known to be indexed.
     indexed_through: i64,
-    /// The newest change when indexing was tried last.
+    /// The newest change when indexing was last tried.
     tried: i64,
-    numbers: Numbers,
-    /// Whether the thread is about to do maintenance.
+    ids: IdCache,
+    /// Whether the thread will do maintenance soon by itself.
     is_maintained: bool,
     /// Whether the last group was a single write.
     alone: bool,
@@ -52,7 +52,7 @@ impl WriteConnection {
         path: Arc<Path>,
     ) -> Result<Self, SqliteError> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
-        let (indexed_through, numbers) = (sessions::indexed_through(&db)?, Numbers::default());
+        let (indexed_through, ids) = (sessions::indexed_through(&db)?, IdCache::default());
         let (dead, is_maintained, alone, tried) = (true, true, true, indexed_through);
         Ok(Self {
             db,
@@ -64,13 +64,13 @@ impl WriteConnection {
             dead,
             indexed_through,
             tried,
-            numbers,
+            ids,
             is_maintained,
             alone,
         })
     }
 
-    /// Commits a group and answers each write in it, after the watchers were told.
+    /// Commits a group, announces its changes, and then answers each write in it.
     pub(super) fn commit(&mut self, mut group: Vec<Box<dyn QueuedWrite>>) {
         self.alone = group.len() == 1;
         let begun = group::run(&self.db, BEGIN).map_err(CommitError::from);
@@ -78,8 +78,8 @@ impl WriteConnection {
         self.answer(done, group);
     }
 
-    /// The same without waiting: if another process is writing, or each write would have to be tried alone, the group is
-    /// given back.
+    /// The same without waiting: if another process is writing, or each write would have to be tried alone, it returns the
+    /// group.
     pub(super) fn commit_at_once(&mut self, mut group: Vec<Box<dyn QueuedWrite>>) -> Vec<Box<dyn QueuedWrite>> {
         // Only the beginning of a transaction waits for other processes.
         let begun = self.db.busy_timeout(Duration::ZERO).and_then(|()| group::run(&self.db, BEGIN));
@@ -89,7 +89,7 @@ impl WriteConnection {
         }
         self.alone = group.len() == 1;
         match self.transact(&mut group) {
-            // To try each alone would mean to wait.
+            // Trying each alone may have to wait.
             Err(CommitError { retry_alone: true, .. }) if !self.alone => group,
             done => {
                 self.answer(done, group);
@@ -98,7 +98,7 @@ impl WriteConnection {
         }
     }
 
-    /// Whether the last group was one call alone.
+    /// Whether the last group was a single write.
     pub(super) fn was_alone(&self) -> bool {
         self.alone
     }
@@ -119,11 +119,11 @@ impl WriteConnection {
         }
     }
 
-    /// Runs a group in the transaction that has begun and names the sessions that it changed.
+    /// Runs a group in the transaction that has begun. Returns the sessions that it changed.
     fn transact(&mut self, group: &mut [Box<dyn QueuedWrite>]) -> Result<Vec<SessionId>, CommitError> {
         let done = self.transact_begun(group);
         if done.is_err() {
-            self.numbers.forget();
+            self.ids.clear();
             if !self.db.is_autocommit() {
                 group::run(&self.db, "ROLLBACK")?;
             }
@@ -134,8 +134,8 @@ impl WriteConnection {
     fn transact_begun(&mut self, group: &mut [Box<dyn QueuedWrite>]) -> Result<Vec<SessionId>, CommitError> {
         self.notice_others()?;
         let newest = self.seen;
-        let (db, now, numbers) = (&self.db, self.clock.now(), &mut self.numbers);
-        let mut write = Transaction { db, now, newest_change: newest, numbers, changed: Vec::new(), dead: false };
+        let (db, now, ids) = (&self.db, self.clock.now(), &mut self.ids);
+        let mut write = Transaction { db, now, newest_change: newest, ids, changed: Vec::new(), dead: false };
         group::commit(&mut write, group)?;
         let Transaction { newest_change, changed, dead, .. } = write;
         self.seen = newest_change;
@@ -143,8 +143,8 @@ impl WriteConnection {
         Ok(changed)
     }
 
-    /// Maintenance that no caller waits for: all of it in a quiet moment, else what is urgent. Says after how long to come
-    /// again; `None` is when [`needs_maintenance`](Self::needs_maintenance) says so.
+    /// Maintenance that no caller waits for: all of it in a quiet moment, else only what is urgent. Returns when to call it
+    /// again; `None` for when [`needs_maintenance`](Self::needs_maintenance) says so.
     pub(super) fn maintain(&mut self, is_quiet: bool) -> Option<Duration> {
         if is_quiet {
             self.look_for_others();
@@ -162,7 +162,7 @@ impl WriteConnection {
         pause
     }
 
-    /// Whether the thread has to be woken to [maintain](Self::maintain) to what was committed. True once until it has.
+    /// Whether the thread has to be woken for [maintenance](Self::maintain). It says so once, until the thread has done it.
     pub(super) fn needs_maintenance(&mut self) -> bool {
         !std::mem::replace(&mut self.is_maintained, true)
     }
@@ -177,7 +177,7 @@ impl WriteConnection {
         }
     }
 
-    /// Takes in changes by other processes, and names the sessions if somebody watches.
+    /// Reads the changes by other processes, and announces them if somebody watches.
     fn notice_others(&mut self) -> SqlResult<()> {
         let version = changes::data_version(&self.db)?;
         if version == self.data_version {
@@ -193,18 +193,18 @@ impl WriteConnection {
 
     fn announce(&self, changed: Vec<SessionId>) {
         for session in changed {
-            // Nobody watching is no error.
+            // Sending fails only if nobody watches.
             let _ = self.watchers.send(session);
         }
     }
 
-    /// How many changes wait to be indexed; none if that was tried and nothing has changed since.
+    /// How many changes wait to be indexed; 0 if that was tried and nothing has changed since.
     fn unindexed(&self) -> i64 {
         if self.seen == self.tried { 0 } else { self.seen.saturating_sub(self.indexed_through) }
     }
 
-    /// Indexes what was appended if at least so many changes wait. If that fails it is tried again after the next change;
-    /// reads look through unindexed entries.
+    /// Indexes if at least so many changes wait. A failure is harmless: reads scan the entries that are not indexed, and the
+    /// next change tries again.
     fn index(&mut self, at_least: i64) {
         if self.unindexed() < at_least {
             return;
@@ -216,7 +216,7 @@ impl WriteConnection {
         }
     }
 
-    /// Removes some rows of deleted sessions. If that fails, they stay until the next deletion or the next start.
+    /// Removes some rows of deleted sessions. If that fails, they stay until the next deletion or start.
     fn reclaim(&mut self) {
         if !self.dead {
             return;
@@ -249,7 +249,7 @@ impl Drop for WriteConnection {
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 
-/// Does `work` in a transaction of its own.
+/// Runs `work` in its own transaction.
 fn transaction<T>(db: &Connection, work: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
     group::run(db, BEGIN)?;
     let done = work(db).and_then(|done| group::run(db, "COMMIT").map(|()| done));

@@ -13,15 +13,15 @@ use crate::Error;
 
 /// A write that waits for its commit.
 pub(super) trait QueuedWrite: Send {
-    /// Runs it in a transaction. If it is refused it has changed nothing; an error means that the whole transaction failed.
-    /// It may run again in another one.
+    /// Runs it in a transaction. A refused write has changed nothing and is no error here. An error fails the whole
+    /// transaction; the write may then run again in another one.
     fn attempt(&mut self, write: &mut Transaction<'_>) -> Result<(), Sql>;
 
-    /// Answers the caller. `lost` says why the transaction was not committed.
+    /// Answers the caller. `lost` is the reason why the transaction was not committed.
     fn answer(self: Box<Self>, lost: Option<&Arc<Sql>>, path: &Path);
 }
 
-/// The one kind of [`QueuedWrite`] there is.
+/// A write with the channel for its answer. This is the only [`QueuedWrite`]; the trait hides its types.
 pub(super) struct WriteCall<T, F> {
     doing: &'static str,
     work: F,
@@ -63,16 +63,15 @@ where
             (None, Some(outcome)) => outcome,
             (None, None) => Err(Error::failed(doing, "it was not tried")),
         };
-        // The caller may not wait any more.
+        // The caller may have stopped waiting.
         let _ = reply.send(answer);
     }
 }
 
 /// Why a transaction was not committed.
 pub(super) struct CommitError {
-    /// What SQLite said.
     pub(super) error: Arc<Sql>,
-    /// Whether nothing was committed for certain, and a write may succeed when tried alone.
+    /// Whether certainly nothing was committed, and each write may succeed alone.
     pub(super) retry_alone: bool,
 }
 
@@ -82,8 +81,8 @@ impl From<Sql> for CommitError {
     }
 }
 
-/// Runs all of `group` in the transaction that has begun and commits it. If one write fails, the whole transaction does:
-/// then each is tried alone.
+/// Runs all writes of `group` in the transaction that has begun, and commits it. If one write fails, the whole transaction
+/// fails, and each write is tried alone.
 pub(super) fn commit(write: &mut Transaction<'_>, group: &mut [Box<dyn QueuedWrite>]) -> Result<(), CommitError> {
     for work in group {
         work.attempt(write).map_err(|error| CommitError { retry_alone: true, error: Arc::new(error) })?;

@@ -10,11 +10,11 @@ use tokio::sync::Notify;
 
 use super::{connection::WriteConnection, group::QueuedWrite};
 
-/// How many short writes are committed together: less than a millisecond's worth.
-const SOME: usize = 64;
+/// How many short writes are committed together, which takes less than a millisecond.
+const BATCH: usize = 64;
 
-/// The one [`WriteConnection`]. A thread may block until it is free; a task is notified. Whoever has it next commits the
-/// short writes that wait.
+/// The lock of the one [`WriteConnection`]. A thread may block until it is free; a task is notified. The next holder commits
+/// the short writes that wait.
 pub(super) struct WriteLock {
     connection: Mutex<WriteConnection>,
     freed: Arc<Notify>,
@@ -23,16 +23,16 @@ pub(super) struct WriteLock {
 
 #[derive(Default)]
 struct ShortWrites {
-    works: Vec<Box<dyn QueuedWrite>>,
-    /// Whether a task is on its way to commit them.
-    is_under_way: bool,
+    writes: Vec<Box<dyn QueuedWrite>>,
+    /// Whether a task is running that will commit them.
+    has_task: bool,
 }
 
-/// Why the connection cannot be had now.
+/// Why the lock could not be taken.
 pub(super) enum LockError {
-    /// Somebody has it; this notifies when it is free again.
+    /// It is taken. This notifies when it is free again.
     Busy(Arc<Notify>),
-    /// Somebody panicked while holding it, so its state is unknown.
+    /// A holder panicked, so the state of the connection is unknown.
     Poisoned,
 }
 
@@ -41,12 +41,12 @@ impl WriteLock {
         Self { connection: Mutex::new(connection), freed: Arc::default(), short_writes: Mutex::default() }
     }
 
-    /// Blocks until it is free, so never call it on a task. `None` if it is poisoned.
+    /// Takes the lock. Blocks until it is free, so never call it on a task. `None` if it is poisoned.
     pub(super) fn take(&self) -> Option<WriteGuard<'_>> {
         Some(self.guard(self.connection.lock().ok()?))
     }
 
-    /// Takes it if it is free.
+    /// Takes the lock if it is free.
     pub(super) fn try_take(&self) -> Result<WriteGuard<'_>, LockError> {
         match self.connection.try_lock() {
             Ok(connection) => Ok(self.guard(connection)),
@@ -55,30 +55,30 @@ impl WriteLock {
         }
     }
 
-    /// Adds a short write to the next batch. Says whether a task has to be started that commits it.
+    /// Adds a short write to the next batch. Returns whether a task has to be started that commits it.
     pub(super) fn push_short(&self, work: Box<dyn QueuedWrite>) -> bool {
         let mut short_writes = self.short_writes();
-        short_writes.works.push(work);
-        !mem::replace(&mut short_writes.is_under_way, true)
+        short_writes.writes.push(work);
+        !mem::replace(&mut short_writes.has_task, true)
     }
 
     /// Takes a batch of the short writes that wait.
     pub(super) fn take_batch(&self) -> Vec<Box<dyn QueuedWrite>> {
-        let works = &mut self.short_writes().works;
-        let many = works.len().min(SOME);
-        works.drain(..many).collect()
+        let writes = &mut self.short_writes().writes;
+        let many = writes.len().min(BATCH);
+        writes.drain(..many).collect()
     }
 
     /// Whether the task that commits short writes has to go on. If not, the next short write needs another task.
     pub(super) fn continues(&self) -> bool {
         let mut short_writes = self.short_writes();
-        short_writes.is_under_way = !short_writes.works.is_empty();
-        short_writes.is_under_way
+        short_writes.has_task = !short_writes.writes.is_empty();
+        short_writes.has_task
     }
 
     /// Takes all short writes that wait.
     pub(super) fn take_short_writes(&self) -> Vec<Box<dyn QueuedWrite>> {
-        mem::take(&mut *self.short_writes()).works
+        mem::take(&mut *self.short_writes()).writes
     }
 
     fn short_writes(&self) -> MutexGuard<'_, ShortWrites> {
@@ -92,7 +92,7 @@ impl WriteLock {
 
 /// The connection, for as long as this is held.
 pub(super) struct WriteGuard<'a> {
-    // The order matters: the connection is unlocked before anybody is notified.
+    // The order matters: the connection is unlocked first, then a task is notified.
     connection: MutexGuard<'a, WriteConnection>,
     _notify: NotifyOnDrop<'a>,
 }

@@ -1,4 +1,4 @@
-//! How a write gets to the connection: at once, with a batch of short writes, or through the thread.
+//! The three ways of a write to the connection: at once, in a batch of short writes, or through the thread.
 
 use std::sync::{Arc, Weak, mpsc};
 
@@ -23,7 +23,7 @@ impl WriteQueue {
 
     /// Hands a write to the thread.
     pub(super) fn hand_to_thread(&self, work: Box<dyn QueuedWrite>) {
-        // If the thread has ended, the write is dropped unanswered.
+        // If the thread has ended, the write is dropped, and its caller gets an error.
         let _ = self.queue.send(Message::Write(work));
     }
 
@@ -49,7 +49,7 @@ impl WriteQueue {
         }
     }
 
-    /// Commits a group, or gives back the writes that would have to wait for another process.
+    /// Commits a group. Returns the writes that would have to wait for another process.
     fn commit(&self, mut connection: WriteGuard<'_>, group: Vec<Box<dyn QueuedWrite>>) -> Vec<Box<dyn QueuedWrite>> {
         let left = connection.commit_at_once(group);
         if connection.needs_maintenance() {
@@ -58,12 +58,12 @@ impl WriteQueue {
         left
     }
 
-    /// Commits a batch of the short writes that wait; the thread gets those that would have to wait for another process.
+    /// Commits a batch of short writes. Those that would have to wait for another process go to the thread.
     fn commit_batch(&self) -> AfterCommit {
         let connection = match self.lock.try_take() {
             Ok(connection) => connection,
             Err(LockError::Busy(freed)) => return AfterCommit::Wait(freed),
-            Err(LockError::Poisoned) => return AfterCommit::End,
+            Err(LockError::Poisoned) => return AfterCommit::Poisoned,
         };
         let group = self.lock.take_batch();
         if !group.is_empty() {
@@ -87,12 +87,12 @@ impl Drop for WriteQueue {
 enum AfterCommit {
     /// More short writes wait.
     More,
-    /// The connection is in use; this notifies when it is free.
+    /// The connection is in use. This notifies when it is free.
     Wait(Arc<Notify>),
     /// No short write waits.
     Done,
-    /// The connection is lost.
-    End,
+    /// The connection is unusable, since a write panicked.
+    Poisoned,
 }
 
 /// The task that commits batches of short writes.
@@ -104,7 +104,7 @@ struct CommitTask {
 impl CommitTask {
     async fn run(mut self) {
         while !self.is_done {
-            // Other tasks that are ready now may add a write.
+            // Gives other tasks the chance to add a write.
             tokio::task::yield_now().await;
             // The store may be closed while this waits.
             let Some(next) = self.queue.upgrade().map(|queue| queue.commit_batch()) else { return };
@@ -112,7 +112,7 @@ impl CommitTask {
                 AfterCommit::More => {}
                 AfterCommit::Wait(freed) => freed.notified().await,
                 AfterCommit::Done => self.is_done = true,
-                AfterCommit::End => return,
+                AfterCommit::Poisoned => return,
             }
         }
     }
@@ -120,7 +120,7 @@ impl CommitTask {
 
 impl Drop for CommitTask {
     fn drop(&mut self) {
-        // Its runtime may end before it does: then the thread commits what is left.
+        // If the runtime ends first, the thread commits what is left.
         if !self.is_done
             && let Some(queue) = self.queue.upgrade()
         {

@@ -10,7 +10,7 @@ use std::{
 
 use super::{group::QueuedWrite, lock::WriteLock};
 
-/// How many writes are committed together at most.
+/// The most writes that are committed together.
 const GROUP: usize = 256;
 
 /// What the thread is asked to do.
@@ -21,7 +21,7 @@ pub(super) enum Message {
     Maintain,
 }
 
-/// What the thread owns.
+/// The thread's own data.
 pub(super) struct WriteThread {
     messages: Receiver<Message>,
     lock: Arc<WriteLock>,
@@ -46,13 +46,13 @@ impl WriteThread {
         }
     }
 
-    /// Waits for a message, at most for `pause`, and takes all that wait; says whether none came. `None` when every handle is
-    /// gone.
+    /// Waits for a message, at most for `pause`, and takes all waiting ones. Returns the writes, and whether no message came.
+    /// `None` when every handle is gone.
     fn next(&self, pause: Option<Duration>) -> Option<(Vec<Box<dyn QueuedWrite>>, bool)> {
         let mut group = Vec::new();
         match self.wait(pause) {
             Ok(Message::Write(work)) => group.push(work),
-            // More appends come in a moment, and are then indexed together.
+            // More appends may come in a moment, and are then indexed together.
             Ok(Message::Maintain) => return Some((group, false)),
             Err(RecvTimeoutError::Timeout) => return Some((group, true)),
             Err(RecvTimeoutError::Disconnected) => return None,
