@@ -1,8 +1,7 @@
 //! Journals in a Postgres database, which several servers may share.
 //!
-//! Each call is one statement, so each is one round trip and one transaction. Appends that wait share one: the [`sender`]
-//! sends them together to a function that the [`schema`] installs. What the rows mean is told in
-//! `postgres/migrations/1.sql`.
+//! Each call is one statement, so it takes one round trip and one transaction. Waiting appends share a transaction: the
+//! [`sender`] passes them together to a function that the [`schema`] installs. `postgres/migrations/` describes the tables.
 
 mod address;
 mod append;
@@ -46,29 +45,28 @@ use crate::{
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
 ///
 /// The URL is `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the options of libpq that the driver knows, and two
-/// more: `namespace=NAME` is the schema, `callboard` where it is left out, which is made where it is missing;
-/// `connections=N` is how many connections this handle has at most, 8 where it is left out, besides one that listens.
-/// `sslmode` is that of libpq: `disable`, as where it is left out; `require` encrypts and trusts whoever answers;
-/// `verify-ca` asks for a certificate that somebody vouches for, `verify-full` for one of this host too. Who may vouch
-/// stands in the file `sslrootcert=PATH`, else the system knows it. A pooler between must keep sessions
-/// (`pool_mode = session`), since statements are prepared and one connection listens.
+/// more. `namespace=NAME` is the schema (default `callboard`), which is created if it is missing. `connections=N` is the
+/// most connections of this handle (default 8), besides one that listens. `sslmode` is as in libpq: `disable` (the
+/// default); `require` encrypts without checking the certificate; `verify-ca` checks that a trusted authority issued it;
+/// `verify-full` also checks the name of the host. The trusted authorities are in the file `sslrootcert=PATH`, else they
+/// are those of the system. A connection pooler in between must keep sessions (`pool_mode = session`), since statements
+/// are prepared and one connection listens.
 ///
-/// **Durability** is what the server's settings give, and a server that gives less than is asked is refused:
-/// [`Durability::Full`] with `fsync`, `full_page_writes` and `synchronous_commit` on, as they are unless somebody
-/// switched them off; [`Durability::Normal`] with `synchronous_commit=off`, which a URL may ask for by
-/// `options=-c%20synchronous_commit%3Doff`: then the end of this process harms nothing, but the end of the server may
-/// take the last moments with it; [`Durability::Process`] without one of the others. This program never switches one
-/// off by itself.
+/// **Durability** follows from the server's settings, and a server with less than the required durability is refused.
+/// [`Durability::Full`] needs `fsync`, `full_page_writes` and `synchronous_commit`, which are on by default. With
+/// `synchronous_commit=off` it is [`Durability::Normal`]: a crash of the server may lose the last moments. The URL can ask
+/// for that with `options=-c%20synchronous_commit%3Doff`. Without one of the other two it is [`Durability::Process`]. This
+/// program never switches one of them off by itself.
 ///
-/// **Time** is that of the database, the same for all servers, unless [`Settings::clock`] is a clock of a test.
+/// **Time** is the time of the database, the same for all servers, unless [`Settings::clock`] is the clock of a test.
 ///
-/// **Changes** are told by `NOTIFY`, gathered for a few milliseconds, and looked for once a second, so that one is found
-/// also if whoever made it died, or a connection was lost.
+/// **Changes** are announced with `NOTIFY`, gathered for a few milliseconds. The store also looks for changes once a
+/// second, so that none is missed if a server died or a connection was lost.
 ///
-/// A session that is deleted is out of reach at once. Its rows are removed right after, in slices.
+/// A deleted session cannot be reached any more at once. Its rows are removed afterwards, in slices.
 ///
-/// A connection that was lost is made again. Calls that change nothing, or the same twice, are then tried again; an
-/// append or a deletion is not, and answers [`Error::Failed`] where it is unknown whether it was done.
+/// A lost connection is replaced. A call is then repeated if repeating it is harmless. An append or a deletion is not
+/// repeated; it answers [`Error::Failed`] if its outcome is unknown.
 #[derive(Debug)]
 pub struct PostgresStore {
     database: Database,
@@ -84,17 +82,17 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects to what `url` names and brings the schema up to date. Where several do so at once, one does it.
+    /// Connects to the database of `url` and migrates the schema. If several servers do so at once, one of them migrates.
     ///
-    /// A schema with tables of another program is refused and stays as it is, and so is one that was written by a newer
-    /// version ([`Error::WrittenByNewer`]).
+    /// It refuses a schema with tables of another program, or of a newer version ([`Error::WrittenByNewer`]). A refused
+    /// schema is not changed.
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock, supervisor } = settings;
         let database = Database::new(Address::parse(url)?)?;
         let (durability, warnings) = server::check(&database, durability).await?;
         schema::migrate(&database).await?;
         let last_activity_at_open = sessions::last_activity(&database).await?;
-        let changes = Arc::new(begin(&database).await?);
+        let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = Tasks::start(&supervisor, &database, &changes, &dead);
         let writer = Sender { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
@@ -114,7 +112,7 @@ impl PostgresStore {
         })
     }
 
-    /// What the clock of a test says; nothing where the database knows the time.
+    /// The time of a test's clock in milliseconds; `None` for the time of the database.
     fn test_time(&self) -> Option<i64> {
         test_time(&*self.clock)
     }
@@ -124,8 +122,8 @@ fn test_time(clock: &dyn Clock) -> Option<i64> {
     (!clock.is_system()).then(|| clock.now().as_millis())
 }
 
-/// The changes from now on.
-async fn begin(database: &Database) -> Result<Changes, Error> {
+/// Starts to follow changes from now on.
+async fn follow_changes(database: &Database) -> Result<Changes, Error> {
     let doing = "beginning to watch";
     let sql = "SELECT nextval('node'), pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
     let rows = database.query(doing, sql, &[]).await?;

@@ -1,8 +1,8 @@
-//! Journals in Redis, which several servers may share: over its own protocol, or over REST as Vercel KV and Upstash
-//! offer it.
+//! Journals in Redis, which several servers may share: over its own protocol, or over REST as offered by Vercel KV and
+//! Upstash.
 //!
-//! All that changes a session is one script that runs inside of the server, see [`script`]; what the keys are called
-//! and hold is told in [`layout`]. Both ways use the same scripts and the same keys.
+//! Each change of a session is one script that the server executes (see [`script`]). [`layout`] describes the keys. Both
+//! protocols use the same scripts and keys.
 
 mod address;
 mod append;
@@ -43,26 +43,26 @@ use crate::{
     Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
 };
 
-/// Keeps journals in Redis 7 or newer, also in a cluster, any node of which the URL may name.
+/// Keeps journals in Redis 7 or newer. In a cluster the URL may name any node.
 ///
-/// A namespace is in one slot, and so on one node of a cluster at a time: several namespaces spread over it. A script
-/// changes a session and what is listed of all sessions together, which the nodes of a cluster do not do for each other.
+/// A namespace is in one slot, and so on one node of a cluster: a script changes a session and the lists of all sessions
+/// together, and one script cannot change keys on several nodes. Several namespaces spread over the cluster.
 ///
-/// What an acknowledged append survives is what the server's settings give: [`Durability::Full`] with `appendonly yes`
-/// and `appendfsync always`; [`Durability::Normal`] with `appendonly yes` otherwise, for the server hands what it is told
-/// to the system before it answers; [`Durability::Process`] without, for then it is gone with the server. A server that
-/// gives less than what is asked for is refused. Over REST nobody can look: it is taken for `Normal` unless the URL says
-/// what the provider promises. A replica that takes over after a failure may lack the last moments, whatever the
-/// settings say: that journals went back is then noticed by their tags.
+/// Durability follows from the server's settings. `appendonly yes` with `appendfsync always` is [`Durability::Full`].
+/// `appendonly yes` alone is [`Durability::Normal`], since the server hands each write to the system before it answers.
+/// Otherwise it is [`Durability::Process`], since data is lost with the server. A server with less than the required
+/// durability is refused. Over REST the settings cannot be read: `Normal` is assumed, unless the URL says what the provider
+/// promises. A replica that takes over after a failure may lack the last moments, whatever the settings; tags show that
+/// a journal went back.
 ///
-/// Expiry goes by the clock of the server unless [`Settings::clock`] is one that a test moves. What nobody sweeps is
-/// removed by the server itself a day after it expired.
+/// Sessions expire by the clock of the server, unless [`Settings::clock`] is the clock of a test. If nobody sweeps an
+/// expired session, the server itself removes it after a day.
 ///
 /// The URL is `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://…` with TLS, or
-/// `redis-rest+https://TOKEN@HOST`. Behind `?` there can be `namespace` (what keys begin with, `callboard` if it is left
-/// out), `durability` (`process`, `normal` or `full`: what is asked for; over REST what the provider promises),
-/// `allow_eviction=true` (for a server that drops data when its memory is full), `token_file` (a file with the token) and
-/// `poll_ms` (how often to ask over REST what others changed, as long as somebody watches).
+/// `redis-rest+https://TOKEN@HOST`. Its options after `?` are: `namespace`, the prefix of all keys (default `callboard`);
+/// `durability`, which is `process`, `normal` or `full`: the required one, or over REST the one that the provider promises;
+/// `allow_eviction=true`, which accepts a server that drops data when its memory is full; `token_file`, a file with the
+/// token; and `poll_ms`, how often to look over REST for changes by others while somebody watches.
 pub struct RedisStore {
     client: Arc<Client>,
     changes: Changes,
@@ -90,7 +90,7 @@ impl RedisStore {
         Ok(Self { client, changes, durability, warnings, last_activity_at_open, shown, batcher, _tasks: tasks })
     }
 
-    /// Names the session that was changed, or notes that nobody knows whether it was.
+    /// Announces the session if it was changed, or notes that this is uncertain.
     fn changed<T>(&self, session: &SessionId, outcome: Result<T, Error>, did: fn(&T) -> bool) -> Result<T, Error> {
         match &outcome {
             Ok(answer) if did(answer) => self.changes.announce(session),
@@ -104,7 +104,7 @@ impl RedisStore {
         sessions::list(&self.client, list, after, limit).await.map_err(|fault| fault.during("listing sessions"))
     }
 
-    /// What these fields of a journal have, nothing where there is no session.
+    /// The values of these fields of a journal; empty if there is no session.
     async fn fields(&self, session: &SessionId, names: Vec<String>) -> Result<Vec<Reply>, RedisFailure> {
         self.client.run(&script::FIELDS, session, names.into_iter().map(Into::into).collect()).await?.list()
     }
@@ -225,10 +225,10 @@ impl Store for RedisStore {
     }
 }
 
-/// How many entries are asked for by their numbers at once: few enough for the services that are asked over HTTP.
+/// How many entries are read by number at once: few enough for services over HTTP.
 const ENTRIES_AT_ONCE: usize = 64;
 
-/// The entry that a claim names, where there is one.
+/// The entry that claimed a key, if there is one.
 fn claimed_by(reply: Reply) -> Result<Option<Seq>, RedisFailure> {
     match reply {
         Reply::Nothing => Ok(None),

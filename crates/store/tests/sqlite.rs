@@ -91,7 +91,7 @@ fn a_path_that_cannot_be_a_file_is_refused_in_words() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let below = why(&file.join("sub/x.db"));
-    assert!(below.starts_with("cannot open PATH: its folder cannot be made: "), "{below}");
+    assert!(below.starts_with("cannot open PATH: its folder cannot be created: "), "{below}");
 }
 
 /// Runs one test of these in a process of its own for which permissions mean something, also where root starts it.

@@ -41,7 +41,7 @@ fn a_mistake_in_a_url_is_named() {
         ("postgress://me:hunter2@h/d", &["\"postgress:…\"", "this version knows memory:, sqlite:PATH"][..]),
         ("team.db", &["it has no scheme: write memory:, sqlite:PATH"]),
         ("sqlite:", &["the path is missing: write sqlite:PATH"]),
-        ("sqlite:x.db?namespace=a", &["takes no options"]),
+        ("sqlite:x.db?namespace=a", &["has no options"]),
         ("postgres:///d", &["the host is missing: write postgres://USER:PASSWORD@HOST:PORT/DATABASE"]),
         ("postgres://me:hunter2@h:port/d", &["write postgres://USER:PASSWORD@HOST:PORT/DATABASE"]),
         ("postgres://me:hunter2@h/d?namespce=x", &["(namespce)", "use `namespace`, `connections`"]),
@@ -71,7 +71,7 @@ fn what_is_wrong_with_a_file_is_named() {
     home.write("notes.txt", "not a database, but long enough to be taken for one by its length\n".repeat(20));
     refused(&home, "sqlite:notes.txt", &["it is not a database: choose another path"]);
     refused(&home, "sqlite:.", &["it is a folder: name a file"]);
-    refused(&home, "sqlite:/proc/x/y.db", &["its folder cannot be made"]);
+    refused(&home, "sqlite:/proc/x/y.db", &["its folder cannot be created"]);
     assert_eq!(home.run("doctor --no-model").status, 0, "the one that was copied is sound");
 }
 
@@ -82,7 +82,7 @@ fn what_is_wrong_with_postgres_is_named() {
     refused(
         &home,
         &format!("postgres://guarded:hunter2@{at}/postgres"),
-        &["does not let guarded in", "check user and"],
+        &["refuses the login of guarded", "check user and"],
     );
     refused(&home, &format!("postgres://postgres:hunter2@{at}/none"), &["make it with `createdb none`"]);
     let url = server.url("n");
@@ -109,7 +109,7 @@ fn what_is_wrong_with_redis_is_named() {
     refused(&home, &at(":hunter2@", ""), &["the password or the user in the URL is wrong"]);
     refused(&home, &at(":sesame@", "/99"), &["there is no such database: name another one"]);
     let replica = RedisServer::with(&["--replicaof", &format!("127.0.0.1 {}", guarded.port())]);
-    refused(&home, &replica.url("n"), &["it is a replica, which takes no writes: name the primary"]);
+    refused(&home, &replica.url("n"), &["it is a replica, which is read-only: name the primary"]);
     let evicting = RedisServer::with(&["--appendonly", "yes", "--maxmemory-policy", "allkeys-lru"]);
     refused(&home, &evicting.url("n"), &["maxmemory-policy allkeys-lru", "set `maxmemory-policy noeviction`"]);
     remarked(&home, &format!("{}&allow_eviction=true", evicting.url("n")), "maxmemory-policy allkeys-lru");

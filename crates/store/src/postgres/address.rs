@@ -1,4 +1,4 @@
-//! Where a database is, as a URL says it.
+//! The address of a database: what its URL says.
 
 use std::{fmt, str::FromStr as _, time::Duration};
 
@@ -8,34 +8,34 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::tls::Tls;
 use crate::Error;
 
-/// The schema where the URL names none.
+/// The default schema.
 const NAMESPACE: &str = "callboard";
 
-/// How many connections a handle has at most where the URL does not say, besides the one that listens.
+/// The default for the most connections of a handle, besides the one that listens.
 const CONNECTIONS: usize = 8;
 
-/// How long to wait for a connection where the URL does not say.
+/// The default timeout for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How a URL looks.
+/// The form of a URL, for error messages.
 const FORM: &str =
     "write postgres://USER:PASSWORD@HOST:PORT/DATABASE?namespace=NAME, where all but HOST may be left out";
 
-/// A namespace in a database, and how to get there. What it displays has no password.
+/// A namespace in a database, and how to connect to it. `Display` shows no password.
 #[derive(Clone)]
 pub(super) struct Address {
     /// How to connect.
     pub(super) config: Config,
     /// The schema.
     pub(super) namespace: String,
-    /// How many connections there may be.
+    /// The most connections.
     pub(super) connections: usize,
-    /// What encrypts them, where that is asked for.
+    /// Encrypts connections if the URL asks for it.
     pub(super) tls: MakeRustlsConnect,
 }
 
 impl Address {
-    /// Reads a URL whose scheme is that of Postgres.
+    /// Parses a URL with the scheme of Postgres.
     pub(super) fn parse(url: &str) -> Result<Self, Error> {
         let (base, options) = url.split_once('?').unwrap_or((url, ""));
         let (mut namespace, mut connections) = (NAMESPACE.to_owned(), CONNECTIONS);
@@ -70,11 +70,11 @@ impl Address {
         Ok(())
     }
 
-    /// What every connection is told when it begins.
+    /// Sets the options with which every connection begins.
     fn configure(&mut self) {
         let asked = self.config.get_options().unwrap_or_default().to_owned();
-        // Every statement is an ordered read of an index, or a few beside each other. What is known, or not known yet, of
-        // a table must not talk the server out of it, and nothing is planned twice.
+        // Every statement consists of ordered reads of indexes. Statistics of a table, which may be outdated or missing,
+        // must not lead the planner to anything else, and each statement is planned once.
         let plans = "-c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off -c enable_bitmapscan=off \
                      -c enable_hashjoin=off -c enable_mergejoin=off -c enable_material=off";
         let limits = "-c statement_timeout=60s -c lock_timeout=30s -c idle_in_transaction_session_timeout=60s";
@@ -94,12 +94,12 @@ impl Address {
         format!("callboard:{}", self.namespace)
     }
 
-    /// The user that the server is told.
+    /// The user.
     pub(super) fn user(&self) -> &str {
         self.config.get_user().unwrap_or("(that of the operating system)")
     }
 
-    /// The database that the server is told.
+    /// The database.
     pub(super) fn database(&self) -> &str {
         self.config.get_dbname().or(self.config.get_user()).unwrap_or_default()
     }
@@ -131,7 +131,7 @@ impl fmt::Debug for Address {
 fn parse_config(base: &str, options: &[&str]) -> Result<Config, Error> {
     let url = if options.is_empty() { base.to_owned() } else { format!("{base}?{}", options.join("&")) };
     Config::from_str(&url).map_err(|_| {
-        // What is wrong may be in the password, and is not repeated.
+        // The wrong part may be in the password, so the message does not repeat it.
         let name = |option: &&str| option.split('=').next().unwrap_or_default().to_owned();
         let plain =
             |name: &String| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -139,9 +139,9 @@ fn parse_config(base: &str, options: &[&str]) -> Result<Config, Error> {
         if names.is_empty() {
             return refused(FORM.to_owned());
         }
-        let known = "`namespace`, `connections`, and those of libpq that are known here: `application_name`, \
-                     `connect_timeout`, `options`, `sslmode`, `sslrootcert`, `target_session_attrs` …";
-        refused(format!("one of its options is not known, or its value is not ({}): use {known}", names.join(", ")))
+        let known = "`namespace`, `connections`, and these options of libpq: `application_name`, `connect_timeout`, \
+                     `options`, `sslmode`, `sslrootcert`, `target_session_attrs` …";
+        refused(format!("an option or its value is unknown ({}): use {known}", names.join(", ")))
     })
 }
 
@@ -152,7 +152,7 @@ fn checked_namespace(name: &str) -> Result<String, Error> {
         return Ok(name.to_owned());
     }
     Err(refused(format!(
-        "{name:?} is no namespace: use up to 48 of a-z, 0-9 and _, the first no digit, and not `pg_` to begin with"
+        "{name:?} is no namespace: use up to 48 of a-z, 0-9 and _; it begins with neither a digit nor `pg_`"
     )))
 }
 

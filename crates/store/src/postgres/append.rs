@@ -1,4 +1,4 @@
-//! Appending batches of many sessions in one call, and the keys that entries claim.
+//! Appending batches of many sessions in one call, and looking up claimed keys.
 
 mod columns;
 
@@ -24,7 +24,7 @@ pub(super) const APPEND: &str =
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
         $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
-/// How many parameters that takes.
+/// How many parameters [`APPEND`] has.
 const APPEND_PARAMS: usize = 36;
 
 /// Appends batches of which some rewrite entries or drop values.
@@ -33,27 +33,27 @@ const APPEND_AND_TAKE_AWAY: &str =
     FROM append_and_take_away($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
         $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41)";
 
-/// What became of a batch.
+/// The outcome of a batch.
 pub(super) enum Outcome {
-    /// It is appended, which was this change.
+    /// It is appended; this is the number of the change.
     Done(i64),
-    /// It cannot be.
+    /// It is refused.
     Refused(Error),
-    /// Somebody else is at its session.
+    /// Another server has locked its session, or is creating it.
     Locked,
 }
 
-/// What the server does where somebody else is at a session.
+/// What the server does if the row of a session is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockedRows {
     /// It waits.
     Wait,
-    /// It leaves the batch alone.
+    /// It leaves out the batch.
     Skip,
 }
 
-/// Appends `batches`, each whole or not at all, in one transaction. They are of one session each, in the order of the
-/// sessions' names. Where this fails, it is unknown whether they were appended.
+/// Appends `batches` in one transaction, each completely or not at all. Each is of another session, and they are in the
+/// order of the sessions' names. If this fails, it is unknown whether they were appended.
 pub(super) async fn append(
     database: &Database,
     test_time: Option<i64>,
@@ -120,7 +120,7 @@ fn of<'a, T>(batches: &[&'a Append], what: impl Fn(&'a Append) -> T) -> Vec<T> {
     batches.iter().map(|batch| what(batch)).collect()
 }
 
-/// Who has the lease from now on; nobody says that it stays.
+/// The new holder of the lease; `None` if the lease stays as it is.
 fn holder(work: &LeaseChange) -> Option<&str> {
     match work {
         LeaseChange::Keep => None,
@@ -136,7 +136,7 @@ fn lasts(work: &LeaseChange) -> Option<i64> {
     }
 }
 
-/// What the server says of one batch.
+/// The outcome of one batch, as the server reports it.
 fn outcome(
     row: &tokio_postgres::Row,
     columns: &Columns<'_>,
@@ -164,7 +164,7 @@ fn outcome(
 }
 
 fn unknown() -> PostgresError {
-    PostgresError::Damaged("the function `append` gives no answer that is known".to_owned())
+    PostgresError::Damaged("the function `append` gives an unknown answer".to_owned())
 }
 
 /// See [`Store::find_each`](crate::Store::find_each).

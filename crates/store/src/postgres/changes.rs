@@ -1,7 +1,8 @@
-//! Which sessions changed: what is announced here, and what is told to other nodes.
+//! Which sessions changed: announcing changes to watchers here, and telling other nodes.
 //!
-//! Every change has the number of its transaction. Transactions do not end in the order of their numbers, but the
-//! server knows the lowest number that has not ended: what is found at or behind it next time is all that is new.
+//! The number of a change is the number of its transaction. Transactions do not end in the order of their numbers, but
+//! the server knows the lowest number that has not ended. All later changes have this number or a higher one, so the next
+//! look starts there.
 
 use std::{
     collections::HashMap,
@@ -14,10 +15,10 @@ use tokio_postgres::{Client, Error as Sql};
 
 use crate::store::WATCH_CAPACITY;
 
-/// How long a notification may be: Postgres takes less than 8000 bytes.
+/// How many bytes a notification may have before another is begun. The limit of Postgres is 8000.
 const NOTIFICATION: usize = 7000;
 
-/// Finds what changed at or behind the transaction $1, and up to where all has ended.
+/// Finds the changes since the transaction $1, and the lowest transaction that has not ended.
 const BEHIND: &str = "WITH now AS MATERIALIZED (
         SELECT pg_snapshot_xmin(s.s)::text::bigint AS low, pg_snapshot_xmax(s.s)::text::bigint AS high
         FROM (SELECT pg_current_snapshot() AS s) s)
@@ -25,29 +26,29 @@ const BEHIND: &str = "WITH now AS MATERIALIZED (
     UNION ALL SELECT 0, name, change FROM session WHERE change >= $1 AND change < (SELECT high FROM now)
     UNION ALL SELECT 0, name, change FROM dead WHERE change >= $1 AND change < (SELECT high FROM now)";
 
-/// What a handle has announced, and what it has to tell others.
+/// The changes that a handle has announced, and those that it has to tell other nodes.
 #[derive(Debug)]
 pub(super) struct Changes {
     /// The number of this handle.
     node: i64,
     watchers: broadcast::Sender<SessionId>,
     known: Mutex<Known>,
-    /// Says that there is something to tell.
+    /// Notifies when there is something to send.
     pub(super) to_send: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The lowest transaction that had not ended when it was looked last.
+    /// The lowest transaction that had not ended at the last look.
     low: i64,
-    /// The sessions that were announced, with their change, as far as a look could find them again.
+    /// The announced sessions with their changes, as far as the next look may find them again.
     announced: HashMap<SessionId, i64>,
-    /// What other nodes were not told yet.
+    /// The changes that are not sent to other nodes yet.
     unsent: HashMap<SessionId, i64>,
 }
 
 impl Changes {
-    /// Nothing but what changes behind `low` will be announced.
+    /// Changes since the transaction `low` will be announced.
     pub(super) fn new(node: i64, low: i64) -> Self {
         let known = Known { low, ..Known::default() };
         let watchers = broadcast::Sender::new(WATCH_CAPACITY);
@@ -58,7 +59,7 @@ impl Changes {
         self.watchers.subscribe()
     }
 
-    /// Announces a change that was made here, and has others told.
+    /// Announces a change that was made here, and lets other nodes be told.
     pub(super) fn changed_here(&self, session: &SessionId, change: i64) {
         let mut known = self.known();
         known.announced.insert(session.clone(), change);
@@ -68,7 +69,7 @@ impl Changes {
         self.to_send.notify_one();
     }
 
-    /// Announces what another node says, unless that is known.
+    /// Announces the changes in another node's notification, except those that are known.
     pub(super) fn notified(&self, notification: &str) {
         let mut words = notification.split(' ');
         if words.next().and_then(|node| node.parse().ok()) == Some(self.node) {
@@ -91,11 +92,11 @@ impl Changes {
     }
 
     fn announce(&self, session: &SessionId) {
-        // Nobody watching is no error.
+        // Sending fails only if nobody watches.
         let _ = self.watchers.send(session.clone());
     }
 
-    /// Looks for what changed since the last look, by whomever.
+    /// Looks for all changes since the last look.
     pub(super) async fn look_for_changes(&self, client: &Client) -> Result<(), Sql> {
         let since = self.known().low;
         let rows = client.query(BEHIND, &[&since]).await?;
@@ -104,18 +105,18 @@ impl Changes {
             match (row.try_get::<_, Option<&str>>(1)?.map(str::parse), row.try_get::<_, Option<i64>>(2)?) {
                 (Some(Ok(session)), Some(change)) => self.found(&session, change),
                 (None, None) => low = row.try_get(0)?,
-                // Not ours: nobody can watch what has no name.
+                // The name is no id of a session, so it is not ours.
                 _ => {}
             }
         }
         let mut known = self.known();
-        // After a fail-over the count may have gone back: then all there is is found next time.
+        // After a fail-over the numbers may have gone back. Then the next look finds all sessions.
         known.low = if low < since { 0 } else { low };
         known.announced.retain(|_, change| *change >= low);
         Ok(())
     }
 
-    /// What other nodes are to be told, in pieces that fit.
+    /// Takes the changes that are to be sent to other nodes, as notifications that are short enough.
     pub(super) fn take_notifications(&self) -> Vec<String> {
         let unsent = std::mem::take(&mut self.known().unsent);
         let mut notifications = Vec::new();

@@ -1,4 +1,4 @@
-//! Columns of rows as the types that they were written from.
+//! Converting columns to the types of the program and back.
 
 use std::{fmt::Display, str::FromStr, sync::Arc};
 
@@ -13,12 +13,12 @@ use tokio_postgres::{Row as Columns, types::FromSql};
 use super::error::PostgresError;
 use crate::Row;
 
-/// The columns that [`entry`] reads, of the table `entry` as `e`.
+/// The columns that [`entry`] reads, where `e` is the table `entry`.
 pub(super) const ENTRY: &str = "e.seq, e.v, e.at, e.actor, (SELECT t.name FROM type t WHERE t.id = e.type), \
      (SELECT s.text FROM subject s WHERE s.session = e.session AND s.id = e.subject), \
      e.audience, e.time, e.keys, e.nonce, e.tag, e.data";
 
-/// A number as Postgres keeps it; one beyond its range is beyond every entry.
+/// An entry's number as Postgres stores it. A number beyond the range of Postgres becomes its greatest.
 pub(super) fn number(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
@@ -28,14 +28,14 @@ pub(super) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// What stands for a text that may be of any length: this is enough to tell them apart.
+/// The first half of a text's SHA-256, which is enough to tell texts apart.
 pub(super) fn short_hash(text: &str) -> [u8; 16] {
     let mut short = [0; 16];
     short.iter_mut().zip(Hash::of(text.as_bytes()).0).for_each(|(to, from)| *to = from);
     short
 }
 
-/// A column as Postgres has it.
+/// Reads a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Columns, at: usize) -> Result<T, PostgresError> {
     row.try_get(at).map_err(|error| unreadable(at, error))
 }
@@ -52,7 +52,7 @@ pub(super) fn optional_time(row: &Columns, at: usize) -> Result<Option<Timestamp
     get::<Option<i64>>(row, at)?.map(Timestamp::from_millis).transpose().map_err(|error| unreadable(at, error))
 }
 
-/// The head in the columns `at` and the one behind it.
+/// The head in the columns `at` and `at + 1`.
 pub(super) fn head(row: &Columns, at: usize) -> Result<Head, PostgresError> {
     Ok(Head { seq: seq(row, at)?, tag: tag(row, at + 1)? })
 }
@@ -61,17 +61,17 @@ fn tag(row: &Columns, at: usize) -> Result<Tag, PostgresError> {
     <[u8; 16]>::try_from(get::<&[u8]>(row, at)?).map(Tag).map_err(|error| unreadable(at, error))
 }
 
-/// What is known of a session, in four columns: number, tag, expiry, activity.
+/// The row of a session in four columns: number and tag of the head, expiry, last activity.
 pub(super) fn row(row: &Columns, at: usize) -> Result<Row, PostgresError> {
     Ok(Row { head: head(row, at)?, expires_at: optional_time(row, at + 2)?, last_activity: time(row, at + 3)? })
 }
 
-/// A checked name.
+/// Parses a name.
 pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Columns, at: usize) -> Result<T, PostgresError> {
     get::<&str>(row, at)?.parse().map_err(|error| unreadable(at, error))
 }
 
-/// A text that was kept as bytes.
+/// A text that is stored as bytes.
 pub(super) fn text(row: &Columns, at: usize) -> Result<Arc<str>, PostgresError> {
     std::str::from_utf8(get(row, at)?).map(Arc::from).map_err(|error| unreadable(at, error))
 }
@@ -93,9 +93,9 @@ pub(super) fn entry(row: &Columns) -> Result<Entry, PostgresError> {
     Ok(Entry { header, tag: tag(row, 10)?, data: text(row, 11)? })
 }
 
-/// Keys as a column keeps them: a JSON array, or nothing where there are none.
+/// Keys as a column stores them: a JSON array, or null for none.
 pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
-    // A list of texts always has a JSON form.
+    // Writing a list of texts as JSON cannot fail.
     if keys.is_empty() { None } else { serde_json::to_string(keys).ok() }
 }
 
@@ -103,7 +103,7 @@ fn keys(text: &str) -> Result<Vec<Arc<str>>, PostgresError> {
     serde_json::from_str(text).map_err(|error| unreadable(8, error))
 }
 
-/// An audience as a column keeps it; `all`, which is nearly always meant, takes no room.
+/// An audience as a column stores it; null for `all`, which is by far the most frequent.
 pub(super) fn audience_text(audience: &Audience) -> Option<String> {
     match audience {
         Audience::All => None,
@@ -111,7 +111,7 @@ pub(super) fn audience_text(audience: &Audience) -> Option<String> {
     }
 }
 
-/// Reads an audience as it is displayed. No agent's name has a comma in it or is `all` or `none`.
+/// Parses an audience as `Display` writes it. No agent's name contains a comma or is `all` or `none`.
 fn audience(text: &str) -> Result<Audience, PostgresError> {
     match text {
         "all" => Ok(Audience::All),
@@ -123,9 +123,9 @@ fn audience(text: &str) -> Result<Audience, PostgresError> {
     }
 }
 
-/// The error for a column that does not read as what was written.
+/// The error for a column that cannot be read back.
 fn unreadable(at: usize, error: impl Display) -> PostgresError {
-    PostgresError::Damaged(format!("column {at} of a row does not read: {error}"))
+    PostgresError::Damaged(format!("column {at} of a row cannot be read: {error}"))
 }
 
 #[cfg(test)]

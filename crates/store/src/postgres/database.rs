@@ -1,4 +1,4 @@
-//! The connections of a handle: a few, each used by one call at a time, with its statements prepared.
+//! The connections of a handle. Each is used by one call at a time, and keeps prepared statements.
 
 use std::{future::Future, time::Duration};
 
@@ -9,17 +9,17 @@ use tokio_postgres::{Config, Row, types::ToSql};
 use super::{address::Address, error::PostgresError};
 use crate::Error;
 
-/// How long a call waits for a connection that others use.
+/// How long a call waits for a free connection.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// How long a call waits for its answer: more than the server takes before it gives up by itself.
+/// The timeout of a statement: longer than the timeout that the server itself applies.
 const ANSWER: Duration = Duration::from_secs(75);
 
-/// How long a server may take to come up again while calls wait for it, and how often they look.
+/// How long calls wait for a server that is starting, and how often they try.
 const STARTING: Duration = Duration::from_secs(20);
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const RETRY: Duration = Duration::from_millis(100);
 
-/// What a statement is given.
+/// The parameters of a statement.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A namespace and the connections to it.
@@ -30,7 +30,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Connects when it is first asked something.
+    /// Creates the pool. The first statement connects.
     pub(super) fn new(address: Address) -> Result<Self, Error> {
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (config, tls) = (address.config.clone(), address.tls.clone());
@@ -45,23 +45,22 @@ impl Database {
         Ok(Self { pool, address })
     }
 
-    /// Where it is.
     pub(super) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// A connection. One that is lost is replaced, and a server that is coming up again is waited for.
+    /// A connection. It replaces a lost one, and waits for a server that is starting.
     pub(super) async fn connection(&self) -> Result<Object, PostgresError> {
         let began = Instant::now();
         loop {
             match self.pool.get().await.map_err(PostgresError::from) {
-                Err(fault) if fault.is_starting() && began.elapsed() < STARTING => sleep(LOOK_AGAIN).await,
+                Err(fault) if fault.is_starting() && began.elapsed() < STARTING => sleep(RETRY).await,
                 found => return found,
             }
         }
     }
 
-    /// What a statement finds that must not be done twice. Where it fails, it is unknown whether it was done.
+    /// Runs a statement that must not be repeated. If it fails, it is unknown whether it was done.
     pub(super) async fn execute_once(
         &self,
         doing: &'static str,
@@ -71,7 +70,7 @@ impl Database {
         self.try_query(sql, params).await.map_err(|fault| fault.during(doing, &self.address))
     }
 
-    /// What a statement finds that may be done twice: it is tried again where the connection was lost.
+    /// Runs a statement that may be repeated: it is tried again if the connection was lost.
     pub(super) async fn query(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         let answer = match self.try_query(sql, params).await {
             Err(fault) if fault.is_lost() => self.try_query(sql, params).await,
@@ -80,19 +79,19 @@ impl Database {
         answer.map_err(|fault| fault.during(doing, &self.address))
     }
 
-    /// What a statement finds, tried once. Where the connection is lost, it is unknown whether it was done.
+    /// Runs a statement once. If the connection is lost, it is unknown whether it was done.
     pub(super) async fn try_query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
         let connection = self.connection().await?;
         let answer =
             with_timeout(async { connection.query(&connection.prepare_cached(sql).await?, params).await }).await;
         if let Err(PostgresError::Timeout) = answer {
-            // Whoever used it next would wait as well.
+            // The next call on this connection would wait as well.
             drop(Object::take(connection));
         }
         answer
     }
 
-    /// Closes the connections that nobody uses, and the others when they are given back.
+    /// Closes the idle connections, and the others when they become idle.
     pub(super) fn close(&self) {
         self.pool.close();
     }
@@ -104,13 +103,13 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// How long a connection may take to make: each host may be silent before it is connected, and after.
+/// The timeout for a connection: each host may take the time twice, before and after it accepts.
 fn connect_timeout(config: &Config) -> Duration {
     let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX);
     config.get_connect_timeout().copied().unwrap_or(WAIT).saturating_mul(2).saturating_mul(hosts)
 }
 
-/// What Postgres answers, unless it does not.
+/// Waits for an answer of Postgres with a timeout.
 pub(super) async fn with_timeout<T>(
     answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, PostgresError> {

@@ -1,4 +1,4 @@
-//! Deleting sessions: out of reach at once, removed in slices.
+//! Deleting sessions: they are marked as deleted at once, and their rows are removed in slices.
 
 use callboard_core::id::SessionId;
 
@@ -12,10 +12,10 @@ use crate::Error;
 /// How many sessions are swept in one transaction.
 const SWEEP: usize = 1000;
 
-/// How many rows are removed in one transaction: few, for others wait for the log that these fill.
+/// How many rows are removed in one transaction: few, since other transactions wait while these fill the log.
 const RECLAIM: i32 = 500;
 
-/// See [`Store::delete`](crate::Store::delete). Answers with the change that it was, where there was a session.
+/// See [`Store::delete`](crate::Store::delete). Returns the number of the change if there was a session.
 pub(super) async fn delete(
     database: &Database,
     test_time: Option<i64>,
@@ -32,7 +32,7 @@ pub(super) async fn delete(
     answer().map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }
 
-/// See [`Store::sweep`](crate::Store::sweep). Answers with the change that each was as well.
+/// See [`Store::sweep`](crate::Store::sweep). Also returns the numbers of the changes.
 pub(super) async fn sweep(
     database: &Database,
     test_time: Option<i64>,
@@ -49,7 +49,7 @@ pub(super) async fn sweep(
                     break;
                 }
             }
-            // What was swept is named; who sweeps on meets the error.
+            // The swept sessions are returned. The next sweep meets the error again.
             Err(_) if !swept.is_empty() => break,
             Err(error) => return Err(error),
         }
@@ -65,10 +65,10 @@ async fn sweep_some(database: &Database, test_time: Option<i64>, most: usize) ->
     some.map_err(|fault| fault.during(doing, database.address()))
 }
 
-/// Removes some rows of deleted sessions and says whether there may be more.
+/// Removes some rows of deleted sessions. Returns whether there may be more.
 pub(super) async fn reclaim(database: &Database) -> Result<bool, Error> {
     let doing = "removing rows of deleted sessions";
-    // What is removed by a transaction that a crash takes back is removed again, so nobody waits for the disk.
+    // If a crash undoes the removal, it is done again. So it need not wait for the disk.
     let sql = "SELECT set_config('synchronous_commit', 'off', true), reclaim($1)";
     let rows = database.query(doing, sql, &[&RECLAIM]).await?;
     let more = rows.first().map_or(Ok(false), |row| get(row, 1));

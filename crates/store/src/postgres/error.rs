@@ -1,4 +1,4 @@
-//! What Postgres says, in the words of stores.
+//! Turning errors of Postgres into errors of the store.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use tokio_postgres::{Error as Sql, error::SqlState};
 use super::address::Address;
 use crate::Error;
 
-/// Why a statement has no answer.
+/// Why a statement failed.
 #[derive(Debug)]
 pub(super) enum PostgresError {
-    /// The server, or the way to it.
+    /// An error of the server or of the connection.
     Sql(Arc<Sql>),
-    /// No connection could be had.
+    /// The pool has no connection.
     NoConnection(PoolError),
     /// There was no answer in time.
     Timeout,
-    /// A row does not read as what was written.
+    /// A row cannot be read back.
     Damaged(String),
 }
 
-/// What was said, and what to do about it.
+/// An error with advice.
 #[derive(Debug, thiserror::Error)]
 #[error("{advice}")]
 struct Advised {
@@ -45,13 +45,13 @@ impl From<PoolError> for PostgresError {
 }
 
 impl PostgresError {
-    /// The error that a caller gets, who wanted what `doing` says of `address`.
+    /// The error for the caller of the operation `doing`.
     pub(super) fn during(&self, doing: &'static str, address: &Address) -> Error {
         let error = match self {
             Self::Sql(error) => error,
             Self::NoConnection(error) => return Error::failed(doing, no_connection(error, address)),
             Self::Timeout => {
-                let advice = format!("the server at {} did not answer in time: look at its load", address.host());
+                let advice = format!("the server at {} did not answer in time: check its load", address.host());
                 return Error::failed(doing, Advised { advice, source: None });
             }
             Self::Damaged(detail) => return Error::damaged(address.to_string(), detail.clone()),
@@ -65,7 +65,7 @@ impl PostgresError {
         }
     }
 
-    /// The error of opening `address`.
+    /// The error for opening the store.
     pub(super) fn opening(self, address: &Address) -> Error {
         let (why, source) = match self {
             Self::Sql(error) => (advice(&error, address), Some(error.into())),
@@ -76,17 +76,17 @@ impl PostgresError {
         Error::CannotOpen { what: address.to_string(), why, source }
     }
 
-    /// Whether the server refused what it was told: it has done nothing of it.
+    /// Whether the server refused the statement, and did nothing.
     pub(super) fn is_refusal(&self) -> bool {
         matches!(self, Self::Sql(error) if error.code().is_some() && !is_lost(error))
     }
 
-    /// Whether the connection was lost, maybe in the middle.
+    /// Whether the connection was lost. The statement may have been done.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self, Self::Sql(error) if is_lost(error))
     }
 
-    /// Whether the server is on its way up, and nothing was done.
+    /// Whether the server is still starting. Nothing was done.
     pub(super) fn is_starting(&self) -> bool {
         matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::CANNOT_CONNECT_NOW))
     }
@@ -101,7 +101,7 @@ fn is_lost(error: &Sql) -> bool {
     }
 }
 
-/// Whether the network, or the end of it, is the reason.
+/// Whether the network is the reason.
 fn is_io(error: &Sql) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
 }
@@ -109,8 +109,8 @@ fn is_io(error: &Sql) -> bool {
 fn no_connection(error: &PoolError, address: &Address) -> String {
     match error {
         PoolError::Timeout(TimeoutType::Wait) => format!(
-            "all {} connections were busy for too long: let the URL say more with `connections=`, or look at the \
-             server's load",
+            "all {} connections were busy for too long: allow more with `connections=` in the URL, or check the load \
+             of the server",
             address.connections
         ),
         PoolError::Timeout(_) => format!("the server at {} did not answer in time: is it reachable?", address.host()),
@@ -118,48 +118,50 @@ fn no_connection(error: &PoolError, address: &Address) -> String {
     }
 }
 
-/// What Postgres said, without statements and parameters.
+/// The message of Postgres, without statements and parameters.
 fn words(error: &Sql) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
 }
 
-/// What went wrong, and what to do.
+/// The message of an error: what went wrong, and what to do.
 fn advice(error: &Sql, address: &Address) -> String {
     let (host, said) = (address.host(), words(error));
     let Some(code) = error.code() else { return advice_of_network(error, &host) };
     match *code {
         SqlState::INVALID_AUTHORIZATION_SPECIFICATION if said.contains("no encryption") => format!(
-            "the server at {host} wants encrypted connections ({said}): add `sslmode=verify-full` to the URL, or \
-             `sslmode=require` where nobody vouches for it"
+            "the server at {host} requires encryption ({said}): add `sslmode=verify-full` to the URL, or \
+             `sslmode=require` if its certificate cannot be verified"
         ),
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => format!(
-            "the server at {host} does not let {} in ({said}): check user and password in the URL, and pg_hba.conf",
+            "the server at {host} refuses the login of {} ({said}): check user and password in the URL, and \
+             pg_hba.conf",
             address.user()
         ),
         SqlState::INVALID_CATALOG_NAME => {
-            format!("there is no such database ({said}): make it with `createdb {}`", address.database())
+            format!("there is no such database ({said}): create it with `createdb {}`", address.database())
         }
         SqlState::TOO_MANY_CONNECTIONS => format!(
-            "the server at {host} has no connection left ({said}): raise its max_connections, or let the URL say fewer \
-             with `connections=`"
+            "the server at {host} has no connection left ({said}): raise its max_connections, or use fewer with \
+             `connections=` in the URL"
         ),
         SqlState::CANNOT_CONNECT_NOW => format!("the server at {host} is starting or stopping ({said}): try again"),
         SqlState::READ_ONLY_SQL_TRANSACTION => {
-            format!("the server at {host} only reads ({said}): name the primary in the URL")
+            format!("the server at {host} is read-only ({said}): name the primary in the URL")
         }
         SqlState::INSUFFICIENT_PRIVILEGE => format!(
-            "{} may not do that ({said}): GRANT CREATE ON DATABASE {} TO the user, or name its owner in the URL",
+            "the user {} lacks a permission ({said}): GRANT CREATE ON DATABASE {} TO the user, or name the owner in the \
+             URL",
             address.user(),
             address.database()
         ),
         SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => {
-            format!("it took too long and was given up ({said}): look at the server's load and locks")
+            format!("it took too long and was cancelled ({said}): check the load and the locks of the server")
         }
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN => {
             format!("the server at {host} ended the connection ({said}); whether it was done is unknown")
         }
         SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_FUNCTION | SqlState::INVALID_SCHEMA_NAME => {
-            format!("the namespace {} is not what it was when it was opened ({said}): open it again", address.namespace)
+            format!("the namespace {} has changed since it was opened ({said}): open it again", address.namespace)
         }
         _ => format!("the server at {host} says: {said} ({})", code.code()),
     }
@@ -185,8 +187,8 @@ fn advice_of_network(error: &Sql, host: &str) -> String {
     }
     if why.contains("certificate") {
         return format!(
-            "the certificate of the server at {host} is not trusted ({why}): name the file of who vouches for it with \
-             `sslrootcert=`, and the host as the certificate does"
+            "the certificate of the server at {host} is not trusted ({why}): name the file with its root certificate \
+             with `sslrootcert=`, and use the host name of the certificate"
         );
     }
     format!("no connection with the server at {host} ({why}): is it running, and is the address right?")

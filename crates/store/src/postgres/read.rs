@@ -60,7 +60,7 @@ pub(super) async fn entries(
     entries.map_err(|fault| fault.during(doing, database.address()))
 }
 
-/// What a query narrows.
+/// What a query filters by.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Filter {
     Nothing,
@@ -80,10 +80,10 @@ impl Filter {
     }
 }
 
-/// The statement for a query: of the session $1 that lives at $2, from $3 to before $4, at most $5.
+/// The statement for a query: entries of the session named $1 as of the time $2, from number $3 to before $4, at most $5.
 ///
-/// Several types or subjects are one ordered read of an index each, of which the first $5 are merged, so that the
-/// journal is not searched. What has a limit stays as it is written: a join could be turned round.
+/// Each type and subject is one ordered read of an index, and the first $5 of each are merged. So the journal is not
+/// scanned. The parts are subqueries with a limit, since the planner could reverse a join.
 pub(super) fn sql(filter: Filter, order: Order) -> String {
     let order = direction(order);
     let (wanted, about) = match filter {
@@ -117,7 +117,7 @@ pub(super) fn sql(filter: Filter, order: Order) -> String {
     )
 }
 
-/// The types of the entries about each subject. They are few: one look into the index finds each.
+/// The types of the entries about each subject. They are few: one lookup in the index finds each.
 const TYPES_ABOUT: &str = "SELECT s.id AS subject, (
          SELECT p.type FROM entry p WHERE p.session = here.id AND p.subject = s.id ORDER BY p.type LIMIT 1) AS type
      FROM here, subject s WHERE s.session = here.id AND s.hash = ANY ($6)
@@ -127,7 +127,7 @@ const TYPES_ABOUT: &str = "SELECT s.id AS subject, (
          ORDER BY p.type LIMIT 1) AS type
      FROM here, wanted w WHERE w.type IS NOT NULL";
 
-/// The word for an order in SQL.
+/// An order in SQL.
 pub(super) fn direction(order: Order) -> &'static str {
     match order {
         Order::Forward => "ASC",

@@ -1,4 +1,4 @@
-//! Bringing a namespace to the format of this version.
+//! Migrating a namespace to the format of this version.
 
 use tokio_postgres::{Client, GenericClient, error::SqlState};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Error;
 
-/// What leads from each format to the next. The last is the one that this version reads and writes.
+/// The migration to each format from the one before. The last is the one that this version reads and writes.
 const MIGRATIONS: [&str; 3] =
     [include_str!("migrations/1.sql"), include_str!("migrations/2.sql"), include_str!("migrations/3.sql")];
 
@@ -21,13 +21,13 @@ pub(super) const FORMAT: i32 = 3;
 enum SchemaState {
     /// No table.
     Nothing,
-    /// Our tables in this format.
+    /// Our tables, in this format.
     Format(i32),
-    /// Tables of somebody else.
+    /// Tables of another program.
     Foreign,
 }
 
-/// Makes the tables, or brings them up to date. Where several do so at once, one does it and the others wait.
+/// Creates or migrates the tables. If several servers do so at once, one does it and the others wait.
 pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
     let address = database.address();
     let mut connection = database.connection().await.map_err(|fault| fault.opening(address))?;
@@ -39,7 +39,7 @@ pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
     check(done, address).map(drop)
 }
 
-/// The format that was found, unless there is something that must be left alone. 0 is nothing at all.
+/// The format that was found; 0 for an empty schema. An error if the schema must not be touched.
 fn check(found: SchemaState, address: &Address) -> Result<i32, Error> {
     match found {
         SchemaState::Nothing => Ok(0),
@@ -54,13 +54,13 @@ fn check(found: SchemaState, address: &Address) -> Result<i32, Error> {
     }
 }
 
-/// Refuses tables and functions of the same format that are not those of this version.
+/// Refuses functions that have the same format but are not those of this version.
 async fn probe(client: &Client, address: &Address) -> Result<(), Error> {
     match client.prepare(APPEND).await {
         Ok(_) => Ok(()),
         Err(error) if matches!(error.code(), Some(&(SqlState::UNDEFINED_FUNCTION | SqlState::UNDEFINED_COLUMN))) => {
-            let why = "it was made by a version whose functions are others than those of this one: `callboard export` \
-                       its sessions with that version and import them into another namespace";
+            let why = "another version made it, with other functions than this one: `callboard export` its sessions \
+                       with that version and import them into another namespace";
             Err(Error::cannot_open(address.to_string(), why))
         }
         Err(error) => Err(PostgresError::from(error).opening(address)),
@@ -85,10 +85,10 @@ async fn find(client: &impl GenericClient, address: &Address) -> Result<SchemaSt
     })
 }
 
-/// Does what is missing, in one transaction, and says what was found before.
+/// Runs the missing migrations in one transaction. Returns what was found before.
 async fn bring_up(client: &mut Client, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
-    // One number for all namespaces: it is held for a moment, and rarely.
+    // One lock for all namespaces: it is held rarely, and for a moment.
     transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('callboard migrates', 0))", &[]).await?;
     let found = find(&transaction, address).await?;
     let format = match found {

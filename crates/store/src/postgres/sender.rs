@@ -1,4 +1,4 @@
-//! Commits batches of appends in one call each; an append whose session is locked by others is tried alone.
+//! Commits groups of appends, each group in one call. An append whose session is locked is tried alone.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
     append_batcher::{DOING, QueuedAppend, SendBatch},
 };
 
-/// Commits batches of appends.
+/// Commits groups of appends.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) database: Database,
@@ -35,7 +35,7 @@ impl SendBatch for Sender {
 }
 
 impl Sender {
-    /// Sends a group and answers everybody in it. Who cannot be answered yet is tried alone, and holds up nobody.
+    /// Sends a group and answers its appends. Those whose session is locked are tried alone, and delay no other.
     async fn send_group(&self, group: Vec<QueuedAppend>) {
         match self.append(LockedRows::Skip, &group).await {
             Ok(outcomes) => {
@@ -51,16 +51,16 @@ impl Sender {
         }
     }
 
-    /// Sends one that waits for whoever is at its session.
+    /// Sends an append that waits until its session is free.
     fn try_alone(&self, append: QueuedAppend) {
         let sender = self.clone();
         tokio::spawn(async move {
-            let mut held = Some(append);
-            // Where somebody else has just made the session, there is something to wait for the next time.
-            while let Some(append) = held.take() {
+            let mut locked = Some(append);
+            // If another server has just created the session, the next attempt finds its row and waits for it.
+            while let Some(append) = locked.take() {
                 match sender.append(LockedRows::Wait, std::slice::from_ref(&append)).await {
                     Ok(outcomes) => {
-                        held = outcomes.into_iter().next().and_then(|outcome| sender.answer(append, outcome));
+                        locked = outcomes.into_iter().next().and_then(|outcome| sender.answer(append, outcome));
                     }
                     Err(fault) => sender.fail(append, &fault),
                 }
@@ -73,7 +73,7 @@ impl Sender {
         append::append(&self.database, test_time(&*self.clock), locked_rows, &batches).await
     }
 
-    /// Answers who waits; those who watch hear of it first. Gives the append back where somebody else is at its session.
+    /// Announces the change and answers the caller. Returns the append if its session is locked.
     fn answer(&self, append: QueuedAppend, outcome: Outcome) -> Option<QueuedAppend> {
         let answer = match outcome {
             Outcome::Done(change) => {

@@ -1,16 +1,16 @@
-//! What the server is, and what its settings promise.
+//! Checking the server: its version, and the durability that its settings give.
 
 use super::{address::Address, column::get, database::Database, error::PostgresError};
 use crate::{Durability, Error};
 
-/// The oldest version that has all we ask.
+/// The oldest supported version.
 const OLDEST: i32 = 130_000;
 
 const ASK: &str = "SELECT current_setting('server_version_num')::integer, current_setting('transaction_read_only'),
     current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
     current_setting('server_encoding')";
 
-/// Settings that decide what is promised.
+/// The settings of the server that matter.
 struct Settings {
     version: i32,
     read_only: bool,
@@ -20,33 +20,33 @@ struct Settings {
     encoding: String,
 }
 
-/// Looks at the server and says what it promises, which must be at least `asked`.
+/// Checks the server. Returns its durability, which must be at least `asked`, and warnings.
 pub(super) async fn check(database: &Database, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
     let address = database.address();
     let settings = ask(database).await.map_err(|fault| fault.opening(address))?;
     judge(&settings, address, asked)
 }
 
-/// What a server with these settings promises, where it can be used and promises what was asked.
+/// The durability and the warnings of a server with these settings; an error if it cannot be used.
 fn judge(settings: &Settings, address: &Address, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Err(Error::cannot_open(address.to_string(), why));
     if settings.version < OLDEST {
-        return refuse(format!("the server at {} is older than Postgres 13: bring it up to date", address.host()));
+        return refuse(format!("the server at {} is older than Postgres 13: update it", address.host()));
     }
     if settings.read_only {
-        return refuse(format!("the server at {} only reads: name the primary in the URL", address.host()));
+        return refuse(format!("the server at {} is read-only: name the primary in the URL", address.host()));
     }
     if settings.encoding != "UTF8" {
         let (database, encoding) = (address.database(), &settings.encoding);
         return refuse(format!(
-            "the database {database} has the encoding {encoding}: make one with `createdb -E UTF8 -T template0`"
+            "the database {database} has the encoding {encoding}: create one with `createdb -E UTF8 -T template0`"
         ));
     }
     let given = settings.durability();
     if strength(given) < strength(asked) {
         return refuse(format!(
-            "the server at {} promises less than `{}` with its settings ({}): switch them on in postgresql.conf and \
-             reload it, or ask for less",
+            "the settings of the server at {} give less durability than `{}` ({}): switch them on in postgresql.conf \
+             and reload it, or ask for less",
             address.host(),
             name(asked),
             settings.weak().join(", ")
@@ -79,7 +79,7 @@ impl Settings {
         }
     }
 
-    /// What is to be said of a server that promises less than it could.
+    /// The warning about settings that give less durability than possible.
     fn warning(&self, address: &Address) -> Option<String> {
         let weak = self.weak().join(", ");
         let lost = if self.fsync && self.full_page_writes { "the last moments are" } else { "everything may be" };
@@ -92,7 +92,7 @@ impl Settings {
         })
     }
 
-    /// The settings that keep it from promising more.
+    /// The settings that reduce the durability.
     fn weak(&self) -> Vec<&'static str> {
         let settings = [
             (self.fsync, "fsync=off"),
@@ -140,6 +140,6 @@ mod tests {
         };
         assert_eq!(judged(&settings(130_000)), Ok((Durability::Full, vec![])));
         let why = judged(&settings(120_022)).unwrap_err();
-        assert!(why.contains("the server at db.example:5432 is older than Postgres 13: bring it up to date"), "{why}");
+        assert!(why.contains("the server at db.example:5432 is older than Postgres 13: update it"), "{why}");
     }
 }

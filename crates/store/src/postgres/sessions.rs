@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Error, Lease, Row};
 
-/// The number of the session $1 that lives at $2.
+/// The id of the session named $1, if it has not expired at $2.
 pub(super) const LIVE_SESSION_ID: &str =
     "(SELECT n.id FROM session n WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)))";
 
@@ -24,7 +24,7 @@ pub(super) async fn row(database: &Database, test_time: Option<i64>, name: &Sess
     found.map_err(|fault| fault.during(doing, database.address()))
 }
 
-/// See [`Store::touch`](crate::Store::touch). Answers with the change that it was as well.
+/// See [`Store::touch`](crate::Store::touch). Also returns the number of the change.
 pub(super) async fn touch(
     database: &Database,
     test_time: Option<i64>,
@@ -32,7 +32,7 @@ pub(super) async fn touch(
     expires_at: Option<Timestamp>,
 ) -> Result<Option<(Row, i64)>, Error> {
     let doing = "touching a session";
-    // The row is looked at again under its lock where somebody else has changed it since the statement began.
+    // If somebody else has changed the row since the statement began, Postgres checks the condition again under the lock.
     let sql = "UPDATE session SET expires_at = $3, last_activity = moment($2), change = this_change()
         WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))
         RETURNING seq, tag, expires_at, last_activity, change";
@@ -41,7 +41,7 @@ pub(super) async fn touch(
     touched.map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }
 
-/// A page of journals by id: the statement says of which.
+/// A page of journals in the order of their ids. The statement selects them.
 pub(super) async fn list(
     database: &Database,
     sql: &str,
@@ -80,7 +80,7 @@ async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<
     page.map_err(|fault| fault.during(doing, database.address()))
 }
 
-/// The newest last activity of all there is.
+/// The newest last activity of all journals.
 pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestamp>, Error> {
     let doing = "looking for the last activity";
     let sql = "SELECT greatest((SELECT max(last_activity) FROM session WHERE NOT is_request),
@@ -111,6 +111,6 @@ pub(super) async fn now(database: &Database) -> Result<Timestamp, Error> {
     let rows = database.query(doing, "SELECT moment(NULL)", &[]).await?;
     let now = rows
         .first()
-        .map_or_else(|| Err(PostgresError::Damaged("it has no time".to_owned())), |row| column::time(row, 0));
+        .map_or_else(|| Err(PostgresError::Damaged("it returns no time".to_owned())), |row| column::time(row, 0));
     now.map_err(|fault| fault.during(doing, database.address()))
 }

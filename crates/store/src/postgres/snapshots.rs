@@ -1,4 +1,4 @@
-//! Snapshots of what journals fold to.
+//! Snapshots.
 
 use callboard_core::{
     entry::Head,
@@ -22,8 +22,8 @@ pub(super) async fn put(
     state: &[u8],
 ) -> Result<(), Error> {
     let doing = "keeping a snapshot";
-    // Whoever deletes the session or rewrites entries waits for the lock, or has been first: then there is no row to write
-    // under.
+    // A deletion or a rewrite of entries waits for this lock. If it came first, there is no such row, and nothing is
+    // written.
     let sql = "WITH here AS MATERIALIZED (
             SELECT n.id FROM session n
             WHERE n.name = $1 AND (n.expires_at IS NULL OR n.expires_at > moment($2)) AND n.rewritten <= $3

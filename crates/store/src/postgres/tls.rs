@@ -1,4 +1,4 @@
-//! Encrypted connections: what a URL asks for, in the words of libpq.
+//! Encrypted connections, with the options of libpq.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -14,11 +14,11 @@ use rustls::{
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What a URL asks for.
+/// The options of a URL about encryption.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tls {
     mode: Mode,
-    /// The file with the certificates of those who vouch for the server; those that the system trusts, without one.
+    /// The file with root certificates; `None` for those of the system.
     root: Option<PathBuf>,
 }
 
@@ -32,7 +32,7 @@ enum Mode {
 }
 
 impl Tls {
-    /// Takes an option of a URL, where it is about this.
+    /// Takes an option of a URL if it is about encryption.
     pub(super) fn take(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
         match name {
             "sslmode" => {
@@ -57,7 +57,7 @@ impl Tls {
         if self.mode == Mode::Disable { SslMode::Disable } else { SslMode::Require }
     }
 
-    /// What makes connections, or why there is nothing that can.
+    /// The connector, or why there can be none.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
@@ -66,11 +66,11 @@ impl Tls {
         Ok(MakeRustlsConnect::new(config.with_custom_certificate_verifier(verifier).with_no_client_auth()))
     }
 
-    /// What looks whether somebody vouches for the server, where that is asked for.
+    /// The verifier of the server's certificate chain, if the mode asks for one.
     fn chain(&self, provider: &Arc<CryptoProvider>) -> Result<Option<Arc<WebPkiServerVerifier>>, String> {
         let is_asked_for = match self.mode {
             Mode::Disable => false,
-            // As with libpq, whoever names a certificate wants it to count.
+            // As in libpq, a named root certificate is used.
             Mode::Require => self.root.is_some(),
             Mode::VerifyCa | Mode::VerifyFull => true,
         };
@@ -87,7 +87,7 @@ impl Tls {
         let Some(path) = &self.root else {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             if roots.is_empty() {
-                return Err("this system trusts nobody: name a file of certificates with `sslrootcert=`".to_owned());
+                return Err("this system has no root certificates: name a file with `sslrootcert=`".to_owned());
             }
             return Ok(roots);
         };
@@ -97,11 +97,11 @@ impl Tls {
             let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
             roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
         }
-        if roots.is_empty() { Err(wrong("there is none in it".to_owned())) } else { Ok(roots) }
+        if roots.is_empty() { Err(wrong("the file has none".to_owned())) } else { Ok(roots) }
     }
 }
 
-/// Looks at the certificate of a server as far as the mode says.
+/// Verifies the certificate of a server as far as the mode requires.
 struct Verifier {
     mode: Mode,
     chain: Option<Arc<WebPkiServerVerifier>>,

@@ -1,4 +1,4 @@
-//! The tasks behind a handle: one listens, one tells, one removes the rows of sessions that were deleted.
+//! The tasks of a handle: one listens for changes, one sends notifications, one removes the rows of deleted sessions.
 
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
@@ -14,30 +14,30 @@ use tracing::{debug, warn};
 
 use super::{address::Address, changes::Changes, database::Database, delete};
 
-/// How often it is looked for changes that no notification told of: their node may have died.
+/// How often to look for changes without a notification: the node that made them may have died.
 const POLL: Duration = Duration::from_secs(1);
 
-/// How long a look may take before the connection is taken for lost.
+/// How long a look may take before the connection counts as lost.
 const POLL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long to wait before connecting again; each time twice as long.
+/// The shortest and the longest pause before connecting again. It doubles each time.
 const RECONNECT: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
-/// How long changes gather before others are told of them together.
+/// How long changes gather before they are sent together.
 const GATHER: Duration = Duration::from_millis(5);
 
-/// How often rows of sessions that others deleted are looked for.
+/// How often to look for rows of sessions that other servers deleted.
 const RECLAIM: Duration = Duration::from_secs(60);
 
 /// A stream that can be encrypted.
 type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
-/// The tasks of one handle, which end with it.
+/// The tasks of one handle. They end with it.
 #[derive(Debug)]
 pub(super) struct Tasks(pub(super) JoinSet<()>);
 
 impl Tasks {
-    /// Starts them. `dead` says that sessions were deleted here.
+    /// Starts them. `dead` notifies when sessions are deleted here.
     pub(super) fn start(
         supervisor: &Supervisor,
         database: &Database,
@@ -55,7 +55,7 @@ impl Tasks {
     }
 }
 
-/// Hears what other nodes say, and looks for what they did not. A connection that is lost is made again.
+/// Receives notifications of other nodes, and looks for changes without one. A lost connection is replaced.
 async fn listen(address: Address, changes: Arc<Changes>) {
     let [first, longest] = RECONNECT;
     let mut pause = first;
@@ -67,7 +67,7 @@ async fn listen(address: Address, changes: Arc<Changes>) {
                     why = receive_notifications(connection, &changes) => why,
                     why = poll_for_changes(&client, &address, &changes) => why,
                 };
-                warn!(%address, why, "the connection that listens for changes was lost; it is made again");
+                warn!(%address, why, "the connection that listens for changes was lost; connecting again");
             }
             Err(error) => debug!(%address, %error, "cannot listen for changes yet"),
         }
@@ -76,7 +76,7 @@ async fn listen(address: Address, changes: Arc<Changes>) {
     }
 }
 
-/// Announces what is heard until the connection ends.
+/// Announces the changes in notifications until the connection ends.
 async fn receive_notifications(mut connection: Connection<Socket, Encrypted>, changes: &Changes) -> String {
     loop {
         match poll_fn(|context| connection.poll_message(context)).await {
@@ -88,7 +88,7 @@ async fn receive_notifications(mut connection: Connection<Socket, Encrypted>, ch
     }
 }
 
-/// Looks for changes until that fails. It begins to listen before it looks, so nothing falls between.
+/// Looks for changes until that fails. It starts to listen before it looks, so that it misses nothing in between.
 async fn poll_for_changes(client: &Client, address: &Address, changes: &Changes) -> String {
     if let Err(error) = client.batch_execute(&format!("LISTEN \"{}\"", address.channel())).await {
         return error.to_string();
@@ -102,7 +102,7 @@ async fn poll_for_changes(client: &Client, address: &Address, changes: &Changes)
     }
 }
 
-/// Tells other nodes what changed here, in one go what gathers within a few milliseconds.
+/// Tells other nodes what changed here. Changes within a few milliseconds are sent together.
 async fn send_notifications(database: Database, changes: Arc<Changes>) {
     let channel = database.address().channel();
     loop {
@@ -111,8 +111,8 @@ async fn send_notifications(database: Database, changes: Arc<Changes>) {
         let notifications = changes.take_notifications();
         let sql = "SELECT pg_notify($1, n) FROM unnest($2::text[]) AS n";
         if let Err(error) = database.query("telling others", sql, &[&channel, &notifications]).await {
-            // They find it when they look.
-            debug!(%error, "other nodes were not told of changes");
+            // They find the changes when they look.
+            debug!(%error, "other nodes were not notified of changes");
         }
     }
 }
@@ -123,14 +123,14 @@ async fn reclaim(database: Database, dead: Arc<Notify>) {
         let began = Instant::now();
         match delete::reclaim(&database).await {
             Ok(true) => {
-                // Half of the time is for others.
+                // Leaves half of the time to other work.
                 sleep(began.elapsed()).await;
                 continue;
             }
             Ok(false) => {}
-            Err(error) => debug!(%error, "rows of deleted sessions were not removed; it is tried again"),
+            Err(error) => debug!(%error, "rows of deleted sessions were not removed; this is tried again"),
         }
-        // Nobody has to be told that there are more: they stay dead.
+        // The timeout finds rows of sessions that other servers deleted.
         let _ = timeout(RECLAIM, dead.notified()).await;
     }
 }

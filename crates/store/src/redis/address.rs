@@ -1,4 +1,4 @@
-//! Where a server is and what it is to be used for, as a URL says it.
+//! The address of a server, and the options in its URL.
 
 use std::{fmt, time::Duration};
 
@@ -6,24 +6,23 @@ use reqwest::Url;
 
 use crate::{Durability, Error};
 
-/// What can be written, for those who wrote something else.
+/// The forms of URLs, for error messages.
 pub(crate) const FORMS: &str = "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
 
-/// A URL, taken apart.
+/// A parsed URL.
 pub(super) struct Address {
-    /// Which way commands travel.
     pub(super) protocol: Protocol,
-    /// What all keys begin with.
+    /// The prefix of all keys.
     pub(super) namespace: String,
-    /// What was said of durability: what is asked for, or for REST what the provider promises.
+    /// The required durability, or for REST the one that the provider promises.
     pub(super) durability: Option<Durability>,
-    /// Whether it may be a server that drops data when its memory is full.
+    /// Whether to accept a server that drops data when its memory is full.
     pub(super) allow_eviction: bool,
-    /// How often to ask what others changed, where the server cannot be waited on.
+    /// How often to look for changes by others over REST, where the server cannot be waited for.
     pub(super) poll: Duration,
 }
 
-/// Which way commands travel.
+/// The protocol in which commands are sent.
 pub(super) enum Protocol {
     /// Redis' own protocol. The URL may hold a password.
     Native(Url),
@@ -31,7 +30,7 @@ pub(super) enum Protocol {
     Rest { base: Url, token: Token },
 }
 
-/// What a server over REST asks for. It is shown nowhere.
+/// The access token of a server over REST. It is never shown.
 #[derive(Clone)]
 pub(super) struct Token(String);
 
@@ -48,7 +47,7 @@ impl fmt::Debug for Token {
 }
 
 impl Address {
-    /// Takes `url` apart. Reads the token's file where one is named.
+    /// Parses `url`. Reads the file of the token if the URL names one.
     pub(super) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why: &str| Error::cannot_open(shown(url), why);
         let rest = url.strip_prefix("redis-rest+");
@@ -76,7 +75,7 @@ impl Address {
         Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(default_poll) })
     }
 
-    /// What can be shown of it.
+    /// The URL without secrets.
     pub(super) fn shown(&self) -> String {
         match &self.protocol {
             Protocol::Native(url) => shown(url.as_str()),
@@ -85,7 +84,7 @@ impl Address {
     }
 }
 
-/// What stands behind `?`.
+/// The options after `?`.
 #[derive(Default)]
 struct Options {
     namespace: Option<String>,
@@ -120,7 +119,7 @@ impl Options {
             }
             _ => {
                 return Err(format!(
-                    "it takes no option `{name}`: there are namespace, durability, allow_eviction, poll_ms, token_file"
+                    "it has no option `{name}`: use namespace, durability, allow_eviction, poll_ms or token_file"
                 ));
             }
         }
@@ -128,7 +127,7 @@ impl Options {
     }
 }
 
-/// A namespace has none of the signs that keys are put together with.
+/// Checks a namespace. It must not contain the separators of keys.
 fn namespace(name: &str) -> Result<String, String> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if name.is_empty() || name.len() > 64 || !name.bytes().all(fits) {
@@ -137,19 +136,18 @@ fn namespace(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// The token out of the URL, or out of the file that it names.
+/// The token from the URL, or from the file that the URL names.
 fn token(base: &mut Url, file: Option<String>) -> Result<Token, String> {
     let encoded = base.password().unwrap_or(base.username());
     let in_url = percent_decoded(encoded).filter(|token| !token.is_empty());
-    // These fail for URLs without a host only.
+    // These fail only for URLs without a host.
     let _ = base.set_password(None);
     let _ = base.set_username("");
     let token = match (in_url, file) {
-        (Some(_), Some(_)) => return Err("a token stands in it and `token_file` names one too".to_owned()),
+        (Some(_), Some(_)) => return Err("it has a token and `token_file` names one too: remove one".to_owned()),
         (Some(token), None) => token,
-        (None, Some(file)) => {
-            std::fs::read_to_string(&file).map_err(|error| format!("the file of its token cannot be read: {error}"))?
-        }
+        (None, Some(file)) => std::fs::read_to_string(&file)
+            .map_err(|error| format!("the file with the token cannot be read: {error}"))?,
         (None, None) => {
             return Err("the token is missing: write redis-rest+https://TOKEN@HOST or ?token_file=PATH".to_owned());
         }
@@ -157,7 +155,7 @@ fn token(base: &mut Url, file: Option<String>) -> Result<Token, String> {
     Ok(Token(token.trim().to_owned()))
 }
 
-/// The text behind `%41` and the like; `None` where it is not text.
+/// Decodes `%41` and the like; `None` if the result is not text.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -172,7 +170,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What can be shown of a URL: neither who it is opened as nor what its options say.
+/// A URL without user, password, token and options.
 fn shown(url: &str) -> String {
     let scheme = url.split("://").next().unwrap_or_default();
     let place = url.strip_prefix(scheme).unwrap_or_default();
@@ -222,7 +220,7 @@ mod tests {
     fn what_is_wrong_is_said_without_secrets() {
         for (url, expected) in [
             ("redis://me:secret@", "it is not a URL: write redis://HOST:PORT"),
-            ("redis://:secret@host?namespce=x", "it takes no option `namespce`"),
+            ("redis://:secret@host?namespce=x", "it has no option `namespce`"),
             ("redis://:secret@host?namespace=a:b", "`namespace` is 1 to 64 letters"),
             ("redis://:secret@host?durability=much", "`durability` is process, normal or full"),
             ("redis-rest+https://host", "the token is missing"),

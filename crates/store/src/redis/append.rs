@@ -20,7 +20,7 @@ use crate::{
     append_batcher::{DOING, QueuedAppend, SendBatch},
 };
 
-/// What appends.
+/// Sends groups of appends.
 #[derive(Clone)]
 pub(super) struct Sender(pub(super) Arc<Client>);
 
@@ -34,7 +34,7 @@ impl SendBatch for Sender {
     }
 }
 
-/// Appends batches in one script, and says of each what became of it.
+/// Appends batches with one script. Returns the outcome of each.
 async fn append(client: &Client, batches: &[&Append]) -> Result<Vec<Result<(), Error>>, RedisFailure> {
     let sessions: Vec<_> = batches.iter().map(|batch| &batch.session).collect();
     let mut words = Vec::new();
@@ -53,10 +53,10 @@ async fn append(client: &Client, batches: &[&Append]) -> Result<Vec<Result<(), E
 /// The arguments of a batch.
 fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
-    let (work, holder, lasts) = match &batch.work {
-        LeaseChange::Keep => ("as_before", "", 0),
-        LeaseChange::Set(lease) => ("due", &*lease.holder, lease.lasts_millis()),
-        LeaseChange::Remove => ("done", "", 0),
+    let (lease, holder, lasts) = match &batch.work {
+        LeaseChange::Keep => ("keep", "", 0),
+        LeaseChange::Set(lease) => ("set", &*lease.holder, lease.lasts_millis()),
+        LeaseChange::Remove => ("remove", "", 0),
     };
     let kind = match batch.kind {
         JournalKind::Session => "session",
@@ -70,7 +70,7 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
         seq.to_string().into(),
         tag.to_string().into(),
         expiry(batch.expires_at).into(),
-        work.into(),
+        lease.into(),
         holder.into(),
         lasts.to_string().into(),
         batch.entries.len().to_string().into(),
@@ -100,7 +100,7 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     words
 }
 
-/// What the script says of a batch.
+/// The outcome of a batch in the script's reply.
 fn outcome(reply: Reply) -> Result<Result<(), Error>, RedisFailure> {
     let mut said = match reply {
         Reply::Text(_) => return Ok(Ok(())),

@@ -1,7 +1,7 @@
-//! Which sessions changed: how those who share a server hear of each other.
+//! Finding out which sessions other handles changed.
 //!
-//! Every change stands in a stream with its number, counted on without a gap. So whoever was cut off reads on behind the
-//! last one, and whoever was away for too long sees that numbers are missing, and names every session.
+//! Every change is in a stream, with a number that counts up without gaps. A handle that lost its connection continues after
+//! the last change that it saw. If it was away for too long, numbers are missing, and it announces every session.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -30,16 +30,16 @@ const WAIT_MILLIS: &str = "5000";
 /// How many changes are read at once.
 const AT_ONCE: &str = "512";
 
-/// How long to wait before a server that was lost is looked for again.
-const BEFORE_RECONNECTING: Duration = Duration::from_millis(200);
+/// The pause before connecting again.
+const RECONNECT: Duration = Duration::from_millis(200);
 
-/// How long after an answer was lost our own changes are named like those of others.
+/// How long after a lost answer our own changes are announced like those of others.
 const UNCERTAIN: Duration = Duration::from_secs(120);
 
-/// After how many looks in vain it is checked that the numbers still count on.
-const LOOKS: u32 = 20;
+/// After how many polls without a change the numbers are checked.
+const POLLS_PER_CHECK: u32 = 20;
 
-/// Tells of changes.
+/// Announces changes to watchers.
 pub(super) struct Changes {
     sender: broadcast::Sender<SessionId>,
     uncertain_since: Arc<Mutex<Option<Instant>>>,
@@ -48,7 +48,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Reads from now on what others change.
+    /// Starts to follow the changes of others.
     pub(super) async fn follow(
         client: &Arc<Client>,
         poll: Duration,
@@ -65,7 +65,7 @@ impl Changes {
             poll,
             seen,
             all: false,
-            in_vain: 0,
+            empty_polls: 0,
         };
         let reader = Arc::new(tokio::sync::Mutex::new(reader));
         let reading = supervisor.keep("Redis changes", move || {
@@ -75,14 +75,14 @@ impl Changes {
         Ok(Self { sender, uncertain_since, watched, reader: tokio::spawn(reading) })
     }
 
-    /// Names a session that was changed here.
+    /// Announces a session that was changed here.
     pub(super) fn announce(&self, session: &SessionId) {
-        // Nobody watching is no error.
+        // Sending fails only if nobody watches.
         let _ = self.sender.send(session.clone());
     }
 
-    /// Notes that nobody knows whether a session was changed here. If it was by now, this names it; if it will be, the
-    /// stream does, where our own changes count like those of others for a while.
+    /// Announces a session that may have been changed here: the answer was lost. If the change happens later, the stream
+    /// has it; so our own changes in it are announced too for a while.
     pub(super) fn maybe_changed(&self, session: &SessionId) {
         *self.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.announce(session);
@@ -101,7 +101,7 @@ impl Drop for Changes {
     }
 }
 
-/// The newest change that was seen: its place in the stream, and its number.
+/// The newest change that was seen: its position in the stream, and its number.
 #[derive(Debug)]
 struct Seen {
     place: String,
@@ -110,7 +110,7 @@ struct Seen {
 
 impl Seen {
     async fn newest(client: &Client) -> Result<Self, RedisFailure> {
-        // In this order: a change in between is then seen twice and not missed.
+        // In this order, a change in between is seen twice rather than missed.
         let count = count(client).await?;
         let newest = Command::new(["XREVRANGE", &client.layout.changes, "+", "-", "COUNT", "1"]);
         match client.call(newest).await?.list()?.pop() {
@@ -127,7 +127,7 @@ async fn count(client: &Client) -> Result<i64, RedisFailure> {
     }
 }
 
-/// What changed together, as it stands in the stream.
+/// An item of the stream: sessions that changed together.
 struct Change {
     place: String,
     count: i64,
@@ -145,7 +145,7 @@ impl Change {
     }
 }
 
-/// The task that reads on.
+/// The task that reads the stream.
 struct Reader {
     client: Arc<Client>,
     sender: broadcast::Sender<SessionId>,
@@ -153,9 +153,10 @@ struct Reader {
     watched: Arc<Notify>,
     poll: Duration,
     seen: Seen,
-    /// Whether any session may have changed and has to be named.
+    /// Whether any session may have changed, so that all must be announced.
     all: bool,
-    in_vain: u32,
+    /// How many polls have found no change.
+    empty_polls: u32,
 }
 
 impl Reader {
@@ -163,14 +164,14 @@ impl Reader {
         let mut connection = None;
         loop {
             if !self.client.is_native() && self.sender.receiver_count() == 0 {
-                // Every look costs, so nobody looks for nobody.
+                // Every poll costs, so it waits until somebody watches.
                 self.watched.notified().await;
                 continue;
             }
             if let Err(fault) = self.step(&mut connection).await {
-                tracing::debug!(%fault, "the changes of others cannot be read now");
+                tracing::debug!(%fault, "cannot read the changes of others; trying again");
                 connection = None;
-                tokio::time::sleep(BEFORE_RECONNECTING).await;
+                tokio::time::sleep(RECONNECT).await;
             }
         }
     }
@@ -197,7 +198,7 @@ impl Reader {
         if found == Reply::Nothing || found == Reply::List(vec![]) {
             return self.nothing(connection.is_some()).await;
         }
-        self.in_vain = 0;
+        self.empty_polls = 0;
         for stream in found.list()? {
             let [_, changes] = stream.exactly()?;
             for change in changes.list()? {
@@ -226,8 +227,8 @@ impl Reader {
     }
 
     async fn nothing(&mut self, waited: bool) -> Result<(), RedisFailure> {
-        self.in_vain += 1;
-        if waited || self.in_vain.is_multiple_of(LOOKS) {
+        self.empty_polls += 1;
+        if waited || self.empty_polls.is_multiple_of(POLLS_PER_CHECK) {
             self.check_count().await?;
         }
         if !waited {
@@ -236,7 +237,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A server that lost its data counts from the beginning, or from an older state.
+    /// Checks that the numbers did not go back. They do if the server lost data.
     async fn check_count(&mut self) -> Result<(), RedisFailure> {
         if count(&self.client).await? < self.seen.count {
             self.seen = Seen { place: "0-0".to_owned(), count: 0 };

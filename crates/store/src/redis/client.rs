@@ -1,4 +1,4 @@
-//! A server in use: commands and scripts, whichever way they travel.
+//! The client: sends commands and scripts to a server, over either protocol.
 
 use std::{borrow::Cow, iter, sync::Arc, time::Duration};
 
@@ -15,23 +15,23 @@ use super::{
 };
 use crate::{Clock, clock::ServerTime};
 
-/// How often something is tried again that a server refuses because it has only just started.
+/// How often a command is sent to a server that is not ready.
 const TRIES: u32 = 40;
 
-/// How long to wait in between.
+/// The pause between tries.
 const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
-/// A server, what its keys are called, and whose clock counts.
+/// A connection to a server, the names of its keys, and the clock by which sessions expire.
 pub(super) struct Client {
     transport: Transport,
     pub(super) layout: Layout,
     clock: Arc<dyn Clock>,
     time: ServerTime,
-    /// Who asks: another name for each handle, so that it knows what it did itself.
+    /// A random name of this handle, by which it recognises its own changes.
     pub(super) name: String,
 }
 
-/// The ways that commands travel.
+/// The protocol in which commands are sent.
 enum Transport {
     Native(Box<Native>),
     Rest(Rest),
@@ -47,12 +47,12 @@ impl Client {
         Ok(Self { transport, layout, clock, time: ServerTime::default(), name: random_name() })
     }
 
-    /// Gives one command.
+    /// Sends one command.
     pub(super) async fn call(&self, command: Command<'_>) -> Result<Reply, RedisFailure> {
         self.call_when_ready(&command).await
     }
 
-    /// Gives several commands at once. They may be carried out one by one.
+    /// Sends several commands at once. They are not one transaction.
     pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         if commands.is_empty() {
             return Ok(Vec::new());
@@ -63,7 +63,7 @@ impl Client {
         }
     }
 
-    /// Runs a script about `session`.
+    /// Runs a script for one session.
     pub(super) async fn run(
         &self,
         script: &Script,
@@ -73,7 +73,7 @@ impl Client {
         self.run_command(script, self.about(script, session, arguments)).await
     }
 
-    /// Runs a script about these sessions, or about what all share. Its arguments say which.
+    /// Runs a script for these sessions, or for the shared keys only. The script's arguments contain the ids.
     pub(super) async fn run_on(
         &self,
         script: &Script,
@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    /// Runs a script about each of these sessions.
+    /// Runs a script once for each of these sessions.
     pub(super) async fn run_each(
         &self,
         script: &Script,
@@ -112,7 +112,7 @@ impl Client {
         Ok(replies)
     }
 
-    /// What time it is by the clock that counts.
+    /// The time by which sessions expire.
     pub(super) async fn now(&self) -> Result<Timestamp, RedisFailure> {
         if !self.clock.is_system() {
             return Ok(self.clock.now());
@@ -126,7 +126,7 @@ impl Client {
         Ok(Timestamp::nearest(ms))
     }
 
-    /// A connection that can wait for changes, where the server can be waited on.
+    /// A connection that can wait for changes; `None` over REST, which cannot wait.
     pub(super) async fn blocking_connection(&self) -> Option<Result<BlockingConnection, RedisFailure>> {
         match &self.transport {
             Transport::Native(native) => Some(native.blocking_connection().await),
@@ -134,7 +134,7 @@ impl Client {
         }
     }
 
-    /// Whether the server speaks of itself as a server does, and not as a service.
+    /// Whether it uses Redis' own protocol.
     pub(super) fn is_native(&self) -> bool {
         matches!(self.transport, Transport::Native(_))
     }
@@ -150,7 +150,7 @@ impl Client {
         sessions: &[&SessionId],
         arguments: impl IntoIterator<Item = Cow<'a, str>>,
     ) -> Command<'a> {
-        // With the clock of the system it is the server's clock that counts, for all who use it alike.
+        // With the clock of the system, the server's own clock is used, so that all handles agree on the time.
         let now = if self.clock.is_system() { String::new() } else { self.clock.now().as_millis().to_string() };
         let keys = self.layout.keys(sessions);
         let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
@@ -160,7 +160,7 @@ impl Client {
         Command(words)
     }
 
-    /// Tries again while the server is not ready, which it says before it does anything.
+    /// Sends a command. Tries again while the server is not ready.
     async fn call_when_ready(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let mut tried = 0;
         loop {
@@ -177,7 +177,7 @@ impl Client {
     }
 }
 
-/// A name that nobody else has.
+/// A random name, unique among handles.
 fn random_name() -> String {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     let mut hasher = RandomState::new().build_hasher();

@@ -1,10 +1,10 @@
-//! What is asked of a server and what it answers, whichever way it travels.
+//! Commands and replies, for both protocols.
 
 use std::borrow::Cow;
 
 use super::error::RedisFailure;
 
-/// A command. All of its words are text, so that it can travel as JSON too.
+/// A command. All its words are text, so that it can also be sent as JSON.
 #[derive(Clone)]
 pub(super) struct Command<'a>(pub(super) Vec<Cow<'a, str>>);
 
@@ -14,16 +14,16 @@ impl<'a> Command<'a> {
     }
 }
 
-/// An answer.
+/// A reply to a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reply {
-    /// There is nothing.
+    /// The nil of Redis.
     Nothing,
     /// A whole number.
     Number(i64),
-    /// A text. All that is ever written is text, so all that is read is.
+    /// A text. The store writes only text, so there are no other bytes.
     Text(String),
-    /// Several answers.
+    /// Several replies.
     List(Vec<Reply>),
 }
 
@@ -43,7 +43,7 @@ impl Reply {
         }
     }
 
-    /// A whole number, also one that was written as text.
+    /// A whole number; a number that was written as text is accepted too.
     pub(super) fn number(self) -> Result<i64, RedisFailure> {
         match self {
             Self::Number(number) => Ok(number),
@@ -59,13 +59,13 @@ impl Reply {
         }
     }
 
-    /// A list of exactly so many answers.
+    /// A list of exactly `N` replies.
     pub(super) fn exactly<const N: usize>(self) -> Result<[Self; N], RedisFailure> {
         let list = self.list()?;
         list.try_into().map_err(|list| Self::List(list).unexpected("a list of another length"))
     }
 
-    /// The fault of an answer that is none to what was asked. What it says stays out of the words.
+    /// The error for an unexpected reply. It does not repeat the reply, which may be private.
     fn unexpected(&self, expected: &str) -> RedisFailure {
         let what = match self {
             Self::Nothing => "nothing",

@@ -1,6 +1,6 @@
-//! Entries as text: the tag in 32 hexadecimal digits, the canonical header, a line end, and the data as it was decided.
+//! Entries as text: the tag in 32 hexadecimal digits, the canonical header, a line end, and the data.
 //!
-//! A canonical header is JSON in one line, so the first line end is where it ends.
+//! A canonical header is JSON in one line, so it ends at the first line end.
 
 use callboard_core::{
     audience::Audience,
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::error::RedisFailure;
 
-/// How long a tag is in text.
+/// The length of a tag in text.
 const TAG: usize = 32;
 
 pub(super) fn write(entry: &Entry) -> String {
@@ -27,17 +27,16 @@ pub(super) fn read(text: &str) -> Result<Entry, RedisFailure> {
         let (header, data) = rest.split_once('\n')?;
         Some(Entry { header: read_header(header)?, data: data.into(), tag: read_tag(tag)? })
     };
-    let damaged =
-        || RedisFailure::Damaged { what: "an entry".to_owned(), detail: "its text does not read as one".to_owned() };
+    let damaged = || RedisFailure::Damaged { what: "an entry".to_owned(), detail: "it cannot be read".to_owned() };
     entry().ok_or_else(damaged)
 }
 
-/// The tag that 32 hexadecimal digits say.
+/// Parses a tag of 32 hexadecimal digits.
 pub(super) fn read_tag(text: &str) -> Option<Tag> {
     serde_json::from_value(Value::from(text)).ok()
 }
 
-/// A canonical header, which may end before the nonce.
+/// The fields of a canonical header. The nonce may be missing.
 #[derive(Deserialize)]
 struct Fields(Seq, u16, i64, Actor, String, String, Audience, Option<i64>, Vec<String>, #[serde(default)] Option<u32>);
 

@@ -1,43 +1,44 @@
-//! What the keys are called.
+//! The names of the keys, and what they contain.
 //!
-//! All keys share what stands in braces, so that a cluster has a whole namespace in one place. Of a session there are
-//! three, of which an append writes one, and the index with every hundredth entry, for a block of a hundred at once:
+//! The braces in a key make a cluster keep a whole namespace in one slot. A session has three keys. An append writes the
+//! first; with every hundredth entry it also writes the index, for a block of a hundred entries:
 //!
 //! | key | kind | what |
 //! | --- | --- | --- |
-//! | `{NAMESPACE}:SESSION:journal` | hash | all that an append reads and writes, see below |
-//! | `{…}:…:index` | sorted set | which entries of a block have a type, a subject or both; and, by both, the place of each entry that has a time; in the order of their bytes |
+//! | `{NAMESPACE}:SESSION:journal` | hash | everything that an append reads and writes, see below |
+//! | `{…}:…:index` | sorted set | which entries of a block have a type, a subject or both; for entries with a time, also their positions by type, subject and time; in byte order |
 //! | `{…}:…:snapshots` | hash | by number: the tag and the state |
 //!
-//! In the journal there are:
+//! The fields of a journal:
 //!
 //! | field | what |
 //! | --- | --- |
-//! | `row` | the head's number and tag, when it expires (`-` is never), the last activity, the first tag, the last entry that is in the index, and how many words there are, with spaces between them |
-//! | `rewritten` | the head of the last batch that rewrote entries, where one did: no older snapshot is kept |
+//! | `row` | separated by spaces: number and tag of the head, when it expires (`-` is never), the last activity, the first tag, the last entry in the index, and the number of words |
+//! | `rewritten` | the head of the last batch that rewrote entries, if there was one: no older snapshot is kept |
 //! | NUMBER | an entry: tag, header and data, see `entry.rs` |
 //! | `w` and a number | type, subject and time of an entry that is not in the index yet |
-//! | `t` and a type, `s` and a subject | its number in the index |
+//! | `t` and a type, `s` and a subject | its id in the index |
 //! | `c` and a key | the number of the entry that claimed it |
 //! | `v` and a hash | a large text |
 //!
-//! Right behind the namespace there is what spans sessions: `{NAMESPACE}:sessions` (all journals, sorted by id), `:listed`
-//! (those of sessions, sorted by id), `:used` (all by their last activity; those of requests with a minus before it, so
-//! that they come behind all sessions), `:expiry` (those that expire, by when), `:leases` (sessions with a lease, by when it runs out), `:holders` (a hash: who has it), `:changes`
-//! (a stream of what changed together, the newest ten thousand or so), `:count` (of these), and `:format` (of all of this).
+//! All sessions share these keys: `{NAMESPACE}:sessions` (all journals, sorted by id), `:listed` (those of sessions, sorted
+//! by id), `:used` (all journals by last activity; for requests it is negative, so that they come after all sessions),
+//! `:expiry` (journals that expire, by when), `:leases` (sessions with a lease, by when it expires), `:holders` (a hash: who
+//! holds each lease), `:changes` (a stream of the newest changes, about ten thousand), `:count` (the number of the newest
+//! change), and `:format` (the format of the namespace).
 
 use callboard_core::id::SessionId;
 
 /// The keys of one session, in the order in which scripts take them.
 const OF_SESSION: [&str; 3] = ["journal", "index", "snapshots"];
 
-/// The field of a journal in which its row is.
+/// The field with the row.
 pub(super) const ROW: &str = "row";
 
-/// What begins the fields of a journal in which large values are.
+/// The prefix of fields with large values.
 pub(super) const VALUE: &str = "v";
 
-/// What begins those in which claims are.
+/// The prefix of fields with claims.
 pub(super) const CLAIM: &str = "c";
 
 /// The names of all keys in one namespace.
@@ -68,7 +69,7 @@ impl Layout {
         self.of(session, "journal")
     }
 
-    /// All keys that a script about these sessions takes.
+    /// The keys that a script takes for these sessions.
     pub(super) fn keys(&self, sessions: &[&SessionId]) -> Vec<String> {
         let Self { expiry, leases, holders, changes, count, listed, used, .. } = self;
         let shared = [&self.sessions, expiry, changes, count, leases, holders, listed, used];

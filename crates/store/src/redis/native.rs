@@ -1,4 +1,4 @@
-//! Redis' own protocol, over a connection that is made again when it was lost.
+//! Redis' own protocol. A lost connection is replaced.
 
 use std::time::Duration;
 
@@ -16,27 +16,27 @@ use super::{
     error::RedisFailure,
 };
 
-/// How long connecting may take.
+/// The timeout for connecting.
 const CONNECTING: Duration = Duration::from_secs(3);
 
-/// How long an answer may take. A value of 16 MiB must get through.
+/// The timeout for an answer. It must suffice for a value of 16 MiB.
 const ANSWERING: Duration = Duration::from_secs(30);
 
-/// How long the server may take to tell of changes: longer than it is asked to wait for one.
+/// The timeout for an answer about changes: longer than the server is asked to wait for a change.
 const WAITING: Duration = Duration::from_secs(10);
 
-/// One server, or a cluster of them, of which the one that has the namespace counts.
+/// One server, or a cluster.
 pub(super) enum Native {
-    /// A server that stands standalone, or has replicas.
+    /// A single server, possibly with replicas.
     Standalone { client: Box<Client>, connection: ConnectionManager },
-    /// A cluster. What is asked goes to the primary of one slot.
+    /// A cluster. All commands go to the primary of one slot, that of the namespace.
     Cluster { client: Box<ClusterClient>, connection: ClusterConnection, slot: Slot },
 }
 
 impl Native {
-    /// Connects to the server at `url`, or to the cluster that it is a node of, for what is kept in the slot of `key`.
+    /// Connects to the server at `url`. If it is a node of a cluster, connects to the cluster for the slot of `key`.
     pub(super) async fn connect(url: &Url, key: &str) -> Result<Self, RedisFailure> {
-        // A program that has chosen its own cryptography for TLS keeps it.
+        // This fails if the program has chosen its own cryptography for TLS, which then stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let info = url.as_str().into_connection_info().map_err(fault)?;
         let client = Client::open(info.clone()).map_err(fault)?;
@@ -52,7 +52,7 @@ impl Native {
         if !facts.contains("redis_mode:cluster") {
             return Ok(standalone);
         }
-        // Nothing is tried again by itself: a change whose answer was lost may have been made.
+        // The client must not repeat commands by itself: a change whose answer was lost may have been made.
         let cluster = ClusterClientBuilder::new([info]).retries(0).connection_timeout(CONNECTING);
         let client = cluster.response_timeout(ANSWERING).build().map_err(fault)?;
         let connection = client.get_async_connection().await.map_err(fault)?;
@@ -84,7 +84,7 @@ impl Native {
         Ok(answers.map_err(fault)?.into_iter().map(reply).collect())
     }
 
-    /// A connection of its own, on which the server may take its time.
+    /// A separate connection, on which a command may wait at the server.
     pub(super) async fn blocking_connection(&self) -> Result<BlockingConnection, RedisFailure> {
         match self {
             Self::Standalone { client, .. } => {
@@ -103,7 +103,7 @@ impl Native {
     }
 }
 
-/// A connection on which nothing else waits.
+/// A connection for one command at a time, which may wait at the server.
 pub(super) enum BlockingConnection {
     Standalone(MultiplexedConnection),
     Cluster(ClusterConnection, Slot),
@@ -119,7 +119,7 @@ impl BlockingConnection {
     }
 }
 
-/// Gives a command to the node that has a slot.
+/// Sends a command to the primary of a slot.
 async fn on_primary(connection: &mut ClusterConnection, slot: Slot, command: &Command<'_>) -> RedisResult<Value> {
     connection.route_command(packed(command), RoutingInfo::SingleNode(primary(slot))).await
 }
@@ -145,7 +145,7 @@ fn reply(value: Value) -> Result<Reply, RedisFailure> {
         Value::ServerError(error) => Err(fault(error.into())),
         other => String::from_redis_value(other)
             .map(Reply::Text)
-            .map_err(|error| RedisFailure::Unexpected(format!("it answered what is not text: {error}"))),
+            .map_err(|error| RedisFailure::Unexpected(format!("its answer is not text: {error}"))),
     }
 }
 
@@ -154,7 +154,7 @@ fn fault(error: RedisError) -> RedisFailure {
         return RedisFailure::Unreachable(error.to_string());
     }
     if error.kind() == ErrorKind::AuthenticationFailed {
-        return RedisFailure::refused("WRONGPASS it lets nobody in who says so");
+        return RedisFailure::refused("WRONGPASS it refuses this user and password");
     }
     match error.code() {
         Some(code) => RedisFailure::refused(&format!("{code} {}", error.detail().unwrap_or_default())),

@@ -1,4 +1,4 @@
-//! Reading entries, by their number and by their own time, some at once so that nobody waits long for the server.
+//! Reading entries, by number and by their own time. They are read in pages, so that no script blocks the server for long.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -14,19 +14,19 @@ use crate::{Order, Query, TimeQuery};
 /// How many entries are read at once.
 const AT_ONCE: usize = 512;
 
-/// How often it is begun anew because the session was made anew in between.
+/// How often a read starts again because the session was deleted and created again meanwhile.
 const TRIES: u32 = 16;
 
-/// Places are numbers of 16 digits. No journal gets that far.
+/// The greatest number of 16 digits. No journal gets so long.
 const BEHIND_ALL: u64 = 9_999_999_999_999_999;
 
-/// Times are written as the milliseconds since long before the first that there can be.
+/// Times are written as milliseconds since this time, which is before every timestamp, so that none is negative.
 const LONG_AGO: i64 = -1_000_000_000_000_000;
 
-/// Comes behind every digit.
+/// A character that sorts after all digits.
 const BEHIND_DIGITS: &str = ":";
 
-/// Entries that are wanted: those between two places in an index.
+/// The wanted entries: those between two positions in an index.
 struct IndexRange<'a> {
     which: &'static str,
     types: Vec<&'a str>,
@@ -81,7 +81,7 @@ pub(super) async fn read_by_time(
     all_pages(client, session, wanted, place).await
 }
 
-/// A time as it is written in places.
+/// A time in 16 digits, as positions contain it.
 pub(super) fn time_digits(time: Timestamp) -> String {
     format!("{:016}", time.as_millis() - LONG_AGO)
 }
@@ -98,7 +98,7 @@ fn words(list: &[Arc<str>]) -> Vec<&str> {
     list.iter().map(|word| &**word).collect()
 }
 
-/// Reads page by page. `place` says where an entry is in the index.
+/// Reads page by page. `place` gives the position of an entry in the index.
 async fn all_pages(
     client: &Client,
     session: &SessionId,
@@ -110,10 +110,10 @@ async fn all_pages(
             return Ok(found);
         }
     }
-    Err(RedisFailure::NoAnswer("the session was made anew again and again while it was read".to_owned()))
+    Err(RedisFailure::NoAnswer("the session was deleted and created again several times while it was read".to_owned()))
 }
 
-/// `None` where the session was made anew in between.
+/// `None` if the session was deleted and created again meanwhile.
 async fn try_all_pages(
     client: &Client,
     session: &SessionId,
@@ -143,7 +143,7 @@ async fn try_all_pages(
     Ok(Some(found))
 }
 
-/// The place behind `place`.
+/// The position after `place`.
 fn next(place: &str, which: &str) -> String {
     match place.parse::<u64>() {
         Ok(seq) if which != "times" => digits(seq.saturating_add(1)),
@@ -162,8 +162,9 @@ fn arguments<'a>(wanted: &IndexRange<'a>, lower: &str, upper: &str, limit: usize
     words
 }
 
-/// What the script gives.
+/// The reply of the script.
 struct Page {
+    /// The first tag of the journal. It differs if the session was deleted and created again.
     born: String,
     more: bool,
     entries: Vec<Entry>,

@@ -1,4 +1,4 @@
-//! Commands as JSON over HTTP, as Vercel KV and Upstash take them.
+//! The REST protocol of Vercel KV and Upstash: commands as JSON over HTTP.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use super::{
     error::RedisFailure,
 };
 
-/// How long connecting may take.
+/// The timeout for connecting.
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// How long an answer may take. A value of 16 MiB must get through.
+/// The timeout for an answer. It must suffice for a value of 16 MiB.
 const ANSWERING: Duration = Duration::from_secs(30);
 
-/// How often a request is sent that was not taken.
+/// How often a request is sent if the server answers 429.
 const TRIES: u32 = 4;
 
 /// The longest wait before a request is sent again, whatever the server asks for.
@@ -34,22 +34,23 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Makes the way ready; sends nothing.
+    /// Creates the client. Sends nothing.
     pub(super) fn new(base: &Url, token: &Token) -> Result<Self, RedisFailure> {
-        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
-            .map_err(|_| RedisFailure::Unexpected("the token has signs that no token has".to_owned()))?;
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal())).map_err(|_| {
+            RedisFailure::Unexpected("the token contains characters that a header cannot have".to_owned())
+        })?;
         bearer.set_sensitive(true);
-        // A program that has chosen its own cryptography for TLS keeps it.
+        // This fails if the program has chosen its own cryptography for TLS, which then stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
             .connect_timeout(CONNECTING)
             .timeout(ANSWERING)
-            // The token is for this server and no other.
+            // The token must not be sent to another server.
             .redirect(Policy::none())
             .no_proxy();
         if base.scheme() == "http" {
-            // Machines without any root certificate can still talk to a server of their own.
+            // This works on machines without root certificates.
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| RedisFailure::Unreachable(words(error)))?;
@@ -71,7 +72,7 @@ impl Rest {
         }
     }
 
-    /// Sends `body` to `path`, again where it was certainly not taken, and gives the JSON that comes.
+    /// Sends `body` to `path` and returns the JSON of the answer. Sends it again if the server certainly did nothing.
     async fn post(&self, path: &str, body: &Value) -> Result<Value, RedisFailure> {
         let url = format!("{}{}", self.base, if path.is_empty() { "/" } else { path });
         let mut tried = 0;
@@ -94,39 +95,39 @@ async fn send(request: RequestBuilder) -> Result<Response, RedisFailure> {
     })
 }
 
-/// How long the server wants us to wait, within reason.
+/// How long to wait before the next try: what the server asks for, up to [`LONGEST_WAIT`].
 fn wait(response: &Response, tried: u32) -> Duration {
     let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     asked.map_or(Duration::from_millis(100) * 2_u32.saturating_pow(tried), Duration::from_secs).min(LONGEST_WAIT)
 }
 
-/// The JSON of a response, whatever its status says, or what the status means where it has none.
+/// The JSON of a response. If it has none, the error that its status means.
 async fn read(response: Response) -> Result<Value, RedisFailure> {
     let status = response.status();
     let text = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            return Err(RedisFailure::refused("WRONGPASS the token is refused: take the one that may read and write"));
+            return Err(RedisFailure::refused("WRONGPASS the token is refused: use the token that may read and write"));
         }
         StatusCode::TOO_MANY_REQUESTS => {
-            return Err(RedisFailure::refused("TOOMANY requests: it asks to wait, for longer than we did"));
+            return Err(RedisFailure::refused("TOOMANY requests: the server still asks to wait"));
         }
         status if status.is_redirection() => {
-            return Err(RedisFailure::Unexpected(format!("it answers {status}: write the URL that it redirects to")));
+            return Err(RedisFailure::Unexpected(format!("it answers {status}: use the URL that it redirects to")));
         }
         _ => response.text().await.map_err(|error| RedisFailure::NoAnswer(words(error)))?,
     };
     let json = serde_json::from_str(&text);
     match json {
         Ok(json) if status.is_success() || status == StatusCode::BAD_REQUEST => Ok(json),
-        // Something in between answers for it, and what it did before is unknown.
+        // A proxy may have answered. Whether the server did anything is unknown.
         _ if status.is_server_error() => Err(RedisFailure::NoAnswer(format!("it answers {status}"))),
         _ => Err(RedisFailure::Unexpected(format!(
-            "it answers {status} and no JSON of the REST protocol: is the URL right?"
+            "it answers {status} without JSON of the REST protocol: is the URL right?"
         ))),
     }
 }
 
-/// What an object of the protocol says.
+/// The reply in a JSON object of the protocol.
 fn answer(json: Value) -> Result<Reply, RedisFailure> {
     let Value::Object(mut object) = json else { return Err(nonsense("/")) };
     if let Some(error) = object.get("error").and_then(Value::as_str) {
@@ -146,10 +147,10 @@ fn reply(json: Value) -> Result<Reply, RedisFailure> {
 }
 
 fn nonsense(what: &str) -> RedisFailure {
-    RedisFailure::Unexpected(format!("what it answered to {what} is not of the REST protocol"))
+    RedisFailure::Unexpected(format!("its answer to {what} is not of the REST protocol"))
 }
 
-/// What went wrong, without the URL.
+/// The message of an error, without the URL.
 fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();

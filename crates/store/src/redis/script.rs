@@ -1,20 +1,20 @@
-//! The scripts that run inside of the server. What they are given and what they give stands in `scripts/`.
+//! The scripts that the server executes. The files in `scripts/` document their arguments and results.
 
 use std::{fmt, sync::LazyLock};
 
-/// A script that begins like all of them.
+/// A script. Its code begins with `scripts/session.lua`.
 pub(super) struct Script {
     code: &'static str,
     hashed: LazyLock<redis::Script>,
 }
 
 impl Script {
-    /// The name by which a server knows it that has run it before.
+    /// The hash by which a server finds a script that it has run before.
     pub(super) fn hash(&self) -> &str {
         self.hashed.get_hash()
     }
 
-    /// All of it.
+    /// The complete code.
     pub(super) fn code(&self) -> &'static str {
         self.code
     }
@@ -26,7 +26,7 @@ impl fmt::Debug for Script {
     }
 }
 
-/// Makes scripts of the files of these names.
+/// Declares scripts by the names of their files.
 macro_rules! scripts {
     ($($name:ident: $file:literal),+ $(,)?) => {$(
         pub(super) static $name: Script = {

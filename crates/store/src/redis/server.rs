@@ -1,4 +1,4 @@
-//! What a server says of itself, and whether that will do.
+//! Checking the server: its version, its settings, and the format of the namespace.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use super::{
 };
 use crate::{Durability, Error};
 
-/// The oldest version whose scripts may ask for the time and then write.
+/// The oldest supported version. In older ones a script that reads the time cannot write.
 const OLDEST: u32 = 7;
 
 /// The newest format that this version reads, and the one it writes.
 const FORMAT: i64 = 5;
 
-/// The oldest format that is brought to this one.
+/// The oldest format that can be upgraded.
 const OLDEST_FORMAT: i64 = 4;
 
-/// The settings and facts that matter, as the server names them.
+/// The settings and properties of the server that matter, by the server's names.
 struct Server(HashMap<String, String>);
 
-/// What an acknowledged append has survived, where that is at least what `asked` says and the server will do.
+/// Checks the server. Returns its durability, which must be at least `asked`, and warnings.
 pub(super) async fn check(
     client: &Client,
     address: &Address,
@@ -31,13 +31,13 @@ pub(super) async fn check(
 ) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
     if !client.is_native() {
-        // A service says nothing of its settings.
+        // Over REST the settings cannot be read.
         let promised = address.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
             Ok((promised, Vec::new()))
         } else {
             Err(refuse(
-                "over REST nobody can look how durable it is: say what the provider promises, ?durability=full"
+                "over REST its durability cannot be checked: say what the provider promises with ?durability=full"
                     .to_owned(),
             ))
         };
@@ -49,8 +49,8 @@ pub(super) async fn check(
     if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.warnings(address))) }
 }
 
-/// Refuses a namespace that a newer version has written to, and upgrades one of the version before. Notes the format in one that is new, which also shows that
-/// the server may be written to.
+/// Refuses a namespace of a newer version, and upgrades one of the previous format. Writes the format into a new one, which
+/// also shows that the server can be written to.
 pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(), Error> {
     let known = FORMAT.to_string();
     let found = async {
@@ -68,15 +68,15 @@ pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(
         found if found < FORMAT => Err(Error::cannot_open(
             address.shown(),
             format!(
-                "its namespace has format {found}, of a version before this one: `callboard export` its sessions with \
-                 that version and import them into another namespace"
+                "its namespace has format {found} of an older version: `callboard export` its sessions with that \
+                 version and import them into another namespace"
             ),
         )),
         _ => Ok(()),
     }
 }
 
-/// The error of a server that cannot be used at all.
+/// The error for a server that cannot be used.
 pub(super) fn unusable(address: &Address, fault: RedisFailure) -> Error {
     Error::CannotOpen { what: address.shown(), why: fault.to_string(), source: None }
 }
@@ -90,7 +90,7 @@ impl Server {
             facts.extend(lines.map(|(name, value)| (name.to_owned(), value.trim().to_owned())));
         }
         for setting in ["appendonly", "appendfsync", "maxmemory-policy"] {
-            // Some services forbid to ask. What INFO says has to do then.
+            // Some services forbid this command. Then INFO has to suffice.
             if let Ok(Reply::List(found)) = client.call(Command::new(["CONFIG", "GET", setting])).await
                 && let Ok([_, value]) = Reply::List(found).exactly()
             {
@@ -104,7 +104,7 @@ impl Server {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Why it will not do, where it does not.
+    /// Why the server cannot be used, if it cannot.
     fn refusal(&self, address: &Address) -> Option<String> {
         let version = self.says("redis_version").unwrap_or("0");
         let major = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
@@ -114,12 +114,12 @@ impl Server {
             ));
         }
         if self.says("role") == Some("slave") {
-            return Some("it is a replica, which takes no writes: name the primary".to_owned());
+            return Some("it is a replica, which is read-only: name the primary".to_owned());
         }
         let policy = self.policy();
         if policy != "noeviction" && !address.allow_eviction {
             return Some(format!(
-                "it drops data when its memory is full (maxmemory-policy {policy}), also what was acknowledged: set \
+                "it drops data when its memory is full (maxmemory-policy {policy}), even acknowledged data: set \
                  `maxmemory-policy noeviction`, or add ?allow_eviction=true to the URL"
             ));
         }
@@ -131,7 +131,7 @@ impl Server {
         self.says("maxmemory-policy").or(self.says("maxmemory_policy")).unwrap_or("noeviction")
     }
 
-    /// What is to be said of a server that keeps less than it could, as the URL allows.
+    /// Warnings about settings that the URL allows and that put data at risk.
     fn warnings(&self, address: &Address) -> Vec<String> {
         let (at, policy) = (address.shown(), self.policy());
         let evicts = format!(
@@ -139,14 +139,13 @@ impl Server {
              `maxmemory-policy noeviction` where that matters"
         );
         let forgets = format!(
-            "{at} keeps what it is told in memory only (appendonly no), as the URL allows: set `appendonly yes` where \
-             that matters"
+            "{at} keeps data in memory only (appendonly no), as the URL allows: set `appendonly yes` where that matters"
         );
         let warnings = [(policy != "noeviction", evicts), (!self.appends(), forgets)];
         warnings.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
     }
 
-    /// What its settings give.
+    /// The durability that the settings give.
     fn durability(&self) -> Durability {
         match (self.appends(), self.says("appendfsync")) {
             (false, _) => Durability::Process,
@@ -155,12 +154,12 @@ impl Server {
         }
     }
 
-    /// Whether it writes down what it is told.
+    /// Whether it writes an append-only file.
     fn appends(&self) -> bool {
         self.says("appendonly").map_or(self.says("aof_enabled") == Some("1"), |setting| setting == "yes")
     }
 
-    /// What to do where it gives less than `asked`.
+    /// The message for a server with less durability than `asked`.
     fn too_little(&self, asked: Durability) -> String {
         match asked {
             Durability::Full => {
@@ -168,8 +167,8 @@ impl Server {
                  ask for normal durability"
             }
             Durability::Normal | Durability::Process => {
-                "it keeps what it is told in memory only: set `appendonly yes`, or add ?durability=process to the URL \
-                 where it may be lost with the server"
+                "it keeps data in memory only: set `appendonly yes`, or add ?durability=process to the URL if data may \
+                 be lost with the server"
             }
         }
         .to_owned()

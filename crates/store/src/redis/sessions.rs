@@ -1,4 +1,4 @@
-//! Rows of sessions: one, all in pages, and those that have expired.
+//! Rows of sessions: reading and listing them, leases, and sweeping expired ones.
 
 use std::collections::HashSet;
 
@@ -17,18 +17,18 @@ use super::{
 };
 use crate::{Lease, Row};
 
-/// How many sessions are looked at at once.
+/// How many sessions are read at once.
 const AT_ONCE: usize = 256;
 
-/// Stands in rows where a session never expires.
+/// The expiry of a session that never expires.
 const NEVER: &str = "-";
 
-/// When a session expires, in the form in which rows hold it.
+/// When a session expires, as rows contain it.
 pub(super) fn expiry(expires_at: Option<Timestamp>) -> String {
     expires_at.map_or_else(|| NEVER.to_owned(), |at| at.as_millis().to_string())
 }
 
-/// The row that a script gives, where it gives one.
+/// The row in a script's reply, if there is one.
 pub(super) fn row(reply: Reply) -> Result<Option<Row>, RedisFailure> {
     let damaged =
         || RedisFailure::Damaged { what: "the row of a session".to_owned(), detail: "a field is wrong".to_owned() };
@@ -47,7 +47,7 @@ fn read_row(text: &str) -> Option<Row> {
     Some(Row { head: Head { seq, tag }, expires_at, last_activity: time(next()?)? })
 }
 
-/// The journals of `list` behind `after`. Only what the rows themselves say counts.
+/// The journals of `list` after the id `after`. Ids without a live row are left out.
 pub(super) async fn list(
     client: &Client,
     list: &str,
@@ -85,13 +85,13 @@ pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(Session
             break;
         }
     }
-    // One that was used meanwhile has moved, and others with it.
+    // A session that was used meanwhile has moved in the list, and may be found twice.
     found.sort_by_key(|(id, row)| std::cmp::Reverse((row.last_activity, id.clone())));
     found.dedup_by(|(one, _), (other, _)| one == other);
     Ok(found)
 }
 
-/// The newest last activity of all there is.
+/// The newest last activity of all journals.
 pub(super) async fn last_activity(client: &Client) -> Result<Option<Timestamp>, RedisFailure> {
     match client.run_on(&script::LAST_ACTIVITY, &[], Vec::new()).await? {
         Reply::Nothing => Ok(None),
@@ -99,7 +99,7 @@ pub(super) async fn last_activity(client: &Client) -> Result<Option<Timestamp>, 
     }
 }
 
-/// Those of `ids` that live, with their rows.
+/// The live sessions among `ids`, with their rows.
 async fn living(client: &Client, ids: Vec<SessionId>) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -114,7 +114,7 @@ async fn living(client: &Client, ids: Vec<SessionId>) -> Result<Vec<(SessionId, 
     Ok(found)
 }
 
-/// The next ids of a list, which may have some that are not there.
+/// The next ids of a list. Some of them may have no session any more.
 pub(super) async fn ids_behind(
     client: &Client,
     list: &str,
@@ -125,7 +125,7 @@ pub(super) async fn ids_behind(
     ids(client.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
 }
 
-/// Lists all sessions of a namespace of format 4, which had no lists of sessions alone and of their last use.
+/// Upgrades a namespace of format 4: creates the list of sessions without requests, and the list by last use.
 pub(super) async fn upgrade(client: &Client) -> Result<(), RedisFailure> {
     let mut after = None;
     loop {
@@ -138,7 +138,7 @@ pub(super) async fn upgrade(client: &Client) -> Result<(), RedisFailure> {
     }
 }
 
-/// See [`Store::lease`](crate::Store::lease). Of the sessions that have a lease, those are named whose rows are there.
+/// See [`Store::lease`](crate::Store::lease). Sessions that have expired are left out.
 pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result<Vec<SessionId>, RedisFailure> {
     let lasts = lease.lasts_millis().to_string();
     let arguments = vec![(&*lease.holder).into(), lasts.into(), most.to_string().into()];
@@ -154,18 +154,18 @@ pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result
     Ok(living)
 }
 
-/// What became of a sweep.
+/// The result of a sweep.
 #[derive(Default)]
 pub(super) struct SweepResult {
-    /// Those that it deleted.
+    /// The deleted sessions.
     pub(super) gone: Vec<SessionId>,
-    /// Those of which nobody knows whether it did, because the answer was lost.
+    /// Sessions that may be deleted: the answer was lost.
     pub(super) uncertain: Vec<SessionId>,
-    /// Why it ended before it was done. What was deleted is named all the same; whoever sweeps on meets this again.
+    /// Why it ended early. The next sweep meets the error again.
     pub(super) fault: Option<RedisFailure>,
 }
 
-/// Deletes sessions that have expired: the first to expire first.
+/// Deletes expired sessions, the first to expire first.
 pub(super) async fn sweep(client: &Client, limit: usize) -> SweepResult {
     let mut sweep = SweepResult::default();
     sweep.fault = sweep_into(&mut sweep, client, limit).await.err();
@@ -182,7 +182,7 @@ async fn sweep_into(sweep: &mut SweepResult, client: &Client, limit: usize) -> R
         if expired.is_empty() {
             break;
         }
-        // Each is gone from the list then, or stands elsewhere in it.
+        // The script removes each from the list, or moves it.
         let answers = match client.run_each(&script::SWEEP, &expired).await {
             Ok(answers) => answers,
             Err(fault) => {
@@ -204,7 +204,7 @@ async fn sweep_into(sweep: &mut SweepResult, client: &Client, limit: usize) -> R
         }
         fault.map_or(Ok(()), Err)?;
         if again {
-            // It was put off and is due all the same: the clock was turned back meanwhile.
+            // A session was rescheduled and is due again: the clock was turned back meanwhile.
             break;
         }
     }

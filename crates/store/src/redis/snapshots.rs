@@ -1,4 +1,4 @@
-//! Snapshots of what journals fold to: the tag, and the state as text.
+//! Snapshots. Each is stored as text: the tag, and the state.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use callboard_core::{
 use super::{client::Client, command::Reply, entry::read_tag, error::RedisFailure, script};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
-/// Stands before a state that is text.
+/// The prefix of a state that is text.
 const TEXT: char = 't';
 
-/// Stands before one that is not, in hexadecimal digits.
+/// The prefix of a state that is not text, and is written in hexadecimal digits.
 const DIGITS: char = 'x';
 
 pub(super) async fn put(client: &Client, session: &SessionId, at: Head, state: &[u8]) -> Result<(), RedisFailure> {
@@ -34,8 +34,7 @@ pub(super) async fn newest(client: &Client, session: &SessionId, at: Seq) -> Res
     let [seq, text] = found.exactly()?;
     let (seq, text) = (Seq(seq.number()?.unsigned_abs()), text.text()?);
     let parsed = text.split_at_checked(32).and_then(|(tag, state)| Some((read_tag(tag)?, read(state)?)));
-    let damaged =
-        || RedisFailure::Damaged { what: "a snapshot".to_owned(), detail: "it does not read as one".to_owned() };
+    let damaged = || RedisFailure::Damaged { what: "a snapshot".to_owned(), detail: "it cannot be read".to_owned() };
     let (tag, state) = parsed.ok_or_else(damaged)?;
     Ok(Some((Head { seq, tag }, state.into())))
 }

@@ -85,13 +85,13 @@ async fn who_is_not_trusted_is_refused_in_words() {
     let words = stage.refusal("postgres", "sslmode=verify-full&ROOT").await;
     assert!(words.contains("is not trusted") && words.contains("the host as the certificate does"), "{words}");
     let words = stage.refusal("postgres", "sslmode=verify-ca").await;
-    assert!(words.contains("is not trusted") || words.contains("this system trusts nobody"), "{words}");
+    assert!(words.contains("is not trusted") || words.contains("this system has no root certificates"), "{words}");
     assert!(words.contains("sslrootcert="), "{words}");
     PostgresStore::open(&stage.url("postgres", "sslmode=verify-ca&ROOT"), Settings::default()).await.unwrap();
 
     sql(stage.url("postgres", "").trim_end_matches('&'), "CREATE ROLE discreet LOGIN SUPERUSER").await;
     let words = stage.refusal("discreet", "sslmode=disable").await;
-    assert!(words.contains("wants encrypted connections") && words.contains("sslmode=verify-full"), "{words}");
+    assert!(words.contains("requires encryption") && words.contains("sslmode=verify-full"), "{words}");
     PostgresStore::open(&stage.url("discreet", "sslmode=require"), Settings::default()).await.unwrap();
 }
 

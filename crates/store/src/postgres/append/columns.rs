@@ -1,4 +1,4 @@
-//! Batches as the server takes them: by columns.
+//! Batches as columns, which is how the function `append` takes them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,11 +7,11 @@ use callboard_core::{entry::Entry, id::Seq, time::Timestamp};
 use super::super::column::{self, short_hash};
 use crate::{Append, Rewrite};
 
-/// What is in batches, each thing with the number of its batch, from 1.
+/// The contents of batches. `batch` columns have the number of the batch, from 1.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     pub(super) claims: Claims<'a>,
-    /// The first key that each batch repeats, and the entry that claimed it before.
+    /// For each batch, the first key that it claims twice, and the entry that claims it first.
     pub(super) repeated: Vec<Option<(Arc<str>, Seq)>>,
     pub(super) types: Types<'a>,
     pub(super) subjects: Subjects<'a>,
@@ -22,9 +22,9 @@ pub(super) struct Columns<'a> {
     pub(super) seq: Vec<i64>,
     pub(super) at: Vec<i64>,
     pub(super) time: Vec<Option<i64>>,
-    /// The place of each entry's type among the types, from 1.
+    /// For each entry, the position of its type among the types, from 1.
     pub(super) kind: Vec<i32>,
-    /// The place of each entry's subject among the subjects, from 1.
+    /// For each entry, the position of its subject among the subjects, from 1.
     pub(super) subject: Vec<i32>,
     pub(super) v: Vec<i32>,
     pub(super) tag: Vec<&'a [u8]>,
@@ -77,18 +77,18 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The keys that batches claim, each up to the first that it repeats.
+/// The keys that batches claim; those of a batch end before the first that it claims twice.
 #[derive(Default)]
 pub(super) struct Claims<'a> {
     pub(super) batch: Vec<i32>,
     pub(super) seq: Vec<i64>,
     pub(super) keys: Vec<&'a Arc<str>>,
-    /// What the keys are found by.
+    /// The short hashes of the keys.
     pub(super) short: Vec<Vec<u8>>,
 }
 
 impl<'a> Claims<'a> {
-    /// Takes in what a batch claims and says which key it repeats first, if one, and who claimed it before.
+    /// Adds the keys of a batch. Returns the first key that it claims twice, and the entry that claims it first.
     fn take(&mut self, batch: i32, entries: &'a [Entry]) -> Option<(Arc<str>, Seq)> {
         let mut claimed: HashMap<&str, Seq> = HashMap::new();
         for header in entries.iter().map(|entry| &entry.header) {
@@ -106,7 +106,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Types, each once for all batches, and what they are found by.
+/// Types, each once for all batches, and their short hashes.
 #[derive(Default)]
 pub(super) struct Types<'a> {
     places: HashMap<&'a str, i32>,
@@ -124,7 +124,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Subjects, each once for each batch, and what they are found by.
+/// Subjects, each once for each batch, and their short hashes.
 #[derive(Default)]
 pub(super) struct Subjects<'a> {
     places: HashMap<(i32, &'a str), i32>,

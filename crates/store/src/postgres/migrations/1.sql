@@ -1,6 +1,6 @@
--- Format 1. What people wrote is kept as the bytes that were decided, in `bytea`: a text of Postgres can hold no NUL.
--- What may be of any length is found by the first 16 bytes of its SHA-256. `session.id` is never used again, so whatever
--- belongs to a session that was deleted can be out of reach at once and be removed later, in slices.
+-- Format 1. Free texts are stored as bytes (`bytea`), since a text of Postgres cannot contain NUL. Texts of any length are
+-- found by the first 16 bytes of their SHA-256. A `session.id` is never used again, so the rows of a deleted session cannot
+-- be reached any more, and can be removed later, in slices.
 
 CREATE TABLE session (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -8,16 +8,16 @@ CREATE TABLE session (
     expires_at    bigint,                          -- milliseconds since 1970; null is never
     last_activity bigint NOT NULL,                 -- milliseconds since 1970
     change        bigint NOT NULL,                 -- the transaction that changed it last
-    held_until    bigint,                          -- when the lease on it runs out; null is that there is none
+    held_until    bigint,                          -- when the lease expires; null without a lease
     tag           bytea  NOT NULL,                 -- of the head
     name          text   COLLATE "C" NOT NULL UNIQUE,
-    holder        text   COLLATE "C"               -- who has the lease
+    holder        text   COLLATE "C"               -- who holds the lease
 );
 CREATE INDEX session_by_expiry ON session (expires_at, name) WHERE expires_at IS NOT NULL;
 CREATE INDEX session_by_change ON session (change);
 CREATE INDEX session_by_lease ON session (held_until, name) WHERE held_until IS NOT NULL;
 
--- Sessions that were deleted: until their rows are removed, and for about a minute, so that all servers hear of it.
+-- Deleted sessions: kept until their rows are removed, and for at least a minute, so that all servers see the deletion.
 CREATE TABLE dead (
     session bigint  PRIMARY KEY,
     change  bigint  NOT NULL,                      -- the transaction that deleted it
@@ -29,14 +29,14 @@ CREATE INDEX dead_by_change ON dead (change);
 CREATE INDEX dead_with_rows ON dead (session) WHERE NOT emptied;
 CREATE INDEX dead_without_rows ON dead (at) WHERE emptied;
 
--- Types of entries. They are few, fixed and say nothing of anybody, so all sessions share them.
+-- Types of entries. They are few, fixed and not private, so all sessions share them.
 CREATE TABLE type (
     id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     hash bytea   NOT NULL UNIQUE,
     name bytea   NOT NULL
 );
 
--- Subjects: names that people gave, so each session has its own and takes them along.
+-- Subjects. People chose these names, so each session has its own, and they are deleted with it.
 CREATE TABLE subject (
     session bigint  NOT NULL,
     id      integer NOT NULL,
@@ -90,10 +90,10 @@ CREATE TABLE snapshot (
     PRIMARY KEY (session, seq)
 );
 
--- Gives each handle on this data a number, so that it knows its own notifications.
+-- Numbers the handles on this data, so that each knows its own notifications.
 CREATE SEQUENCE node;
 
--- The time that decides about expiry: what a test says, else that of the database.
+-- The time by which sessions expire: that of a test (`said`), else that of the database.
 CREATE FUNCTION moment(said bigint) RETURNS bigint LANGUAGE sql AS $$
     SELECT coalesce(said, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
 $$;
@@ -103,9 +103,8 @@ CREATE FUNCTION this_change() RETURNS bigint LANGUAGE sql AS $$
     SELECT pg_current_xact_id()::text::bigint
 $$;
 
--- Renews the leases of `who`, gives it up to `most` of those that have run out, and names what it has then; where they are
--- to last no time, it lets go of all. A row that somebody writes to at this moment is left to the next call, so that
--- nobody waits.
+-- Renews the leases of `who`, gives it up to `most` expired leases, and returns the sessions of all leases that it then has.
+-- If `lasts` is 0, it releases all of them. Locked rows are left to the next call, so that nobody waits.
 CREATE FUNCTION lease(said bigint, who text, lasts bigint, most bigint) RETURNS TABLE (name text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -134,7 +133,7 @@ BEGIN
 END
 $$;
 
--- Puts up to `most` sessions that have expired out of reach: those that nobody holds at this moment.
+-- Marks up to `most` expired sessions as deleted. Locked ones are left to the next call.
 CREATE FUNCTION sweep(said bigint, most bigint) RETURNS TABLE (name text, this bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -142,7 +141,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH expired AS MATERIALIZED (
-        -- Who was touched since the statement began is looked at again under the lock.
+        -- If a row was touched since the statement began, the condition is checked again under the lock.
         SELECT s.id, s.name, s.expires_at FROM session s
         WHERE s.expires_at IS NOT NULL AND s.expires_at <= now_ms
         ORDER BY s.expires_at, s.name LIMIT most FOR UPDATE SKIP LOCKED
@@ -155,7 +154,7 @@ BEGIN
 END
 $$;
 
--- Removes about `most` rows of sessions that were deleted and says whether there may be more.
+-- Removes about `most` rows of deleted sessions. Returns whether there may be more.
 CREATE FUNCTION reclaim(most integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     here bigint;
@@ -179,14 +178,14 @@ BEGIN
         DELETE FROM subject WHERE ctid = ANY (ARRAY(SELECT s.ctid FROM subject s WHERE s.session = here LIMIT rest));
         GET DIAGNOSTICS removed = ROW_COUNT;
         rest := rest - removed;
-        -- These are large: one takes as long as many of the others.
+        -- These rows are large: removing one takes as long as removing fifty others.
         DELETE FROM value WHERE ctid = ANY (ARRAY(SELECT v.ctid FROM value v WHERE v.session = here LIMIT rest / 50));
         GET DIAGNOSTICS removed = ROW_COUNT;
         rest := rest - removed * 50;
         DELETE FROM snapshot WHERE ctid = ANY (ARRAY(SELECT s.ctid FROM snapshot s WHERE s.session = here LIMIT rest / 50));
         GET DIAGNOSTICS removed = ROW_COUNT;
         rest := rest - removed * 50;
-        -- Less than that is left where a limit was reached: then there may be more.
+        -- Less is left if a limit was reached. Then there may be more rows.
         IF rest >= 50 THEN
             UPDATE dead SET emptied = true WHERE session = here;
         END IF;
@@ -196,7 +195,7 @@ BEGIN
 END
 $$;
 
--- Bytes as people read them.
+-- Bytes as readable text.
 CREATE FUNCTION readable(bytes bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN convert_from(bytes, 'UTF8');

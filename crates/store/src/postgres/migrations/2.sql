@@ -1,5 +1,5 @@
--- Format 2: sessions are told from records of requests, and found by when they were used last. Records that are there
--- already count as sessions until they expire, within a day.
+-- Format 2: sessions are distinguished from records of requests, and found by last use. Existing records count as sessions
+-- until they expire, within a day.
 
 ALTER TABLE session ADD COLUMN is_request boolean NOT NULL DEFAULT false;
 CREATE INDEX session_by_name ON session (name) WHERE NOT is_request;
@@ -7,14 +7,13 @@ CREATE INDEX session_by_use ON session (is_request, last_activity);
 
 DROP FUNCTION IF EXISTS append;
 
--- Appends batches of many sessions, each whole or not at all, in one call; says of each what became of it. Whoever holds
--- the row of a session holds all that belongs to it. A row that somebody else holds is waited for by a `patient` call
--- alone. The names are in order, so that two that make the same sessions wait for each other in one direction only.
--- `outcome` is `done`; `conflict`, with the row that was found; `taken`, with the place in `claim_keys` and the entry
--- that claimed it; `repeated`, where the caller has seen that the batch repeats a key and no earlier one is taken; or
--- `held`, where somebody else is at that session. All but `done` have written nothing.
--- `lease_holder` is null where the lease on the session stays as it is; `lease_lasts` is null where there is none from now
--- on.
+-- Appends batches of many sessions in one call, each completely or not at all. Returns the outcome of each. The lock on the
+-- row of a session covers all its data. Only a `patient` call waits for a locked row. The names are in order, so that two
+-- calls that create the same sessions wait for each other in one direction only.
+-- `outcome` is one of: `done`; `conflict`, with the row that was found; `taken`, with the position in `claim_keys` and the
+-- entry that claimed it; `repeated`, if the batch repeats a key (the caller says so in `repeats_key`) and no earlier key is
+-- taken; `held`, if the session is locked or being created by another call. All but `done` have written nothing.
+-- A null `lease_holder` leaves the lease as it is; a null `lease_lasts` with a holder removes it.
 CREATE FUNCTION append(
     patient boolean, said bigint,
     names text[], expected_seq bigint[], expected_tag bytea[], new_seq bigint[], new_tag bytea[], new_expires_at bigint[],
@@ -35,7 +34,7 @@ DECLARE
     now_ms bigint;
     here bigint;
     lives boolean;
-    -- What was found of the session of each batch. In the end `heres` has those that are appended to, and else nulls.
+    -- The session of each batch, as it was found. In the end `heres` has the ids of those that are appended to, else nulls.
     heres bigint[];
     seqs bigint[];
     tags bytea[];
@@ -47,7 +46,7 @@ BEGIN
     IF patient THEN
         PERFORM FROM session s WHERE s.name = ANY (names) ORDER BY s.name FOR NO KEY UPDATE;
     END IF;
-    -- Their rows are locked in the order of their names, as they come.
+    -- The rows are locked in the order of the names.
     SELECT array_agg(s.id), array_agg(s.seq), array_agg(s.tag), array_agg(s.expires_at), array_agg(s.last_activity)
     INTO heres, seqs, tags, expires_ats, last_activities
     FROM unnest(names) AS wanted (name) LEFT JOIN LATERAL (
@@ -72,7 +71,7 @@ BEGIN
             outcome := 'conflict';
         ELSE
             IF lives AND n = ANY (claim_batch) THEN
-                -- One look into the index for each: a join may be turned round, and then reads all keys of the session.
+                -- One lookup in the index for each: the planner could reverse a join, and then read all keys of the session.
                 SELECT k.place, k.seq INTO place, found_seq
                 FROM (
                     SELECT key.place, (SELECT c.seq FROM claim c WHERE c.session = here AND c.key = key.key) AS seq
@@ -97,7 +96,7 @@ BEGIN
                 lease_holder[n], now_ms + lease_lasts[n], coalesce(are_requests[n], false))
             ON CONFLICT (name) DO NOTHING RETURNING id INTO here;
             IF NOT FOUND THEN
-                -- Somebody else has made it since we looked.
+                -- Another call has created it meanwhile.
                 outcome := 'held';
             END IF;
         END IF;
@@ -110,7 +109,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- Those that were made above are so already.
+    -- New sessions have these values already.
     UPDATE session s SET seq = new.seq, tag = new.tag, expires_at = new.expires_at, last_activity = now_ms, change = this,
         holder = coalesce(new.holder, s.holder),
         held_until = CASE WHEN new.holder IS NULL THEN s.held_until ELSE now_ms + new.lasts END
@@ -120,7 +119,7 @@ BEGIN
 
     type_ids := ARRAY(SELECT (SELECT t.id FROM type t WHERE t.hash = new.hash) FROM unnest(type_hashes) AS new (hash));
     IF array_position(type_ids, NULL) IS NOT NULL THEN
-        -- In the order of their hashes: two that name the same new types wait for each other in one direction only.
+        -- In the order of the hashes, so that two calls with the same new types wait for each other in one direction only.
         INSERT INTO type (hash, name)
         SELECT new.hash, new.name FROM unnest(type_hashes, type_names, type_ids) AS new (hash, name, id)
         WHERE new.id IS NULL ORDER BY new.hash ON CONFLICT DO NOTHING;

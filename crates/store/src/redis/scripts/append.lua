@@ -1,14 +1,15 @@
--- KEYS  9 and on: of the session of each batch its journal, index and snapshots.
--- ARGV  3 and on, of each batch: how many there are of it; the session's id; 'session' or 'request', the same for all its batches; the expected number and tag; the new number and tag; when it expires;
---       what becomes of the lease, 'as_before', 'due' or 'done', and where it is due whose and for how long; how many
---       entries; of each its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and
---       of each its hash and its text; then how many entries are rewritten, and of each its number and its new data;
---       then how many values are removed, and their hashes.
--- Gives of each batch 'ok', {'conflict', row or nil}, {'taken', key, number} or {'failed', why}. Of a batch all is looked at before
--- anything is written, for what a script has written stays written.
+-- KEYS  from 9: for each batch, the journal, index and snapshots of its session.
+-- ARGV  from 3, for each batch: how many arguments it has; the id of the session; 'session' or 'request', the same in all
+--       batches of a journal; number and tag of the expected head; number and tag of the new head; when it expires; what
+--       happens to the lease: 'keep', 'set' or 'remove'; for 'set' the holder and how long it lasts; how many entries; for
+--       each entry its text, type, subject, time (or nothing), how many keys, the keys; then how many values, and for
+--       each its hash and its text; then how many entries are rewritten, and for each its number and its new data; then
+--       how many values are removed, and their hashes.
+-- Returns for each batch 'ok', {'conflict', row or nil}, {'taken', key, number} or {'failed', why}. Everything in a batch is
+-- checked before anything is written, since a script cannot undo what it has written.
 --
--- It runs for every entry, and functions and tables cost more here than what they do.
-local AT_ONCE = 1000 -- So many words a command takes at least.
+-- This script runs for every append. It avoids functions and tables, which are slow here.
+local AT_ONCE = 1000 -- The most arguments of a command.
 local min = math.min
 
 local function listed(lists, word, offset)
@@ -20,8 +21,8 @@ local function listed(lists, word, offset)
   end
 end
 
--- The members of the index, each behind the score that all have, for whole blocks behind `filed`. One says which entries
--- of a block have a word; where times are, there is one for each entry, for they need not be in order.
+-- The members of the index for the complete blocks after `filed`, each after its score, which is always 0. A member says
+-- which entries of a block have a word. An entry with a time has a member of its own, since times need not be in order.
 local function members(filed, block)
   local members = {}
   for from = 0, #block - 1, BLOCK do
@@ -46,15 +47,15 @@ local function members(filed, block)
   return members
 end
 
--- What is listed at the end for all: sessions that changed, and by session when one expires.
+-- Collected for all batches and written at the end: the sessions that changed, and when sessions expire.
 local changed, expiring = {}, {}
 
--- Appends the batch whose arguments begin at `at`, and gives what becomes of it.
+-- Appends the batch whose arguments begin at `at`. Returns its outcome.
 local function append(at)
-  local kind, seq_before, tag_before, seq, tag, expires_at, work, holder, lasts, count = unpack(ARGV, at + 2, at + 11)
+  local kind, seq_before, tag_before, seq, tag, expires_at, lease, holder, lasts, count = unpack(ARGV, at + 2, at + 11)
   local first = at + 12
 
-  -- The row, and of each entry the numbers of its words and who claimed its keys.
+  -- Reads the row and, for each entry, the ids of its words and the entries that claimed its keys.
   local fields, found = {'row'}, {}
   local many = 1
   at = first
@@ -87,7 +88,7 @@ local function append(at)
     rewritten[#rewritten + 1] = header .. ARGV[at + 1]
   end
 
-  -- What is written: first the row, which is told at the end.
+  -- The fields to write. The first is the row, which is filled in at the end.
   local writes, size, waits, fresh = {'row', false}, 2, {}, {}
   local last, filed, words = tonumber(before.seq), tonumber(before.filed), tonumber(before.words)
   local number = last
@@ -126,7 +127,7 @@ local function append(at)
   local born = row and row.born or string.sub(ARGV[first], 1, 32)
   writes[2] = written(seq, tag, expires_at, plain(now), born, plain(filed_now), plain(words))
 
-  -- The first write is one that a server without memory refuses; what follows it is then let through.
+  -- A server whose memory is full refuses a script at its first write. So the first write must be one that it refuses.
   if not row then
     redis.call('ZADD', KEYS[1], 0, session)
     redis.call('UNLINK', journal, index, snapshots)
@@ -148,10 +149,10 @@ local function append(at)
 
   use(kind == 'request', not row)
 
-  if work == 'due' then
+  if lease == 'set' then
     redis.call('ZADD', KEYS[5], plain(now + lasts), session)
     redis.call('HSET', KEYS[6], session, holder)
-  elseif work == 'done' or not row then
+  elseif lease == 'remove' or not row then
     remove_lease()
   end
   if not row or filed == 0 and filed_now > 0 or kept_until(row.expires_at) ~= kept_until(expires_at) then keep(expires_at) end

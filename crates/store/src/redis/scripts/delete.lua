@@ -1,4 +1,4 @@
--- Gives 1 where there was a session. One that had expired goes too, and nobody is told of it.
+-- Returns 1 if there was a session. An expired session is removed too, without an announcement.
 local row = look()
 remove_session()
 if not row then return 0 end

@@ -1,5 +1,5 @@
--- ARGV  4 and on, fields of the journal. Gives a list of what each has, or an empty one where there is no session.
-local AT_ONCE = 1000 -- So many words a command takes at least.
+-- ARGV  from 4: fields of the journal. Returns a list of their values; an empty one if there is no session.
+local AT_ONCE = 1000 -- The most arguments of a command.
 if not look() then return {} end
 local found = {}
 for from = 4, #ARGV, AT_ONCE do

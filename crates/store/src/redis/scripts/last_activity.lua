@@ -1,4 +1,4 @@
--- Gives the newest last activity of all journals, or nothing. Requests stand at the beginning of the list, sessions at the
+-- Returns the newest last activity of all journals, or nothing. Requests are at the beginning of the list, sessions at the
 -- end.
 local newest
 for _, place in ipairs({0, -1}) do

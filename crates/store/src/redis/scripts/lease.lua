@@ -1,5 +1,5 @@
--- ARGV  3 who asks for leases; 4 for how long; 5 how many that have run out it may get. Gives the sessions whose leases it
---       has then. Where they are to last no time, it lets go of all.
+-- ARGV  3 the holder; 4 how long its leases last; 5 how many expired leases it may take. Returns the sessions whose leases it
+--       then has. If they last 0 ms, it releases all of them.
 local lasts, most = tonumber(ARGV[4]), tonumber(ARGV[5])
 local held = {}
 if lasts == 0 then most = 0 end

@@ -1,5 +1,5 @@
--- ARGV  4 the number and 5 the tag of the head; 6 the state; 7 how many are kept. Does nothing where the head is not in
--- the journal, or older than the last batch that rewrote entries.
+-- ARGV  4 the number and 5 the tag of the head; 6 the state; 7 how many snapshots are kept. Does nothing if the head is not
+-- in the journal, or is older than the last batch that rewrote entries.
 local row = look()
 local entry = row and redis.call('HGET', journal, ARGV[4])
 if not entry or string.sub(entry, 1, 32) ~= ARGV[5] then return 0 end

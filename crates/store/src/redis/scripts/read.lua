@@ -1,9 +1,9 @@
--- ARGV  4 'forward' or 'backward'; 5 the first place and 6 the one behind the last, in text; 7 how many; 8 which index:
+-- ARGV  4 'forward' or 'backward'; 5 the first position and 6 the one after the last; 7 the most entries; 8 which index:
 --       'all', 'types', 'subjects', 'pairs' or 'times'; 9 how many types, the types, the subjects.
--- Gives nothing where there is no session, or {born, whether there may be more, entry, entry, ...}: as many as wanted,
--- or fewer that have four million bytes together. A number stands in the place of an entry that is missing.
+-- Returns nothing if there is no session, else {born, whether there may be more, entry, entry, ...}: as many entries as
+-- wanted, or fewer once they have four million bytes. A missing entry is replaced by its number.
 --
--- A place is the entry's number in 16 digits, in the index of times behind the time in 16 digits.
+-- A position is the entry's number in 16 digits; in the index of times it follows the time in 16 digits.
 local BYTES = 4000000
 local row = look()
 if not row then return false end
@@ -27,14 +27,14 @@ local function words(mark, from, to)
   return found
 end
 
--- The members of the index between two that it may not have.
+-- The members of the index from `from` to before `behind`, which need not be members.
 local function range(from, behind, most)
   if backward then return redis.call('ZRANGE', index, '(' .. behind, '[' .. from, 'BYLEX', 'REV', 'LIMIT', 0, most) end
   return redis.call('ZRANGE', index, '[' .. from, '(' .. behind, 'BYLEX', 'LIMIT', 0, most)
 end
 
--- Looks up the entries that have a word, of which each member names those of a block. All blocks but those at both ends
--- have one that is wanted.
+-- Looks up the entries that have a word. Each member lists those of a block; the blocks at both ends may have entries
+-- outside the range.
 local function look_up(word)
   local first, behind, found = tonumber(lower), tonumber(upper), 0
   local place = word .. ':'
@@ -67,12 +67,12 @@ local function set(list)
   return set
 end
 
--- A bound as text that comes behind all digits where the bound does, whichever way the server sorts signs.
+-- Replaces ':', so that a bound sorts after all digits in every locale of the server.
 local function bound(text)
   return (string.gsub(text, ':', 'a'))
 end
 
--- Looks through what is not in the index yet.
+-- Scans the entries that are not in the index yet.
 local function look_through(types, subjects)
   local any_type, any_subject = which == 'subjects', which == 'types'
   local first, behind = bound(lower), bound(upper)

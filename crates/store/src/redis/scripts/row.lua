@@ -1,3 +1,3 @@
--- Gives the row, or nothing.
+-- Returns the row, or nothing.
 local row = look()
 return row and row.text

@@ -1,8 +1,8 @@
--- What every script begins with: the time, and the session that it is about.
+-- The beginning of every script: the time, the session, and shared functions.
 --
--- KEYS  what all sessions share: 1 sessions, 2 expiry, 3 changes, 4 count, 5 leases, 6 holders, 7 listed, 8 used. Behind
---       them all there is of the session: 9 journal, 10 index, 11 snapshots.
--- ARGV  1 the time now in milliseconds, or nothing for the time of the server; 2 who asks; 3 the session's id.
+-- KEYS  shared by all sessions: 1 sessions, 2 expiry, 3 changes, 4 count, 5 leases, 6 holders, 7 listed, 8 used. Then those
+--       of the session: 9 journal, 10 index, 11 snapshots.
+-- ARGV  1 the time in milliseconds, or empty for the time of the server; 2 the name of the handle; 3 the id of the session.
 local session, journal, index, snapshots = ARGV[3], KEYS[9], KEYS[10], KEYS[11]
 local HOUR = 3600 * 1000
 local SECOND_CHANCE = 24 * HOUR
@@ -24,8 +24,8 @@ local function plain(number)
   return string.format('%d', number)
 end
 
--- The row that a text says where the session lives, and whether one is there at all. `filed` is the last entry that is
--- in the index, `words` how many words have a number.
+-- Parses a row. Returns the row if the session has not expired, and whether there is a row at all. `filed` is the last
+-- entry in the index; `words` is how many words have an id.
 local function parse(text)
   if not text then return nil, false end
   local row = {text = text}
@@ -43,29 +43,29 @@ local function look()
   return parse(redis.call('HGET', journal, 'row'))
 end
 
--- Entries are put into the index a block at a time, which takes about as long as one of them would. Those that wait for it
--- stand in as many fields as a block has entries, in which their numbers take turns.
+-- Entries are indexed in blocks: a block takes about as long as a single entry would. Entries that are not indexed yet are
+-- in as many fields as a block has entries; an entry's field is its number modulo the size of a block.
 local BLOCK = 100
-local WAITS = '^(%d+) (%d+) (%d*)$' -- The numbers of the type and the subject, and the time where there is one.
+local WAITS = '^(%d+) (%d+) (%d*)$' -- The ids of the type and the subject, and the time if there is one.
 
 local function slot(number)
   return 'w' .. plain(number % BLOCK)
 end
 
--- What waits, from behind `filed` to `seq`.
+-- The entries that are not indexed, from `filed` + 1 to `seq`.
 local function waiting(filed, seq)
   local slots = {}
   for number = filed + 1, seq do slots[#slots + 1] = slot(number) end
   return #slots > 0 and redis.call('HMGET', journal, unpack(slots)) or {}
 end
 
--- When the server itself removes a session that nobody sweeps: a day after it has expired, on the hour, so that most
--- appends leave it as it is.
+-- When the server itself removes a session that nobody sweeps: a day after it expires, rounded up to the hour, so that most
+-- appends need not change it.
 local function kept_until(expires_at)
   return expires_at ~= NEVER and math.ceil(expires_at / HOUR) * HOUR + SECOND_CHANCE
 end
 
--- Not where a test says what time it is, for the server goes by its own clock.
+-- Sets that time, except in tests with their own clock, since the server uses its own.
 local function keep(expires_at)
   if not system then return end
   local till = kept_until(expires_at)
@@ -78,7 +78,7 @@ local function keep(expires_at)
   end
 end
 
--- Lists when a sweep is to look at sessions: by each of them when it expires.
+-- Updates the list by which sweeps find sessions. `expiring` says when each session expires.
 local function list(expiring)
   local listed = {}
   for id, expires_at in pairs(expiring) do
@@ -92,13 +92,13 @@ local function list(expiring)
   if #listed > 0 then redis.call('ZADD', KEYS[2], unpack(listed)) end
 end
 
--- Tells that these sessions changed, whose ids have a space between them.
+-- Announces that these sessions changed. The ids are separated by spaces.
 local function announce(sessions)
   local count = redis.call('INCR', KEYS[4])
   redis.call('XADD', KEYS[3], 'MAXLEN', '~', CHANGES_KEPT, '*', 'count', count, 'by', ARGV[2], 'sessions', sessions)
 end
 
--- Lists when the session was used last. One that is new is listed by its id too, unless it is a request.
+-- Updates the list by last use. A new session is also added to the list of sessions, unless it is a request.
 local function use(is_request, is_new)
   local added = redis.call('ZADD', KEYS[8], is_request and plain(-now) or plain(now), session)
   if is_new and is_request then
@@ -113,7 +113,7 @@ local function remove_lease()
   redis.call('HDEL', KEYS[6], session)
 end
 
--- Removes all there is of the session. Says whether the list of those that expire had it.
+-- Removes the session and all its data. Returns whether it was in the list of expiring sessions.
 local function remove_session()
   redis.call('UNLINK', journal, index, snapshots)
   for _, list in ipairs({KEYS[1], KEYS[7], KEYS[8]}) do redis.call('ZREM', list, session) end

@@ -1,4 +1,4 @@
--- ARGV  4 the newest number that will do. Gives {number, tag and state} or nothing.
+-- ARGV  4 the highest number that is acceptable. Returns {number, tag and state}, or nothing.
 if not look() then return false end
 local newest
 for _, number in ipairs(redis.call('HKEYS', snapshots)) do

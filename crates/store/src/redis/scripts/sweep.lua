@@ -1,5 +1,5 @@
--- Gives 1 where the session had expired and is gone by this. One that lives is listed as what it is; one that the server
--- itself has removed is gone by whoever takes it off the list.
+-- Returns 1 if this has removed an expired session. A session that has not expired is rescheduled. If the server itself
+-- has removed the session, the call that takes it off the list returns 1.
 local row, there = look()
 if row then
   list({[session] = row.expires_at})

@@ -1,7 +1,7 @@
--- ARGV  4 when it expires. Gives the row, or nothing.
+-- ARGV  4 when it expires. Returns the row, or nothing.
 local row = look()
 if not row then return false end
--- A server without memory refuses a script whose first write could need some. This one needs none, and what is in use
+-- A server whose memory is full refuses a script whose first write could need memory. PERSIST needs none: a session in use
 -- must not expire because the server is full.
 redis.call('PERSIST', journal)
 local text = written(row.seq, row.tag, ARGV[4], plain(now), row.born, row.filed, row.words)

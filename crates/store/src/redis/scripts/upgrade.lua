@@ -1,4 +1,4 @@
--- Lists a session that a server of format 4 has made, by its last use and by its id.
+-- Adds a session of format 4 to the lists by last use and by id.
 local text = redis.call('HGET', journal, 'row')
 if not text then return 0 end
 local last_activity = string.match(text, '^%S+ %S+ %S+ (%S+)')
