@@ -1,7 +1,7 @@
 //! The tests that every store passes.
 //!
-//! Whoever writes a store writes a [`Fixture`] for it and plugs in: [`conformance!`](crate::conformance!) becomes one
-//! test a case, and [`conformance_of_durable!`](crate::conformance_of_durable!) those of stores that outlive their
+//! To test a store, implement [`Fixture`] for it. [`conformance!`](crate::conformance!) then expands to one test for each
+//! case, and [`conformance_of_durable!`](crate::conformance_of_durable!) to those for stores whose data survives the
 //! process.
 //!
 //! ```no_run
@@ -60,20 +60,20 @@ use callboard_core::{
 
 use crate::{ManualClock, Order, Query, Store};
 
-/// Fresh data of one kind of store, which is gone when this is dropped.
+/// An empty store for a test. Its data is removed when this is dropped.
 #[async_trait]
 pub trait Fixture: Sized + Send + Sync + 'static {
-    /// Data that holds nothing yet.
+    /// Creates an empty store.
     async fn fresh() -> Self;
 
-    /// A handle on the data: another one each time, as another process would have it, where the store can be shared.
+    /// Opens a handle on the data. If the store can be shared, each call opens another handle, as another process would.
     async fn open(&self) -> Arc<dyn Store>;
 
     /// The clock of all handles.
     fn clock(&self) -> &ManualClock;
 }
 
-/// Becomes one test for each case that a store must pass, on a [`Fixture`].
+/// Expands to one test for each case that every store must pass, with a [`Fixture`].
 #[macro_export]
 macro_rules! conformance {
     ($fixture:ty) => {
@@ -167,7 +167,7 @@ macro_rules! conformance {
     };
 }
 
-/// Becomes one test for each case that a store must pass which outlives its process, on a [`Fixture`].
+/// Expands to one test for each case that a store must pass if its data survives the process, with a [`Fixture`].
 #[macro_export]
 macro_rules! conformance_of_durable {
     ($fixture:ty) => {
@@ -209,12 +209,12 @@ pub fn session(id: &str) -> SessionId {
     id.parse().unwrap()
 }
 
-/// All entries from the first.
+/// A query for all entries.
 pub fn everything() -> Query {
     Query { seqs: Seq(1)..Seq(u64::MAX), types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX }
 }
 
-/// Waits for what must come soon.
+/// Waits for an event, with a timeout.
 async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
     let Ok(come) = tokio::time::timeout(Duration::from_secs(60), event).await else { panic!("{what} did not come") };
     come

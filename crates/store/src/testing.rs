@@ -1,4 +1,4 @@
-//! Servers that tests start for themselves, on this machine and for as long as the test runs.
+//! Servers that tests start for themselves. They run on this machine, as long as the test.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -12,4 +12,4 @@ mod rest;
 
 pub use postgres::PostgresServer;
 pub use redis::{RedisCluster, RedisServer};
-pub use rest::{Proxy, Trouble};
+pub use rest::{Fault, Proxy};

@@ -47,7 +47,7 @@ fn a_mistake_in_a_url_is_named() {
         ("postgres://me:hunter2@h/d?namespce=x", &["(namespce)", "use `namespace`, `connections`"]),
         ("redis://", &["the host is missing: write redis://HOST:PORT"]),
         ("redis://:hunter2@h:port", &["it is not a URL: write redis://HOST:PORT"]),
-        ("redis://:hunter2@h?namespce=x", &["no option `namespce`: there are namespace, durability"]),
+        ("redis://:hunter2@h?namespce=x", &["no option `namespce`: use namespace, durability"]),
         ("redis-rest+https://h", &["the token is missing: write redis-rest+https://TOKEN@HOST"]),
     ] {
         refused(&home, url, words);
@@ -84,7 +84,7 @@ fn what_is_wrong_with_postgres_is_named() {
         &format!("postgres://guarded:hunter2@{at}/postgres"),
         &["refuses the login of guarded", "check user and"],
     );
-    refused(&home, &format!("postgres://postgres:hunter2@{at}/none"), &["make it with `createdb none`"]);
+    refused(&home, &format!("postgres://postgres:hunter2@{at}/none"), &["create it with `createdb none`"]);
     let url = server.url("n");
     refused(
         &home,
@@ -104,7 +104,7 @@ fn what_is_wrong_with_postgres_is_named() {
 fn what_is_wrong_with_redis_is_named() {
     let home = Home::new();
     let guarded = RedisServer::with(&["--appendonly", "yes", "--requirepass", "sesame"]);
-    refused(&home, &guarded.url("n"), &["it wants a password: write redis://:PASSWORD@HOST"]);
+    refused(&home, &guarded.url("n"), &["it requires a password: write redis://:PASSWORD@HOST"]);
     let at = |who: &str, rest: &str| format!("redis://{who}127.0.0.1:{}{rest}", guarded.port());
     refused(&home, &at(":hunter2@", ""), &["the password or the user in the URL is wrong"]);
     refused(&home, &at(":sesame@", "/99"), &["there is no such database: name another one"]);

@@ -1,4 +1,4 @@
-//! Writing entries for tests without much ado.
+//! Writing entries in tests.
 
 use std::sync::Arc;
 
@@ -19,26 +19,26 @@ pub struct JournalWriter {
     pub store: Arc<dyn Store>,
     /// The session.
     pub session: SessionId,
-    /// The head as far as this journal knows.
+    /// The head, as far as this writer knows.
     pub head: Head,
-    /// When the session expires from the next append on.
+    /// The expiry that the next append sets.
     pub expires_at: Option<Timestamp>,
 }
 
 impl JournalWriter {
-    /// A journal for a session that is not there yet.
+    /// A writer for a session that does not exist yet.
     pub fn new(store: &Arc<dyn Store>, id: &str) -> Self {
         Self { store: store.clone(), session: session(id), head: Head::default(), expires_at: None }
     }
 
-    /// A journal for a session that this makes, with entries that say the words of `text`.
+    /// Creates a session with one entry for each word of `text`.
     pub async fn with(store: &Arc<dyn Store>, id: &str, text: &str) -> Self {
         let mut journal = Self::new(store, id);
         journal.write(text.split_whitespace().map(note)).await;
         journal
     }
 
-    /// The batch that `drafts` become on top of the head.
+    /// A batch that appends `drafts` at the head.
     pub fn batch(&self, drafts: impl IntoIterator<Item = Draft>) -> Append {
         let mut head = self.head;
         let seal = |draft| {
@@ -61,7 +61,7 @@ impl JournalWriter {
         }
     }
 
-    /// Appends a batch and moves on to its end.
+    /// Appends a batch, and moves the head to its end.
     pub async fn append(&mut self, batch: Append) -> Result<Vec<Entry>, Error> {
         let entries = batch.entries.clone();
         self.store.append(batch).await?;
@@ -79,12 +79,12 @@ impl JournalWriter {
         self.try_write(drafts).await.unwrap()
     }
 
-    /// All that is there.
+    /// All entries.
     pub async fn read(&self) -> Vec<Entry> {
         self.store.read(&self.session, everything()).await.unwrap()
     }
 
-    /// What all that is there says.
+    /// The texts of all entries.
     pub async fn texts(&self) -> Vec<String> {
         self.read().await.iter().map(|entry| entry.data.to_string()).collect()
     }

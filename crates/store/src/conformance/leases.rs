@@ -21,9 +21,9 @@ async fn leased(store: &Arc<dyn Store>, lease: &Lease, most: usize) -> Vec<Strin
     store.lease(lease, most).await.unwrap().iter().map(ToString::to_string).collect()
 }
 
-/// Appends a note, with which `work` begins or ends.
-async fn write(journal: &mut JournalWriter, work: LeaseChange) {
-    let batch = Append { work, ..journal.batch([note("x")]) };
+/// Appends a note that changes the lease.
+async fn write(journal: &mut JournalWriter, lease: LeaseChange) {
+    let batch = Append { work: lease, ..journal.batch([note("x")]) };
     journal.append(batch).await.unwrap();
 }
 
@@ -95,8 +95,8 @@ pub async fn a_refused_batch_leaves_the_lease_as_it_is(fixture: &impl Fixture) {
     let mut journal = pen_with(&store, "s", of("a")).await;
     let old = JournalWriter { head: journal.head, ..journal.clone() };
     write(&mut journal, LeaseChange::Keep).await;
-    for work in [LeaseChange::Remove, LeaseChange::Set(of("b"))] {
-        old.clone().append(Append { work, ..old.batch([note("y")]) }).await.unwrap_err();
+    for lease in [LeaseChange::Remove, LeaseChange::Set(of("b"))] {
+        old.clone().append(Append { work: lease, ..old.batch([note("y")]) }).await.unwrap_err();
     }
     assert_eq!(leased(&store, &of("b"), 9).await, [""; 0]);
     assert_eq!(leased(&store, &of("a"), 9).await, ["s"]);

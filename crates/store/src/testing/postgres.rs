@@ -1,4 +1,4 @@
-//! A Postgres of one's own.
+//! A Postgres server for tests.
 
 use std::{
     env, fs,
@@ -11,38 +11,38 @@ use std::{
     },
 };
 
-/// How often another port is tried where somebody else has taken the one that was free.
+/// How many ports are tried: another process may take a port that was free a moment ago.
 const TRIES: usize = 5;
 
-/// Who may come in how: everybody as everybody, but `guarded` with a password, and `discreet` encrypted alone.
+/// Who may log in: `guarded` with a password, `discreet` only with encryption, everybody else without either.
 const ACCESS: &str = "host all guarded 127.0.0.1/32 scram-sha-256\nhostssl all discreet 127.0.0.1/32 trust\n\
     host all discreet 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 trust\n";
 
-/// A Postgres with data of its own on a free port of the loopback interface. It goes, with its data, when this is
-/// dropped, and when the process ends, however that ends.
+/// A Postgres server with its own data, on a free port of the loopback interface. It ends and its data is removed when this
+/// is dropped, and also when the process ends in any way.
 ///
-/// Everybody may come in as `postgres`. A role `guarded`, once somebody has made it, needs its password, and a role
-/// `discreet` an encrypted connection.
+/// The role `postgres` needs no password. A test may create the role `guarded`, which needs its password, and the role
+/// `discreet`, which needs an encrypted connection.
 #[derive(Debug)]
 pub struct PostgresServer {
     binaries: PathBuf,
     folder: PathBuf,
     port: u16,
-    /// Waits for the end of its input, which is held here, and then ends the server.
+    /// A process that ends the server when its input, which is held here, is closed.
     watchdog: Child,
 }
 
 impl PostgresServer {
-    /// Makes one and waits until it answers.
+    /// Starts a server and waits until it answers.
     ///
     /// # Panics
     ///
-    /// Where Postgres is not installed, or does not start: with what to do.
+    /// If Postgres is not installed or does not start. The message says what to do.
     pub fn start() -> Self {
         Self::start_with(&[])
     }
 
-    /// The same, with settings such as `fsync=off`.
+    /// Starts a server with settings such as `fsync=off`.
     ///
     /// # Panics
     ///
@@ -52,9 +52,9 @@ impl PostgresServer {
     }
 
     fn start_from(settings: &[&str], files: &[(&str, &str)]) -> Self {
-        static MADE: AtomicU32 = AtomicU32::new(0);
+        static STARTED: AtomicU32 = AtomicU32::new(0);
         let binaries = binaries();
-        let name = format!("callboard-postgres-{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let name = format!("callboard-postgres-{}-{}", process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let folder = env::temp_dir().join(name);
         let mut server = Self { watchdog: watchdog(&binaries, &folder), binaries, folder, port: 0 };
         server.make(settings, files);
@@ -62,7 +62,7 @@ impl PostgresServer {
         server
     }
 
-    /// The same, with this certificate and its key in PEM: it encrypts where it is asked to.
+    /// Starts a server that can encrypt, with this certificate and key in PEM.
     ///
     /// # Panics
     ///
@@ -71,7 +71,7 @@ impl PostgresServer {
         Self::start_from(&["ssl = on"], &[("server.crt", certificate), ("server.key", key)])
     }
 
-    /// The one of this process, which is started when it is first wanted.
+    /// The shared server of this process. The first call starts it.
     ///
     /// # Panics
     ///
@@ -91,11 +91,11 @@ impl PostgresServer {
         self.port
     }
 
-    /// Ends it as a crash does, without a word to anybody, and starts it again on the same data and port.
+    /// Ends it as a crash does, and starts it again with the same data and port.
     ///
     /// # Panics
     ///
-    /// Where it does not come up again.
+    /// If it does not start again.
     pub fn restart(&self) {
         self.control(&["restart", "-w", "-m", "immediate", "-t", "60"], "restart");
     }
@@ -104,12 +104,12 @@ impl PostgresServer {
     ///
     /// # Panics
     ///
-    /// Where it cannot be ended.
+    /// If it cannot be ended.
     pub fn kill(&self) {
         self.control(&["stop", "-w", "-m", "immediate", "-t", "60"], "stop");
     }
 
-    /// Makes the data, and says who may come in.
+    /// Creates the data folder and the configuration.
     fn make(&self, settings: &[&str], files: &[(&str, &str)]) {
         let data = self.data();
         let initdb = self.binaries.join("initdb");
@@ -129,7 +129,7 @@ impl PostgresServer {
         succeed(&mut rename, "writing pg_hba.conf");
     }
 
-    /// Adds to a file of the data, which may belong to another user.
+    /// Appends to a file in the data folder, which may belong to another user.
     fn append(&self, file: &str, text: &str) {
         let mut shell = unprivileged(Path::new("sh"));
         shell.args(["-c", "umask 077; printf %s \"$1\" >> \"$0\""]).arg(self.data().join(file)).arg(text);
@@ -156,7 +156,7 @@ impl PostgresServer {
     fn pg_ctl(&self, arguments: &[&str]) -> Output {
         let mut command = unprivileged(&self.binaries.join("pg_ctl"));
         command.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log")).args(arguments);
-        // The server must not hold what this process writes to.
+        // The server must not keep the output of this process open.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let status = command.status().unwrap_or_else(|error| panic!("pg_ctl cannot be run: {error}"));
         Output { status, stdout: Vec::new(), stderr: Vec::new() }
@@ -166,7 +166,7 @@ impl PostgresServer {
         self.folder.join("data")
     }
 
-    /// What the server wrote last.
+    /// The end of the server's log.
     fn log(&self) -> String {
         let mut tail = unprivileged(Path::new("tail"));
         tail.args(["-n", "20"]).arg(self.folder.join("log"));
@@ -177,13 +177,13 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         drop(self.watchdog.stdin.take());
-        // It has nothing to say, and there is nobody to tell.
+        // Nothing can be done about an error here.
         let _ = self.watchdog.wait();
     }
 }
 
-/// A process that makes `folder`, waits for the end of its input (which comes when this process ends, by whatever means)
-/// and then ends the server by its process id and removes the folder.
+/// Starts a process that creates `folder` and waits until its input is closed, which happens when this process ends in any
+/// way. Then it ends the server and removes the folder.
 fn watchdog(binaries: &Path, folder: &Path) -> Child {
     let script = "trap '' INT TERM HUP; mkdir -m 700 \"$1\" && echo ready; while read -r _; do :; done
         \"$0/pg_ctl\" -D \"$1/data\" stop -m immediate -t 60 >/dev/null 2>&1; rm -rf \"$1\"";
@@ -195,18 +195,18 @@ fn watchdog(binaries: &Path, folder: &Path) -> Child {
     if let Some(output) = watchdog.stdout.take() {
         let _ = std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut ready);
     }
-    assert_eq!(ready, "ready\n", "the folder {} cannot be made", folder.display());
+    assert_eq!(ready, "ready\n", "the folder {} cannot be created", folder.display());
     watchdog
 }
 
-/// A command as somebody whom Postgres serves: not as root.
+/// A command that does not run as root, since Postgres refuses to.
 fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "postgres", "--regid", "postgres", "--clear-groups", "--"]).arg(program);
-    // Where this process is, that user may not be able to look.
+    // That user may not be permitted to read the current folder.
     command.current_dir("/");
     command
 }

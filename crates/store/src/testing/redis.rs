@@ -1,4 +1,4 @@
-//! A Redis of one's own.
+//! Redis servers for tests.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -9,11 +9,11 @@ use std::{
     thread,
 };
 
-/// How often another port is tried where somebody else took the one that was free.
+/// How many ports are tried: another process may take a port that was free a moment ago.
 const TRIES: usize = 8;
 
-/// A `redis-server` on a free port of this machine with data in a folder of its own. It ends, and the data with it, when
-/// this is dropped, also by a panic, and when the process ends in any other way.
+/// A `redis-server` with its own data, on a free port of this machine. It ends and its data is removed when this is dropped;
+/// the server also ends when the process ends in any other way.
 #[derive(Debug)]
 pub struct RedisServer {
     folder: tempfile::TempDir,
@@ -22,7 +22,7 @@ pub struct RedisServer {
     running: Option<Running>,
 }
 
-/// The process, and another one that ends it when ours is gone.
+/// The process of the server, and another one that ends it when ours is gone.
 #[derive(Debug)]
 struct Running {
     server: Child,
@@ -30,17 +30,17 @@ struct Running {
 }
 
 impl RedisServer {
-    /// One that writes down what it is told and flushes it every second.
+    /// Starts a server with an append-only file that is flushed every second.
     pub fn start() -> Self {
         Self::with(&["--appendonly", "yes"])
     }
 
-    /// One that flushes what it was told before it answers.
+    /// Starts a server that flushes each write before it answers.
     pub fn durable() -> Self {
         Self::with(&["--appendonly", "yes", "--appendfsync", "always"])
     }
 
-    /// One with these options.
+    /// Starts a server with these options.
     pub fn with(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the data of a server");
         let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
@@ -53,7 +53,7 @@ impl RedisServer {
         panic!("redis-server did not start on any of {TRIES} free ports");
     }
 
-    /// One that is shared by all who ask while somebody still has it.
+    /// The shared server of this process. It ends when nobody uses it any more.
     pub fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<RedisServer>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl RedisServer {
         })
     }
 
-    /// Where it listens.
+    /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -74,8 +74,8 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}?namespace={namespace}", self.port)
     }
 
-    /// What it answers to a command whose words have no spaces.
-    fn tell(&self, command: &str) -> String {
+    /// Sends a command whose arguments contain no spaces. Returns the answer.
+    fn call(&self, command: &str) -> String {
         let client = redis::Client::open(format!("redis://127.0.0.1:{}", self.port)).expect("its URL");
         let mut words = redis::Cmd::new();
         command.split_whitespace().for_each(|word| {
@@ -85,12 +85,12 @@ impl RedisServer {
         words.query(&mut connection).expect("an answer")
     }
 
-    /// Ends it without giving it time for anything, as a crash does.
+    /// Ends it at once, as a crash does.
     pub fn kill(&mut self) {
         self.running = None;
     }
 
-    /// Starts it again on the same port with the same data, after it was killed if it was not.
+    /// Kills it if it is running, and starts it again with the same port and data.
     pub fn restart(&mut self) {
         self.kill();
         let tries = (0..TRIES).find_map(|_| run(self.folder.path(), &self.options, self.port));
@@ -98,7 +98,7 @@ impl RedisServer {
     }
 }
 
-/// Three `redis-server` that are a cluster. They end as [`RedisServer`] does.
+/// A cluster of three `redis-server`s. They end as [`RedisServer`] does.
 #[derive(Debug)]
 pub struct RedisCluster(Vec<RedisServer>);
 
@@ -106,14 +106,14 @@ impl RedisCluster {
     /// How many slots there are.
     const SLOTS: usize = 16_384;
 
-    /// One that writes down what it is told and flushes it every second.
+    /// Starts a cluster whose servers are like [`RedisServer::start`].
     pub fn start() -> Self {
         let cluster = Self((0..3).map(|_| Self::node()).collect());
         cluster.join();
         cluster
     }
 
-    /// One that is shared by all who ask while somebody still has it.
+    /// The shared cluster of this process. It ends when nobody uses it any more.
     pub fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,7 +124,7 @@ impl RedisCluster {
         })
     }
 
-    /// The URL of a namespace in it, which names the first node.
+    /// The URL of a namespace in it. It names the first node.
     pub fn url(&self, namespace: &str) -> String {
         self.0.first().expect("a node").url(namespace)
     }
@@ -139,23 +139,23 @@ impl RedisCluster {
         RedisServer::with(&["--appendonly", "yes", "--cluster-enabled", "yes", "--cluster-port", &bus])
     }
 
-    /// Shares the slots out and makes the nodes known to each other.
+    /// Distributes the slots, and makes the nodes known to each other.
     fn join(&self) {
         let share = Self::SLOTS.div_ceil(self.0.len());
         for (at, node) in self.0.iter().enumerate() {
             let last = (share * (at + 1)).min(Self::SLOTS) - 1;
-            node.tell(&format!("CLUSTER ADDSLOTSRANGE {} {last}", share * at));
-            node.tell(&format!("CLUSTER SET-CONFIG-EPOCH {}", at + 1));
+            node.call(&format!("CLUSTER ADDSLOTSRANGE {} {last}", share * at));
+            node.call(&format!("CLUSTER SET-CONFIG-EPOCH {}", at + 1));
         }
-        // Only those that know nobody yet may be told how to settle who has which slots.
+        // The epochs must be set before the nodes meet.
         for node in &self.0 {
             for other in &self.0 {
                 let bus = other.options.last().expect("the port of its bus");
-                node.tell(&format!("CLUSTER MEET 127.0.0.1 {} {bus}", other.port));
+                node.call(&format!("CLUSTER MEET 127.0.0.1 {} {bus}", other.port));
             }
         }
         let knows_all = |node: &RedisServer| {
-            let info = node.tell("CLUSTER INFO");
+            let info = node.call("CLUSTER INFO");
             let nodes = format!("cluster_known_nodes:{}\r", self.0.len());
             info.contains("cluster_state:ok") && info.contains("cluster_slots_assigned:16384") && info.contains(&nodes)
         };
@@ -167,7 +167,7 @@ impl RedisCluster {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both may have ended before. The guard goes last, and finds nothing left to end.
+        // Both may have ended already. The guard goes last, and then has nothing left to end.
         let _ = self.server.kill();
         let _ = self.server.wait();
         let _ = self.guard.kill();
@@ -180,7 +180,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// Starts a server and waits until it is ready; `None` where it ended instead.
+/// Starts a server and waits until it is ready; `None` if it ended instead.
 fn run(folder: &Path, options: &[String], port: u16) -> Option<Running> {
     let mut command = Command::new("redis-server");
     command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--daemonize", "no"]);
@@ -191,12 +191,12 @@ fn run(folder: &Path, options: &[String], port: u16) -> Option<Running> {
     let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines();
     let running = Running { server, guard };
     let ready = lines.by_ref().map_while(Result::ok).any(|line| line.contains("Ready to accept connections"));
-    // Somebody must take what it prints, or it would wait for ever.
+    // The output must be read, or the server would block on it.
     thread::spawn(move || lines.for_each(drop));
     ready.then_some(running)
 }
 
-/// A process that ends the one with this id when ours has ended, however it did: the pipe to it closes then.
+/// Starts a process that ends the one with this id when ours ends in any way: its input is closed then.
 fn guard(id: u32) -> Child {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("read _; kill -9 {id}")]);

@@ -1,4 +1,4 @@
-//! The public REST protocol in front of a real Redis: what Vercel KV and Upstash speak.
+//! A proxy that speaks the REST protocol of Vercel KV and Upstash, in front of a real Redis.
 
 use std::sync::{
     Arc, Mutex,
@@ -17,10 +17,10 @@ use redis::{Client, Cmd, Value as Reply, aio::MultiplexedConnection};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// What is asked for in the header.
+/// The access token that it requires.
 const TOKEN: &str = "to/ken";
 
-/// A server that speaks REST, ended when this is dropped.
+/// A server that speaks REST. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -31,30 +31,30 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Shared {
     redis: MultiplexedConnection,
-    trouble: Mutex<Option<Trouble>>,
+    fault: Mutex<Option<Fault>>,
     requests: AtomicUsize,
 }
 
-/// What goes wrong with the next request.
+/// A fault in the answer to the next request.
 #[derive(Clone, Copy, Debug)]
-pub enum Trouble {
-    /// It is not taken, and the sender is to wait.
+pub enum Fault {
+    /// Status 429: the request is not done, and the sender has to wait.
     TooMany,
-    /// It is carried out, and something in between answers that it was too slow.
+    /// The request is done, but the answer is status 504.
     AnswerLost,
-    /// It is sent on to where the token must not go.
+    /// A redirect to another server, which must not get the token.
     Redirect,
-    /// A page for people answers.
+    /// The answer is an HTML page.
     Page,
 }
 
 impl Proxy {
-    /// One in front of the Redis that listens on this port.
+    /// Starts a proxy for the Redis that listens on this port.
     pub async fn start(redis: u16) -> Self {
         let client = Client::open(format!("redis://127.0.0.1:{redis}")).unwrap();
         let config = redis::AsyncConnectionConfig::new().set_response_timeout(None);
         let redis = client.get_multiplexed_async_connection_with_config(&config).await.unwrap();
-        let state = Arc::new(Shared { redis, trouble: Mutex::default(), requests: AtomicUsize::new(0) });
+        let state = Arc::new(Shared { redis, fault: Mutex::default(), requests: AtomicUsize::new(0) });
         let app = Router::new()
             .route("/", post(one))
             .route("/pipeline", post(several))
@@ -71,17 +71,17 @@ impl Proxy {
         self.url_with("to%2Fken", namespace)
     }
 
-    /// The same with another token, as it stands in a URL.
+    /// The URL with another token, in percent-encoding.
     pub fn url_with(&self, token: &str, namespace: &str) -> String {
         format!("redis-rest+http://{token}@127.0.0.1:{}?namespace={namespace}&poll_ms=20", self.port)
     }
 
-    /// Lets this go wrong with the next request.
-    pub fn trouble(&self, trouble: Trouble) {
-        *self.state.trouble.lock().unwrap() = Some(trouble);
+    /// Lets the next request fail in this way.
+    pub fn fail_next_request(&self, fault: Fault) {
+        *self.state.fault.lock().unwrap() = Some(fault);
     }
 
-    /// How many requests there were.
+    /// How many requests it got.
     pub fn requests(&self) -> usize {
         self.state.requests.load(Ordering::SeqCst)
     }
@@ -94,12 +94,12 @@ impl Drop for Proxy {
 }
 
 async fn one(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
-    let trouble = match enter(&state, &headers, &body) {
-        Ok(trouble) => trouble,
+    let fault = match enter(&state, &headers, &body) {
+        Ok(fault) => fault,
         Err(response) => return *response,
     };
     let answer = carry_out(&state.redis, serde_json::from_slice(&body).unwrap()).await;
-    if let Some(Trouble::AnswerLost) = trouble {
+    if let Some(Fault::AnswerLost) = fault {
         return (StatusCode::GATEWAY_TIMEOUT, "<html>too slow</html>").into_response();
     }
     let status = if answer.get("error").is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -117,24 +117,24 @@ async fn several(State(state): State<Arc<Shared>>, headers: HeaderMap, body: Byt
     respond(StatusCode::OK, &json!(answers))
 }
 
-/// Lets in who has the token, and says what is to go wrong once it is in.
-fn enter(state: &Shared, headers: &HeaderMap, body: &[u8]) -> Result<Option<Trouble>, Box<Response>> {
+/// Checks the token. Returns the fault for this request, if one is set.
+fn enter(state: &Shared, headers: &HeaderMap, body: &[u8]) -> Result<Option<Fault>, Box<Response>> {
     state.requests.fetch_add(1, Ordering::SeqCst);
     let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     if token != Some(&format!("Bearer {TOKEN}")) {
         return Err(respond(StatusCode::UNAUTHORIZED, &json!({"error": "Unauthorized"})).into());
     }
     if body.starts_with(b"[\"XREAD\"") {
-        // Whoever watches asks at any time; trouble waits for what the test does.
+        // Watchers poll at any time. The fault is for a request of the test itself.
         return Ok(None);
     }
-    let response = match state.trouble.lock().unwrap().take() {
-        Some(Trouble::TooMany) => (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "0")]).into_response(),
-        Some(Trouble::Redirect) => {
+    let response = match state.fault.lock().unwrap().take() {
+        Some(Fault::TooMany) => (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "0")]).into_response(),
+        Some(Fault::Redirect) => {
             (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "http://127.0.0.1:1/")]).into_response()
         }
-        Some(Trouble::Page) => "<html>welcome</html>".into_response(),
-        trouble => return Ok(trouble),
+        Some(Fault::Page) => "<html>welcome</html>".into_response(),
+        fault => return Ok(fault),
     };
     Err(response.into())
 }

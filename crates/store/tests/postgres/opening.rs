@@ -72,7 +72,7 @@ async fn a_wrong_password_is_said_to_be_wrong_and_not_shown() {
 #[tokio::test]
 async fn a_database_that_is_not_there_is_said_how_to_make() {
     let words = why(&format!("postgres://postgres:hunter2@127.0.0.1:{}/nowhere", server().await.port())).await;
-    assert!(words.contains("make it with `createdb nowhere`"), "{words}");
+    assert!(words.contains("create it with `createdb nowhere`"), "{words}");
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn functions_of_another_version_are_refused_and_left_alone() {
     let rename = "ALTER FUNCTION append RENAME TO append_of_old";
     sql(fixture.url(), rename).await;
     let words = why(fixture.url()).await;
-    assert!(words.contains("functions are others than those of this one: `callboard export`"), "{words}");
+    assert!(words.contains("with other functions than this one: `callboard export`"), "{words}");
 }
 
 #[tokio::test]

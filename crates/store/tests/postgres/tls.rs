@@ -83,7 +83,7 @@ async fn connections_are_encrypted_where_the_url_asks_for_it() {
 async fn who_is_not_trusted_is_refused_in_words() {
     let stage = Stage::of("elsewhere.example").await;
     let words = stage.refusal("postgres", "sslmode=verify-full&ROOT").await;
-    assert!(words.contains("is not trusted") && words.contains("the host as the certificate does"), "{words}");
+    assert!(words.contains("is not trusted") && words.contains("use the host name of the certificate"), "{words}");
     let words = stage.refusal("postgres", "sslmode=verify-ca").await;
     assert!(words.contains("is not trusted") || words.contains("this system has no root certificates"), "{words}");
     assert!(words.contains("sslrootcert="), "{words}");

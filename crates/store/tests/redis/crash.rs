@@ -12,7 +12,7 @@ use callboard_store::{
         Fixture as _, everything,
         journal_writer::{JournalWriter, note},
     },
-    testing::{RedisServer, Trouble},
+    testing::{Fault, RedisServer},
 };
 use tokio::task::JoinSet;
 
@@ -128,7 +128,7 @@ async fn an_append_whose_answer_is_lost_is_found_by_its_head() {
     let mut journal = JournalWriter::with(&store, "s", "a").await;
     let batch = journal.batch([note("b")]);
     let head = batch.entries[0].head();
-    fixture.proxy.trouble(Trouble::AnswerLost);
+    fixture.proxy.fail_next_request(Fault::AnswerLost);
     let error = journal.append(batch).await.unwrap_err();
     assert_eq!(error.code(), "store_failed", "{error}");
     assert_eq!(store.row(&journal.session).await.unwrap().unwrap().head, head);
@@ -141,7 +141,7 @@ async fn what_is_appended_though_the_answer_was_lost_is_named_to_watchers() {
     let store = fixture.open().await;
     let mut journal = JournalWriter::with(&store, "s", "a").await;
     let mut watcher = store.watch();
-    fixture.proxy.trouble(Trouble::AnswerLost);
+    fixture.proxy.fail_next_request(Fault::AnswerLost);
     journal.try_write([note("b")]).await.unwrap_err();
     super::watch::named(&mut watcher, "s").await;
 }

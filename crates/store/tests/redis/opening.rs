@@ -53,7 +53,7 @@ async fn a_wrong_password_is_told_without_repeating_it() {
     let server = RedisServer::with(&["--appendonly", "yes", "--requirepass", "sesame"]);
     let url = |who: &str| format!("redis://{who}127.0.0.1:{}", server.port());
     let why = refusal(&url(""), Durability::Normal).await;
-    assert!(why.contains("it wants a password"), "{why}");
+    assert!(why.contains("it requires a password"), "{why}");
     let why = refusal(&url(":barley@"), Durability::Normal).await;
     assert!(why.contains("password"), "{why}");
     assert!(!why.contains("barley"), "{why}");
@@ -150,7 +150,7 @@ async fn a_namespace_of_a_newer_format_is_refused() {
     assert!(matches!(error, Error::WrittenByNewer { found: 7, known: 5, .. }), "{error}");
     Admin::of(&fixture.server).await.tell::<()>(&format!("SET {{{namespace}}}:format 1")).await;
     let why = refusal(&fixture.url, Durability::Normal).await;
-    assert!(why.contains("has format 1, of a version before this one: `callboard export`"), "{why}");
+    assert!(why.contains("has format 1 of an older version: `callboard export`"), "{why}");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use callboard_store::{
         Fixture as _,
         journal_writer::{JournalWriter, note},
     },
-    testing::Trouble,
+    testing::Fault,
 };
 
 use super::fixtures::Rest;
@@ -41,7 +41,7 @@ async fn a_request_that_was_not_taken_is_sent_again() {
     let fixture = Rest::fresh().await;
     let mut journal = JournalWriter::with(&fixture.open().await, "s", "a").await;
     let before = fixture.proxy.requests();
-    fixture.proxy.trouble(Trouble::TooMany);
+    fixture.proxy.fail_next_request(Fault::TooMany);
     journal.write([note("b")]).await;
     assert_eq!(fixture.proxy.requests(), before + 2);
     assert_eq!(journal.texts().await, ["a", "b"]);
@@ -52,15 +52,15 @@ async fn what_is_no_answer_is_an_error_and_never_nothing() {
     let fixture = Rest::fresh().await;
     let store = fixture.open().await;
     let journal = JournalWriter::with(&store, "s", "a").await;
-    for (trouble, expected) in [
-        (Trouble::Page, "no JSON of the REST protocol"),
-        (Trouble::Redirect, "write the URL that it redirects to"),
-        (Trouble::AnswerLost, "504"),
+    for (fault, expected) in [
+        (Fault::Page, "without JSON of the REST protocol"),
+        (Fault::Redirect, "use the URL that it redirects to"),
+        (Fault::AnswerLost, "504"),
     ] {
-        fixture.proxy.trouble(trouble);
+        fixture.proxy.fail_next_request(fault);
         let error = store.row(&journal.session).await.unwrap_err();
         let why = std::error::Error::source(&error).unwrap().to_string();
-        assert!(why.contains(expected), "{trouble:?}: {why}");
+        assert!(why.contains(expected), "{fault:?}: {why}");
         assert_eq!(error.code(), "store_failed");
     }
     assert_eq!(store.row(&journal.session).await.unwrap().unwrap().head, journal.head);
