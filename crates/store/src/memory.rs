@@ -257,7 +257,7 @@ impl Journal {
     fn append(&mut self, batch: &Append, now: Timestamp) {
         let head = batch.entries.last().map_or(self.row.head, Entry::head);
         self.row = Row { head, expires_at: batch.expires_at, last_activity: now };
-        match &batch.work {
+        match &batch.lease {
             LeaseChange::Keep => {}
             LeaseChange::Set(lease) => self.lease = Some((lease.holder.clone(), lease.until(now))),
             LeaseChange::Remove => self.lease = None,

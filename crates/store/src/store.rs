@@ -147,7 +147,7 @@ pub struct Append {
     /// When the session expires; `None` is never.
     pub expires_at: Option<Timestamp>,
     /// What this batch does to the lease on the session.
-    pub work: LeaseChange,
+    pub lease: LeaseChange,
 }
 
 /// New data for an existing entry.
@@ -324,8 +324,8 @@ impl Append {
         self.drop_values.iter().filter(move |hash| !is_brought(hash))
     }
 
-    /// Whether the batch takes anything away.
-    pub(crate) fn takes_away(&self) -> bool {
+    /// Whether the batch rewrites entries or drops values.
+    pub(crate) fn erases(&self) -> bool {
         !self.rewrites.is_empty() || !self.drop_values.is_empty()
     }
 }

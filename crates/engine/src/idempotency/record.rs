@@ -104,8 +104,8 @@ impl Board {
         let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
         let (session, kind, entries, values) = (record.clone(), JournalKind::Request, vec![entry], Vec::new());
         let (rewrites, drop_values) = Default::default();
-        let work = LeaseChange::Keep;
-        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, work };
+        let lease = LeaseChange::Keep;
+        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
         append_surely(&**self.store(), append).await?;
         Ok(head)
     }

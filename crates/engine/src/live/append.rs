@@ -118,9 +118,9 @@ impl Writer {
             rewrites: vec![],
             drop_values: vec![],
             expires_at: expiry::lives_until(&batch.state, now),
-            work: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
+            lease: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
         };
-        let begins = matches!(append.work, LeaseChange::Set(_));
+        let begins = matches!(append.lease, LeaseChange::Set(_));
         self.jobs().appending = Some(Box::new(batch.state.head));
         if let Err(error) = append_surely(&*self.store, append).await {
             self.jobs().appending = None;

@@ -85,7 +85,7 @@ impl Board {
             rewrites: vec![],
             drop_values: vec![],
             expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
-            work: LeaseChange::Keep,
+            lease: LeaseChange::Keep,
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await

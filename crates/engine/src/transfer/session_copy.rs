@@ -107,9 +107,9 @@ impl<'a> SessionCopy<'a> {
             true => expiry::lives_until(self.state, now),
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
-        let (session, kind, expected, work) = (self.id.clone(), JournalKind::Session, self.head, LeaseChange::Keep);
+        let (session, kind, expected, lease) = (self.id.clone(), JournalKind::Session, self.head, LeaseChange::Keep);
         let (rewrites, drop_values) = Default::default();
-        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, work };
+        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
         append_surely(&**self.board.store(), append).await
     }
 

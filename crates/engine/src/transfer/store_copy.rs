@@ -89,7 +89,7 @@ impl Copy<'_> {
         let there = self.to.row(self.id).await?;
         let mut head = there.map_or(Head::default(), |there| there.head);
         self.compare(row.head, head).await?;
-        let work = if head == row.head { LeaseChange::Keep } else { self.lease_change(row).await? };
+        let lease = if head == row.head { LeaseChange::Keep } else { self.lease_change(row).await? };
         let kind = if head == row.head { JournalKind::default() } else { self.kind().await? };
         while head.seq < row.head.seq {
             let page = read(self.from, self.id, head.seq, row.head.seq, PAGE).await?;
@@ -103,7 +103,7 @@ impl Copy<'_> {
                 let (last, many) = (batch.entries.last().map_or(head, Entry::head), batch.entries.len());
                 batch.kind = kind;
                 if last == row.head {
-                    batch.work = work.clone();
+                    batch.lease = lease.clone();
                 }
                 append_surely(self.to, batch).await?;
                 head = last;
@@ -161,9 +161,9 @@ impl Copy<'_> {
             *rest = behind;
         }
         let (session, expires_at) = (self.id.clone(), row.expires_at);
-        let (kind, work) = (JournalKind::default(), LeaseChange::default());
+        let (kind, lease) = (JournalKind::default(), LeaseChange::default());
         let (rewrites, drop_values) = Default::default();
-        Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, work })
+        Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease })
     }
 
     /// Refuses a session that does not begin in one store as it does in the other.

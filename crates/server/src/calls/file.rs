@@ -163,13 +163,13 @@ impl Authorized<WriteFiles> {
 
     /// Remove a context file
     pub(crate) async fn remove_file(&self, path: String, options: WriteOptions) -> Result<(), CallError> {
-        self.idempotent(&options, async |is_repeat| take_away(self, &path, is_repeat).await).await?;
+        self.idempotent(&options, async |is_repeat| erase(self, &path, is_repeat).await).await?;
         Ok(())
     }
 }
 
 /// Removes a file. The same request may have removed one that is not there.
-async fn take_away(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> Result<(), CallError> {
+async fn erase(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> Result<(), CallError> {
     let meant = path.to_owned();
     let remove = move |session: &mut Session, now| {
         let path = session.meant(&meant)?;

@@ -43,7 +43,7 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
         rewrites: vec![],
         drop_values: vec![],
         expires_at: None,
-        work: LeaseChange::Keep,
+        lease: LeaseChange::Keep,
     };
     store.append(batch).await.unwrap();
     assert_eq!(store.read(&session("s"), everything()).await.unwrap(), entries);

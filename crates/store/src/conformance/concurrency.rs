@@ -126,7 +126,7 @@ pub async fn who_write_at_once_are_answered_each_by_itself(fixture: &impl Fixtur
     for (n, mut journal) in journals.iter().cloned().enumerate() {
         let mut batch = journal.batch([note("b"), claiming(&["k"])]);
         if n % 4 == 2 {
-            batch.work = LeaseChange::Set(lease.clone());
+            batch.lease = LeaseChange::Set(lease.clone());
         }
         tasks.spawn(async move { (n, journal.append(batch).await) });
     }

@@ -57,7 +57,7 @@ impl JournalWriter {
             rewrites: vec![],
             drop_values: vec![],
             expires_at: self.expires_at,
-            work: LeaseChange::Keep,
+            lease: LeaseChange::Keep,
         }
     }
 

@@ -23,7 +23,7 @@ async fn leased(store: &Arc<dyn Store>, lease: &Lease, most: usize) -> Vec<Strin
 
 /// Appends a note that changes the lease.
 async fn write(journal: &mut JournalWriter, lease: LeaseChange) {
-    let batch = Append { work: lease, ..journal.batch([note("x")]) };
+    let batch = Append { lease, ..journal.batch([note("x")]) };
     journal.append(batch).await.unwrap();
 }
 
@@ -96,7 +96,7 @@ pub async fn a_refused_batch_leaves_the_lease_as_it_is(fixture: &impl Fixture) {
     let old = JournalWriter { head: journal.head, ..journal.clone() };
     write(&mut journal, LeaseChange::Keep).await;
     for lease in [LeaseChange::Remove, LeaseChange::Set(of("b"))] {
-        old.clone().append(Append { work: lease, ..old.batch([note("y")]) }).await.unwrap_err();
+        old.clone().append(Append { lease, ..old.batch([note("y")]) }).await.unwrap_err();
     }
     assert_eq!(leased(&store, &of("b"), 9).await, [""; 0]);
     assert_eq!(leased(&store, &of("a"), 9).await, ["s"]);

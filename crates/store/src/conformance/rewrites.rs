@@ -75,16 +75,16 @@ pub async fn a_refused_batch_takes_nothing_away(fixture: &impl Fixture) {
 
     let mut late = journal.clone();
     journal.write([note("c")]).await;
-    let takes_away = |batch: Append| Append { rewrites: vec![rewrite(2, "gone")], drop_values: vec![hash], ..batch };
-    let conflict = late.append(takes_away(late.batch([note("late")]))).await.unwrap_err();
+    let erases = |batch: Append| Append { rewrites: vec![rewrite(2, "gone")], drop_values: vec![hash], ..batch };
+    let conflict = late.append(erases(late.batch([note("late")]))).await.unwrap_err();
     assert!(matches!(conflict, Error::Conflict { .. }), "{conflict}");
-    let taken = journal.append(takes_away(journal.batch([claiming(&["taken"])]))).await.unwrap_err();
+    let taken = journal.append(erases(journal.batch([claiming(&["taken"])]))).await.unwrap_err();
     assert!(matches!(taken, Error::KeyTaken { .. }), "{taken}");
 
     assert_eq!(journal.texts().await, ["claims", "b", "c"]);
     assert_eq!(store.value(&journal.session, hash).await.unwrap().as_deref(), Some("large"));
     assert!(store.snapshot(&journal.session, Seq(9)).await.unwrap().is_some());
-    journal.append(takes_away(journal.batch([note("d")]))).await.unwrap();
+    journal.append(erases(journal.batch([note("d")]))).await.unwrap();
     assert_eq!(journal.texts().await, ["claims", "gone", "c", "d"]);
     assert_eq!(store.value(&journal.session, hash).await.unwrap(), None);
     assert_eq!(store.snapshot(&journal.session, Seq(9)).await.unwrap(), None);

@@ -28,9 +28,9 @@ pub(super) const APPEND: &str =
 const APPEND_PARAMS: usize = 36;
 
 /// Appends batches of which some rewrite entries or drop values.
-const APPEND_AND_TAKE_AWAY: &str =
+const APPEND_AND_ERASE: &str =
     "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
-    FROM append_and_take_away($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+    FROM append_and_erase($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
         $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41)";
 
 /// The outcome of a batch.
@@ -70,8 +70,8 @@ pub(super) async fn append(
         &of(batches, |batch| batch.entries.last().map(|last| column::number(last.header.seq))),
         &of(batches, |batch| batch.entries.last().map(|last| &last.tag.0[..])),
         &of(batches, |batch| batch.expires_at.map(Timestamp::as_millis)),
-        &of(batches, |batch| holder(&batch.work)),
-        &of(batches, |batch| lasts(&batch.work)),
+        &of(batches, |batch| holder(&batch.lease)),
+        &of(batches, |batch| lasts(&batch.lease)),
         &columns.repeated.iter().map(Option::is_some).collect::<Vec<_>>(),
         &columns.claims.batch,
         &columns.claims.seq,
@@ -104,9 +104,9 @@ pub(super) async fn append(
         &columns.drops.batch,
         &columns.drops.hashes,
     ];
-    let takes_away = batches.iter().any(|batch| batch.takes_away());
-    let rows = if takes_away {
-        database.try_query(APPEND_AND_TAKE_AWAY, params).await?
+    let erases = batches.iter().any(|batch| batch.erases());
+    let rows = if erases {
+        database.try_query(APPEND_AND_ERASE, params).await?
     } else {
         database.try_query(APPEND, params.get(..APPEND_PARAMS).unwrap_or(params)).await?
     };

@@ -53,7 +53,7 @@ async fn append(client: &Client, batches: &[&Append]) -> Result<Vec<Result<(), E
 /// The arguments of a batch.
 fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     let Head { seq, tag } = batch.entries.last().map_or(batch.expected, Entry::head);
-    let (lease, holder, lasts) = match &batch.work {
+    let (lease, holder, lasts) = match &batch.lease {
         LeaseChange::Keep => ("keep", "", 0),
         LeaseChange::Set(lease) => ("set", &*lease.holder, lease.lasts_millis()),
         LeaseChange::Remove => ("remove", "", 0),

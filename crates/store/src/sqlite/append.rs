@@ -26,7 +26,7 @@ const SHORT: (usize, usize) = (8, 16 * 1024);
 /// Whether appending a batch takes less time than handing it to another thread.
 pub(super) fn is_short(batch: &Append) -> bool {
     let size: usize = batch.entries.iter().map(|entry| entry.data.len()).sum();
-    batch.entries.len() <= SHORT.0 && size <= SHORT.1 && batch.values.is_empty() && !batch.takes_away()
+    batch.entries.len() <= SHORT.0 && size <= SHORT.1 && batch.values.is_empty() && !batch.erases()
 }
 
 /// See [`Store::append`](crate::Store::append). It checks everything before it writes anything.
@@ -51,8 +51,8 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
     for (hash, text) in &batch.values {
         values::put(write.db, session, *hash, text)?;
     }
-    take_away(write, session, batch, found)?;
-    lease::put(write, session, &batch.work)?;
+    erase(write, session, batch, found)?;
+    lease::put(write, session, &batch.lease)?;
     write.changed(&batch.session);
     Ok(())
 }
@@ -105,8 +105,8 @@ fn insert(write: &mut Transaction<'_>, session: i64, entry: &Entry) -> Result<()
 
 /// Rewrites entries and drops values. The old data may still be in unused parts of pages, so this notes that the file has to
 /// be vacuumed.
-fn take_away(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<StoredSession>) -> Result<()> {
-    if !batch.takes_away() {
+fn erase(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<StoredSession>) -> Result<()> {
+    if !batch.erases() {
         return Ok(());
     }
     for hash in batch.dropped_values() {

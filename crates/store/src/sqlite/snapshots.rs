@@ -32,7 +32,7 @@ pub(super) fn put(write: &mut Transaction<'_>, session: &SessionId, at: Head, st
     Ok(())
 }
 
-/// Removes all, and has none kept from now on that is older than the head: entries were rewritten.
+/// Removes all snapshots, since entries were rewritten. From now on no snapshot older than the head is stored.
 pub(super) fn clear(db: &Connection, session: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM snapshot WHERE session = ?1")?.execute([session])?;
     db.prepare_cached("UPDATE session SET rewritten = seq WHERE id = ?1")?.execute([session])?;

@@ -44,7 +44,7 @@ fn batch(session: &str, size_bytes: usize) -> Append {
         rewrites: vec![],
         drop_values: vec![],
         expires_at: None,
-        work: LeaseChange::Keep,
+        lease: LeaseChange::Keep,
     }
 }
 

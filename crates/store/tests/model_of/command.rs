@@ -38,7 +38,7 @@ pub(crate) enum Command {
         rewrites: Vec<u64>,
         drops: Vec<u8>,
         expires_in: Option<i64>,
-        work: Option<Option<(u8, u64)>>,
+        lease_change: Option<Option<(u8, u64)>>,
     },
     Lease {
         holder: u8,
@@ -145,12 +145,12 @@ fn append() -> impl Strategy<Value = Command> {
         1 => Just(Expected::Older),
         1 => Just(Expected::OtherTag),
     ];
-    let work = option::of(option::of((0..3_u8, lasts())));
+    let lease_change = option::of(option::of((0..3_u8, lasts())));
     // Most batches rewrite nothing, and of those that do most rewrite what is there.
     let rewrites = prop_oneof![4 => Just(vec![]), 2 => vec(1..6_u64, 1..2), 1 => vec(0..12_u64, 1..3)];
     let drops = prop_oneof![4 => Just(vec![]), 1 => vec(0..3_u8, 1..3)];
-    (0..SESSIONS, expected, vec(written(), 0..6), vec(0..3_u8, 0..2), (rewrites, drops), expires_in(), work).prop_map(
-        |(session, expected, entries, values, (rewrites, drops), expires_in, work)| Command::Append {
+    (0..SESSIONS, expected, vec(written(), 0..6), vec(0..3_u8, 0..2), (rewrites, drops), expires_in(), lease_change)
+        .prop_map(|(session, expected, entries, values, (rewrites, drops), expires_in, lease_change)| Command::Append {
             session,
             expected,
             entries,
@@ -158,9 +158,8 @@ fn append() -> impl Strategy<Value = Command> {
             rewrites,
             drops,
             expires_in,
-            work,
-        },
-    )
+            lease_change,
+        })
 }
 
 /// How many seconds a lease lasts.

@@ -45,10 +45,10 @@ impl<F: Fixture> Pair<F> {
 
     pub(crate) async fn carry_out(&mut self, command: Command) {
         match command {
-            Command::Append { session, expected, entries, values, rewrites, drops, expires_in, work } => {
+            Command::Append { session, expected, entries, values, rewrites, drops, expires_in, lease_change } => {
                 let expires_at = self.expiry(expires_in);
                 let batch = self.batch(id(session), expected, entries, values, expires_at).await;
-                let work = match work {
+                let lease_change = match lease_change {
                     None => LeaseChange::Keep,
                     Some(None) => LeaseChange::Remove,
                     Some(Some((holder, lasts))) => LeaseChange::Set(lease(holder, lasts)),
@@ -56,7 +56,7 @@ impl<F: Fixture> Pair<F> {
                 let rewritten = |seq| Rewrite { seq: Seq(seq), data: format!("rewritten {seq}").into() };
                 let rewrites = rewrites.into_iter().map(rewritten).collect();
                 let drop_values = drops.into_iter().map(|value| large(value).0).collect();
-                let batch = Append { work, rewrites, drop_values, ..batch };
+                let batch = Append { lease: lease_change, rewrites, drop_values, ..batch };
                 same!(self, append(batch.clone()));
             }
             Command::Touch { session, expires_in } => same!(self, touch(&id(session), self.expiry(expires_in))),
@@ -134,7 +134,7 @@ impl<F: Fixture> Pair<F> {
             rewrites: vec![],
             drop_values: vec![],
             expires_at,
-            work: LeaseChange::Keep,
+            lease: LeaseChange::Keep,
         }
     }
 

@@ -174,7 +174,7 @@ async fn a_namespace_of_the_first_format_is_brought_to_this_one() {
     let journal = JournalWriter::with(&fixture.open().await, "s", "a b").await;
     // Its indexes go with the column.
     let back = "ALTER TABLE session DROP COLUMN is_request; ALTER TABLE session DROP COLUMN rewritten;
-        DROP FUNCTION append_and_take_away; DELETE FROM callboard_format WHERE format >= 2";
+        DROP FUNCTION append_and_erase; DELETE FROM callboard_format WHERE format >= 2";
     sql(fixture.url(), back).await;
     let store = fixture.open().await;
     let listed = vec![(journal.session.clone(), store.row(&journal.session).await.unwrap().unwrap())];

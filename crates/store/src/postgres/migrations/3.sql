@@ -1,11 +1,11 @@
--- Format 3: entries can be rewritten and values dropped, with the batch that says so.
+-- Format 3: a batch can also rewrite entries and drop values.
 
 -- The head of the last batch that rewrote entries: no older snapshot is kept.
 ALTER TABLE session ADD COLUMN rewritten bigint NOT NULL DEFAULT 0;
 
--- Does what `append` does, and in each batch that is appended gives entries new data and removes values. A batch that rewrites
--- removes all snapshots of its session.
-CREATE FUNCTION append_and_take_away(
+-- Does what `append` does. For each batch that is appended it also rewrites entries and removes values. A batch that rewrites
+-- entries removes all snapshots of its session.
+CREATE FUNCTION append_and_erase(
     patient boolean, said bigint,
     names text[], expected_seq bigint[], expected_tag bytea[], new_seq bigint[], new_tag bytea[], new_expires_at bigint[],
     lease_holder text[], lease_lasts bigint[], repeats_key boolean[],
@@ -27,7 +27,7 @@ DECLARE
     n integer := 0;
     here bigint;
 BEGIN
-    -- All batches are appended before the first row comes.
+    -- The call of `append` appends all batches before it returns the first row.
     FOR outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity IN
         SELECT * FROM append(patient, said, names, expected_seq, expected_tag, new_seq, new_tag, new_expires_at,
             lease_holder, lease_lasts, repeats_key, claim_batch, claim_seqs, claim_keys, type_hashes, type_names,

@@ -56,9 +56,9 @@ impl WriteLock {
     }
 
     /// Adds a short write to the next batch. Returns whether a task has to be started that commits it.
-    pub(super) fn push_short(&self, work: Box<dyn QueuedWrite>) -> bool {
+    pub(super) fn push_short(&self, write: Box<dyn QueuedWrite>) -> bool {
         let mut short_writes = self.short_writes();
-        short_writes.writes.push(work);
+        short_writes.writes.push(write);
         !mem::replace(&mut short_writes.has_task, true)
     }
 

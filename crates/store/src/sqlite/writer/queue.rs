@@ -22,9 +22,9 @@ impl WriteQueue {
     }
 
     /// Hands a write to the thread.
-    pub(super) fn hand_to_thread(&self, work: Box<dyn QueuedWrite>) {
+    pub(super) fn hand_to_thread(&self, write: Box<dyn QueuedWrite>) {
         // If the thread has ended, the write is dropped, and its caller gets an error.
-        let _ = self.queue.send(Message::Write(work));
+        let _ = self.queue.send(Message::Write(write));
     }
 
     /// Wakes the thread for maintenance: indexing, removing deleted rows, looking for changes by others.
@@ -35,15 +35,15 @@ impl WriteQueue {
 
     /// Commits a short write at once if nobody else writes. Otherwise it joins the next batch of short writes, which a task
     /// commits, so that many callers share a transaction without a thread.
-    pub(super) fn submit_short(self: &Arc<Self>, mut work: Box<dyn QueuedWrite>, is_alone: bool) {
+    pub(super) fn submit_short(self: &Arc<Self>, mut write: Box<dyn QueuedWrite>, is_alone: bool) {
         if is_alone
             && let Ok(connection) = self.lock.try_take()
             && connection.was_alone()
         {
-            let Some(left) = self.commit(connection, vec![work]).pop() else { return };
-            work = left;
+            let Some(left) = self.commit(connection, vec![write]).pop() else { return };
+            write = left;
         }
-        if self.lock.push_short(work) {
+        if self.lock.push_short(write) {
             let task = CommitTask { queue: Arc::downgrade(self), is_done: false };
             tokio::spawn(task.run());
         }
@@ -67,13 +67,13 @@ impl WriteQueue {
         };
         let group = self.lock.take_batch();
         if !group.is_empty() {
-            self.commit(connection, group).into_iter().for_each(|work| self.hand_to_thread(work));
+            self.commit(connection, group).into_iter().for_each(|write| self.hand_to_thread(write));
         }
         if self.lock.continues() { AfterCommit::More } else { AfterCommit::Done }
     }
 
     fn hand_all_to_thread(&self) {
-        self.lock.take_short_writes().into_iter().for_each(|work| self.hand_to_thread(work));
+        self.lock.take_short_writes().into_iter().for_each(|write| self.hand_to_thread(write));
     }
 }
 

@@ -51,7 +51,7 @@ impl WriteThread {
     fn next(&self, pause: Option<Duration>) -> Option<(Vec<Box<dyn QueuedWrite>>, bool)> {
         let mut group = Vec::new();
         match self.wait(pause) {
-            Ok(Message::Write(work)) => group.push(work),
+            Ok(Message::Write(write)) => group.push(write),
             // More appends may come in a moment, and are then indexed together.
             Ok(Message::Maintain) => return Some((group, false)),
             Err(RecvTimeoutError::Timeout) => return Some((group, true)),
@@ -59,7 +59,7 @@ impl WriteThread {
         }
         while group.len() < GROUP {
             match self.messages.try_recv() {
-                Ok(Message::Write(work)) => group.push(work),
+                Ok(Message::Write(write)) => group.push(write),
                 Ok(Message::Maintain) => {}
                 Err(_) => break,
             }
