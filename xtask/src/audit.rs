@@ -39,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-files", &["core"]),
     ("callboard-engine", &["core", "tasks", "tokens", "store"]),
     ("callboard-run", &["core", "engine", "model"]),
-    ("callboard-api", &["core", "files"]),
+    ("callboard-api", &["core"]),
     ("callboard-server", &["core", "tasks", "store", "model", "files", "engine", "run", "api"]),
     ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
     ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),

@@ -1,7 +1,12 @@
 //! Context files.
 
-use callboard_core::{id::SessionId, plain_character, schema::Saying, text_schema};
-use callboard_files::{Category, Keyword, Match, Recipient, TaskName};
+use callboard_core::{
+    file::{Category, Keyword, Match, Recipient, TaskName},
+    id::SessionId,
+    plain_character,
+    schema::Saying,
+    text_schema,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

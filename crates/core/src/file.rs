@@ -3,12 +3,14 @@
 
 pub(crate) mod decide;
 pub(crate) mod facts;
+mod name;
 
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
+pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
 use crate::{
     audience::Audience,
     id::{AgentName, Seq},

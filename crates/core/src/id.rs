@@ -20,7 +20,8 @@ pub struct BadName {
 }
 
 impl BadName {
-    fn new(what: &'static str, text: &str, rule: &'static str) -> Self {
+    /// A text that breaks a rule of this kind of name.
+    pub fn new(what: &'static str, text: &str, rule: &'static str) -> Self {
         Self { what, text: text.chars().take(60).collect(), rule }
     }
 }
@@ -81,6 +82,7 @@ macro_rules! name {
         }
     };
 }
+pub(crate) use name;
 
 name! {
     /// The name of a session, and of its folder: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`.

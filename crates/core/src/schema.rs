@@ -14,6 +14,7 @@ use utoipa::{
 use crate::{
     audience::Audience,
     conversation::NewContent,
+    file::{Keyword, Recipient, TaskName},
     id::{AgentName, MessageId, RunId, SessionId, SetName, StepName, ThreadId},
     prompt::profile::{self, Shares},
     session::{Ttl, Visible},
@@ -65,6 +66,12 @@ pub const NON_BLANK_LINE: &str =
 const AGENT_NAME: &str = "^(?!([aA][lL][lL]|[nN][oO][nN][eE]|[uU][sS][eE][rR]|[sS][yY][sS][tT][eE][mM])$)\
      [\\p{L}\\p{N}_.@/-]([\\p{L}\\p{N} _.@/-]{0,126}[\\p{L}\\p{N}_.@/-])?$";
 
+/// One line with something in it, that leads to no other folder and is not hidden.
+const FILE_NAME: &str = concat!("^\\s*", plain_character!("\\s/\\\\.-"), plain_character!("/\\\\"), "*$");
+
+/// One line with something in it, without commas.
+const KEYWORD: &str = concat!("^", plain_character!(","), "*", plain_character!("\\s,"), plain_character!(","), "*$");
+
 const SESSION_ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$";
 
 /// The schema of names in one line.
@@ -99,6 +106,16 @@ text_schema! {
 
     /// The name of a tool; where tools are allowed or denied, `*` in it stands for any characters.
     ToolName as "ToolName", |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
+
+    /// The name of a context file, without its folder and ending; at most 200 bytes.
+    TaskName as "ContextFileName", |text| text.pattern(Some(FILE_NAME)).min_length(Some(1)).max_length(Some(100));
+
+    /// A word under which a context file is found.
+    Keyword as "ContextFileKeyword", |text| text.pattern(Some(KEYWORD)).min_length(Some(1)).max_length(Some(100));
+
+    /// The recipient of a context file: the name of an agent, or `all`.
+    Recipient as "ContextFileRecipient",
+        |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
 
     /// What people call a session: one line.
     Title as "Title", |text| text.pattern(Some(LINE)).max_length(Some(500));

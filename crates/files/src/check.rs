@@ -9,7 +9,7 @@ use crate::{
     Category, ContextPath, Entry, Error, Manifest, Project, Session,
     disk::{Folder, Kind, Lock},
     manifest::stamp,
-    path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
+    path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST, ending},
     project::{locked, shown},
 };
 
@@ -178,7 +178,7 @@ impl Examined {
             let Ok(Some(folder)) = self.session.folder.folder(category.as_str()) else { continue };
             for name in folder.names().unwrap_or_default() {
                 let path = format!("{category}/{name}");
-                let is_ours = name.ends_with(category.ending()) && path.parse::<ContextPath>().is_ok();
+                let is_ours = name.ends_with(ending(category)) && path.parse::<ContextPath>().is_ok();
                 let text = if is_ours { folder.read(&name).ok().flatten().unwrap_or_default() } else { Vec::new() };
                 let line = format!("Session: {}", self.session.id);
                 if text.split(|byte| *byte == b'\n').take(5).any(|it| it.trim_ascii() == line.as_bytes()) {

@@ -3,10 +3,7 @@
 use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Error,
-    name::{Recipient, TaskName},
-};
+use crate::{Error, Recipient, TaskName};
 
 /// What stands where a part was not given.
 const NONE: &str = "None given.";

@@ -24,11 +24,12 @@ mod disk;
 mod document;
 mod error;
 mod manifest;
-mod name;
 mod path;
 mod project;
 mod search;
 mod session;
+
+pub use callboard_core::file::{Category, Keyword, Match, Recipient, TaskName};
 
 pub use crate::{
     check::Problem,
@@ -38,10 +39,9 @@ pub use crate::{
     document::{Parts, Template},
     error::Error,
     manifest::{Entry, Manifest},
-    name::{Keyword, Recipient, TaskName},
-    path::{Category, ContextPath},
+    path::ContextPath,
     project::{Project, SESSIONS},
-    search::{Found, FoundAnywhere, Match, Query, Skipped},
+    search::{Found, FoundAnywhere, Query, Skipped},
     session::{NewFile, Session},
 };
 

@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use callboard_core::id::BadName;
-use serde::{Deserialize, Serialize};
-
-use crate::name::{TaskName, bad};
+use callboard_core::{
+    file::{Category, TaskName},
+    id::BadName,
+};
 
 /// The manifest.
 pub(crate) const MANIFEST: &str = ".manifest.json";
@@ -16,67 +16,11 @@ pub(crate) const NEW_MANIFEST: &str = ".manifest.json.new";
 /// A document that is being written.
 pub(crate) const NEW_DOCUMENT: &str = ".document.new";
 
-/// What a file is for: the folder it is in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFileCategory))]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// Development of features.
-    Features,
-    /// Documentation.
-    Documentation,
-    /// Code.
-    Code,
-    /// Refactoring.
-    Refactoring,
-    /// Testing.
-    Testing,
-    /// How a task falls into smaller ones.
-    Tasks,
-    /// Anything else.
-    #[default]
-    General,
-}
-
-impl Category {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Features, Self::Documentation, Self::Code, Self::Refactoring, Self::Testing, Self::Tasks, Self::General];
-
-    /// The name of its folder.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Features => "features",
-            Self::Documentation => "documentation",
-            Self::Code => "code",
-            Self::Refactoring => "refactoring",
-            Self::Testing => "testing",
-            Self::Tasks => "tasks",
-            Self::General => "general",
-        }
-    }
-
-    /// What the names of its files end with.
-    pub(crate) fn ending(self) -> &'static str {
-        match self {
-            Self::Tasks => "-tasks.md",
-            _ => "-context.md",
-        }
-    }
-}
-
-impl fmt::Display for Category {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Category {
-    type Err = BadName;
-
-    fn from_str(text: &str) -> Result<Self, BadName> {
-        const RULE: &str = "use features, documentation, code, refactoring, testing, tasks or general";
-        Self::ALL.into_iter().find(|category| category.as_str() == text).ok_or_else(|| bad("category", text, RULE))
+/// What the names of files of this category end with.
+pub(crate) fn ending(category: Category) -> &'static str {
+    match category {
+        Category::Tasks => "-tasks.md",
+        _ => "-context.md",
     }
 }
 
@@ -87,7 +31,7 @@ pub struct ContextPath(String);
 impl ContextPath {
     /// The path of the file that is called so.
     pub fn new(category: Category, name: &TaskName) -> Self {
-        Self(format!("{category}/{name}{}", category.ending()))
+        Self(format!("{category}/{name}{}", ending(category)))
     }
 
     /// The path as text.
@@ -123,7 +67,7 @@ impl FromStr for ContextPath {
     type Err = BadName;
 
     fn from_str(text: &str) -> Result<Self, BadName> {
-        let wrong = |rule| Err(bad("path", text, rule));
+        let wrong = |rule| Err(BadName::new("path", text, rule));
         if text.contains(|c: char| c.is_control() || c == '\\') {
             return wrong("control characters and \\ are not allowed");
         }

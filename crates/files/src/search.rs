@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, ContextPath, Entry, Error, Keyword, Project, Recipient, Session, disk::Kind};
+use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::Kind};
 
 /// Which files are looked for: those for which everything holds that is said.
 #[derive(Clone, Debug, Default)]
@@ -20,18 +20,6 @@ pub struct Query {
     pub recipient: Option<Recipient>,
     /// What stands in them, in upper or lower case.
     pub text: Option<String>,
-}
-
-/// How many of some words have to fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Match {
-    /// One of them.
-    #[default]
-    Any,
-    /// All of them.
-    All,
 }
 
 /// A file that was found.
