@@ -14,27 +14,27 @@ use utoipa::ToSchema;
 
 use crate::Form;
 
-/// A context set, as far as its reader may know it.
+/// A context set, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextSet {
     /// Its name.
     #[schema(value_type = String)]
     pub name: SetName,
-    /// Left out where the manager sees that there is such a set, and not what it says.
+    /// Its text. Absent if the reader may know that the set exists, but not what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub content: Option<Arc<str>>,
-    /// Who may see it.
+    /// Which agents may see it. The user sees every set.
     pub visible_to: Audience,
-    /// The agents from which it is hidden now.
+    /// The agents of the team that may not see it.
     #[schema(value_type = Vec<String>)]
     pub hidden_from_agents: Vec<AgentName>,
-    /// Whether it stands in prompts.
+    /// Whether it is part of prompts.
     pub enabled: bool,
-    /// The form that the user is to fill in, or has.
+    /// The form that the user fills in, if the set is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<Form>,
-    /// The size of its content.
+    /// The size of its content in tokens.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
     /// When it was last changed.
@@ -42,38 +42,39 @@ pub struct ContextSet {
     pub updated_at: Timestamp,
 }
 
-/// Context sets by name.
+/// A page of context sets, sorted by name.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextSetList {
     /// The sets.
     pub context_sets: Vec<ContextSet>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// What a set is to be.
+/// The new content of a context set.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"content": "Version 2 ships in May.", "visible_to": ["writer"]}))]
 pub struct PutContextSet {
-    /// What it is to say. An empty text is stored, too: a set is deleted with `DELETE`.
+    /// Its text. An empty text is stored like any other; use `DELETE` to delete a set.
     #[schema(value_type = String)]
     pub content: Arc<str>,
-    /// Who is to see it; as before, or the session's default, where it is left out.
+    /// Which agents may see it. If absent: as before, or the session's `default_visibility` for a new set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_to: Option<Audience>,
-    /// Whether it is to stand in prompts. Only the user says so.
+    /// Whether it is part of prompts. If absent: as before, or `true` for a new set. Only the user may set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
 }
 
-/// The set after it, and how it came out.
+/// The context set after the change.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PutContextSetAnswer {
     /// The set.
     #[serde(flatten)]
     pub set: ContextSet,
-    /// `created`, `updated` or `unchanged`.
+    /// What the request did: `created`, `updated` or `unchanged`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }

@@ -1,4 +1,4 @@
-//! Directives. A server reads them leniently, since models write them; these are the forms that it understands.
+//! Directives. The server reads them leniently, since models write them; these are the forms that it understands.
 
 use callboard_core::{
     directive::{Directed, FormRequest, Recipient, SetUpdate},
@@ -14,8 +14,8 @@ use utoipa::{
     },
 };
 
-/// A manager's directive: structured, or a `text` in the fallback's grammar. `GET …/directives/schema` has its schema
-/// for the team as it is.
+/// A manager's directive: an object with fields, or a `text` in the fallback grammar. `GET …/directives/schema` gives the
+/// schema for the present team.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Directive {
@@ -25,45 +25,47 @@ pub enum Directive {
     Structured(Box<StructuredDirective>),
 }
 
-/// A directive as a text.
+/// A directive as plain text.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "Message to writer: Write the release notes."}))]
 pub struct TextDirective {
-    /// The text.
+    /// The text. Lines such as `Context update: NAME (visible to: a, b)` and `Message to NAME: …` are its commands.
     pub text: String,
 }
 
-/// A structured directive.
+/// A directive as an object.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"messageTo": "writer", "message": "Write the release notes.", "contextSetUpdate": {"contextSets": [{"name": "facts", "context": "Version 2 ships in May."}]}}))]
 pub struct StructuredDirective {
-    /// Whom the message is for.
+    /// Who gets the message: a worker or `user`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_to: Option<Recipient>,
-    /// What is said.
+    /// The message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Whether the work is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_complete: Option<bool>,
-    /// Taken, and means nothing.
+    /// Accepted and ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_updates: Option<Value>,
     /// Whether the message asks the user for something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_info_request: Option<bool>,
-    /// What the user is to fill in.
+    /// A form for the user to fill in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<FormRequest>,
     /// Changes of context sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_set_update: Option<ContextSetUpdates>,
-    /// What the answer to the message is held against.
+    /// What a good answer to the message contains. The answer is judged by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<String>,
 }
 
-/// Updates of context sets. One that does not have its form is rejected by itself, and its outcome says so.
+/// Updates of context sets. A malformed one is rejected alone; its outcome gives the reason.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ContextSetUpdates {
@@ -82,10 +84,10 @@ fn updates() -> RefOr<Schema> {
 /// What a directive led to.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct DirectiveAnswer {
-    /// How its updates came out, and what else it led to.
+    /// The outcome of each update, and what else it led to.
     #[serde(flatten)]
     pub directed: Directed,
-    /// The head of the journal.
+    /// The number of the newest entry of the journal.
     #[schema(value_type = u64)]
     pub head: Seq,
 }

@@ -13,117 +13,117 @@ use utoipa::{IntoParams, ToSchema};
 /// A context file.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextFile {
-    /// Its path below the folder of the project.
+    /// Its path, relative to the project folder.
     pub path: String,
-    /// For whom it is: an agent, or `all`.
+    /// Its recipient: an agent, or `all`.
     #[serde(rename = "for")]
     pub recipient: String,
-    /// Under which words it is found.
+    /// The words under which it is found.
     pub keywords: Vec<String>,
     /// When it was added.
     #[schema(format = DateTime)]
     pub created: String,
-    /// The session whose file it is.
+    /// The session that it belongs to.
     #[schema(value_type = String)]
     pub session_id: SessionId,
-    /// What it says, where one file is read.
+    /// Its text. Lists leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
-/// Context files.
+/// A list of context files.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextFileList {
     /// The files.
     pub files: Vec<ContextFile>,
 }
 
-/// Which files are wanted: those for which everything holds that is said.
+/// Selects the files that match all of the given parameters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct FilesQuery {
-    /// Words under which they are listed, with commas between them.
+    /// Keywords of the file, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<ContextFileKeywords>)]
     pub keywords: Option<String>,
-    /// `any`: one of the words has to fit; `all`: all of them.
+    /// `any`: the file has at least one of the keywords; `all`: it has all of them.
     #[serde(default, rename = "match")]
     #[param(value_type = Option<Match>)]
     pub matching: Match,
-    /// What they are for.
+    /// The category of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// For whom they are.
+    /// The recipient of the file.
     #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
     pub recipient: Option<Recipient>,
-    /// What stands in them.
+    /// Text that the file contains, in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// What a file is to be.
+/// A new context file.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewContextFile {
-    /// What it is for; `general` where it is left out.
+    /// Its category. If absent: `general`.
     #[serde(default)]
     pub category: Category,
-    /// What it is called.
+    /// Its name. The file name is made from it.
     pub name: TaskName,
-    /// For whom it is: an agent, or `all`.
+    /// Its recipient: an agent, or `all`.
     #[serde(rename = "for")]
     pub recipient: Recipient,
-    /// Under which words it is found; its name, where there are none.
+    /// The words under which it is found. If empty: its name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Keyword>,
-    /// What is to be done.
+    /// The task: what the recipient has to do.
     #[schema(value_type = Saying)]
     pub request: String,
-    /// What one has to know for it.
+    /// What the recipient has to know for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
-    /// What is to come of it.
+    /// The expected result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What limits it.
+    /// Constraints that the recipient has to keep to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
 }
 
-/// Where a file is.
+/// A context file that was added.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextFileAdded {
-    /// Its path below the folder of the project.
+    /// Its path, relative to the project folder.
     pub path: String,
-    /// The session whose file it is.
+    /// The session that it belongs to.
     #[schema(value_type = String)]
     pub session_id: SessionId,
 }
 
-/// A task that is handed over.
+/// A task that is to be handed over.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
-    /// The agent that gets it.
+    /// The agent that gets the task.
     pub to: Recipient,
-    /// What it is to do.
+    /// What the agent has to do.
     #[schema(value_type = Saying)]
     pub task: String,
-    /// Words under which the files that belong to it are listed. Without any, those that occur in the task count.
+    /// Keywords of the files that belong to the task. If empty: the keywords that occur in the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Keyword>,
-    /// What the files are for.
+    /// Only files of this category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
 }
 
-/// What to say, and the files that it names.
+/// The message that hands a task over.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct DelegationMessage {
-    /// What to say. Where no file fits, it says so.
+    /// The message. It says so if no file belongs to the task.
     pub message: String,
-    /// The paths of the files below the folder of the project.
+    /// The paths of the files that the message names, relative to the project folder.
     pub files: Vec<String>,
 }
 
@@ -134,6 +134,6 @@ struct ContextFileKeywords;
 const KEYWORDS: &str = concat!("^", plain_character!(","), "{0,100}(,", plain_character!(","), "{0,100})*$");
 
 text_schema! {
-    /// Words with commas between them.
+    /// Keywords, separated by commas.
     ContextFileKeywords as "ContextFileKeywords", |text| text.pattern(Some(KEYWORDS));
 }

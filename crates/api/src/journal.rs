@@ -1,4 +1,4 @@
-//! The journal: reading it, following it, asking it.
+//! The journal: reading it, following it, searching it.
 
 use std::sync::Arc;
 
@@ -13,95 +13,95 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{Roles, query::number};
 
-/// Which entries are wanted.
+/// Selects entries of a journal.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct JournalQuery {
-    /// Only entries behind this one.
+    /// Only entries with a greater number than this.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(minimum = 0)]
     pub after: Option<u64>,
-    /// At most so many; all where it is left out.
+    /// The most entries to return. If absent: all.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
-    /// Only entries of these types, with commas between them.
+    /// Only entries of these types, separated by commas, such as `message.added,run.started`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<String>,
 }
 
-/// Entries, and the head of the journal.
+/// Entries of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct JournalPage {
-    /// The entries, in order.
+    /// The entries, in the order of their numbers.
     pub entries: Vec<Projected>,
-    /// The number of the last entry.
+    /// The number of the newest entry of the journal. It may be one that the caller cannot see.
     #[schema(value_type = u64)]
     pub head: Seq,
 }
 
-/// Which entries a stream gives.
+/// Selects the entries of a stream.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct FollowQuery {
-    /// Begin behind this entry; without it, at the head. `Last-Event-ID` goes before it.
+    /// Start after the entry with this number. If absent: with the next new entry. `Last-Event-ID` takes precedence.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(minimum = 0)]
     pub after: Option<u64>,
-    /// Only entries of these types, with commas between them.
+    /// Only entries of these types, separated by commas, such as `message.added,run.started`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<String>,
     /// Only entries about this thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
-    /// Only messages in these roles, with commas between them.
+    /// Only messages with these roles, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<Roles>)]
     pub roles: Option<String>,
 }
 
-/// One of the events that the stream is made of.
+/// An event of the stream.
 #[derive(Debug, ToSchema)]
 pub struct Event {
-    /// The number of the entry; none where the event is not kept.
+    /// The number of the entry. Absent on `turn.delta` events, which are not stored.
     pub id: Option<String>,
-    /// The type of the entry.
+    /// The type of the entry, or `turn.delta`.
     pub event: Option<String>,
-    /// The entry, in JSON.
+    /// The entry as JSON.
     pub data: Option<String>,
 }
 
-/// What a stream calls a piece of what a model says.
+/// The type of an event that carries a piece of a model's answer.
 pub const DELTA: &str = "turn.delta";
 
-/// A piece of what a model says. It is not kept, and not given again.
+/// A piece of a model's answer as it arrives. It is not stored and not sent again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Delta {
     /// The run.
     pub run: RunId,
     /// The number of the turn in its run.
     pub turn: u64,
-    /// Who says it.
+    /// The agent whose model answers.
     pub agent: AgentName,
-    /// The piece.
+    /// The piece of text.
     pub text: Arc<str>,
 }
 
-/// What is asked about.
+/// The text whose history is asked for.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WhyQuery {
-    /// The text, as it stands somewhere.
+    /// The text to look for, exactly as it was written.
     #[param(value_type = Saying)]
     pub text: String,
 }
 
-/// Where a text stands.
+/// The entries that contain a text.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Findings {
-    /// The entries in which it stands, the oldest first.
+    /// The entries, the oldest first.
     pub findings: Vec<Finding>,
 }

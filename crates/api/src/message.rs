@@ -11,55 +11,56 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::query::{number, time};
 
-/// Messages that are to be added, all or none.
+/// Messages to add, all or none.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"messages": [{"role": "user", "content": "Write the release notes."}]}))]
 pub struct NewMessages {
-    /// At most 25,000.
+    /// The messages, in order. At most 25,000.
     #[schema(max_items = 25_000)]
     pub messages: Vec<NewMessage>,
 }
 
-/// Where the messages are.
+/// The messages that were added.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Added {
-    /// Each message, in order.
+    /// The id and the entry of each message, in order.
     pub messages: Vec<MessageReceipt>,
-    /// The head of the journal.
+    /// The number of the newest entry of the journal.
     #[schema(value_type = u64)]
     pub head: Seq,
 }
 
-/// Messages, the oldest first.
+/// A page of messages, the oldest first.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct MessageList {
     /// The messages.
     pub messages: Vec<MessageView>,
-    /// Where older ones are, if there are any.
+    /// The cursor of the page with older messages; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Which messages are wanted: those for which everything holds that is said.
+/// Selects the messages that match all of the given parameters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct MessagesQuery {
-    /// The most recent ones, at most so many; all where it is left out.
+    /// The most messages to return, counted from the newest. If absent: all.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
-    /// Only those with an earlier time.
+    /// Only messages with an earlier time.
     #[serde(default, deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub before: Option<Timestamp>,
-    /// Only those with a later time.
+    /// Only messages with a later time.
     #[serde(default, deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub after: Option<Timestamp>,
-    /// Only those in these roles, with commas between them.
+    /// Only messages with these roles, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<Roles>)]
     pub roles: Option<String>,
-    /// The `next_cursor` of the page before, which was of more recent ones.
+    /// The `next_cursor` of the previous page, to get the older messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(2d)?(3[0-9]){1,15}2f(3[0-9]){1,19}$")]
     pub cursor: Option<String>,
@@ -73,6 +74,6 @@ const ROLES: &str =
     "^((USER|AI|SYSTEM|TOOL|user|ai|assistant|system|tool)(,(USER|AI|SYSTEM|TOOL|user|ai|assistant|system|tool))*)?$";
 
 text_schema! {
-    /// Roles with commas between them, in any case.
+    /// Roles, separated by commas, in upper or lower case.
     Roles as "Roles", |text| text.pattern(Some(ROLES));
 }

@@ -1,4 +1,4 @@
-//! Where a team is among its steps.
+//! The state of a team's steps.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use callboard_core::{
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-/// Where a team is among its steps.
+/// The state of a team's steps.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Orchestration {
-    /// The step that is active; `null` where none is.
+    /// The active step; `null` if there is none.
     #[schema(value_type = Option<String>)]
     pub active_step: Option<StepName>,
-    /// The last 256 tools that were used, oldest first.
+    /// The last 256 used tools, the oldest first.
     #[schema(value_type = Vec<String>)]
     pub recently_used_tools: Vec<Arc<str>>,
-    /// How many tools of the active step's sequence were used; as many as it has where it is finished.
+    /// How many tools of the active step's sequence were used. When all were, the sequence is finished.
     pub sequence_index: usize,
-    /// What models used; for the user and the manager.
+    /// The tokens that models used. Only the user and the manager see them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cumulative_token_usage: Option<TokenUsage>,
-    /// When the session was used last.
+    /// When the session was last used.
     #[schema(value_type = String, format = DateTime)]
     pub last_accessed: Timestamp,
-    /// The inactivity after which the session expires.
+    /// After how many seconds without use the session expires, or `never`.
     pub ttl_seconds: Ttl,
 }
 
@@ -54,35 +54,35 @@ impl Orchestration {
     }
 }
 
-/// What models used, added up.
+/// The tokens that models used.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TokenUsage {
     /// Tokens of prompts.
     pub prompt_tokens: u64,
     /// Tokens of answers.
     pub completion_tokens: u64,
-    /// Both.
+    /// The sum of both.
     pub total_tokens: u64,
 }
 
-/// Where the team is to be among its steps; what is left out stays as it is.
+/// A change of the state of the steps. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrchestrationPatch {
-    /// The step; entering it starts its sequence. `null` is the default one.
+    /// The step to activate, at the start of its sequence. `null` is the default step.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<StepName>)]
     pub active_step: Option<Option<StepName>>,
-    /// How many tools of the step's sequence were used.
+    /// How many tools of the step's sequence count as used.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     pub sequence_index: Option<usize>,
-    /// The inactivity after which the session expires: seconds above 0, or `never`.
+    /// After how many seconds without use the session expires, or `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<Ttl>,
 }
 
-/// What is there, also where it is `null`.
+/// The given value, also if it is `null`.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -90,13 +90,14 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Res
 /// A tool that was used.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"tool": "search"}))]
 pub struct UsedTool {
-    /// Its name.
+    /// The name of the tool.
     #[schema(value_type = ToolName)]
     pub tool: Arc<str>,
 }
 
-/// What a model used.
+/// The tokens that one call of a model used.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportedUsage {
@@ -108,10 +109,10 @@ pub struct ReportedUsage {
     pub completion_tokens: u64,
 }
 
-/// Tools that somebody has.
+/// The tools that an agent has.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tools {
-    /// Their names.
+    /// The names of the tools.
     pub tools: Vec<String>,
 }

@@ -1,44 +1,53 @@
-//! Problems: why a call was not answered as it was meant (RFC 9457).
+//! Problems: why a request failed (RFC 9457).
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A problem as it is sent.
+/// Why a request failed (RFC 9457).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "type": "urn:callboard:problem:no_agent",
+    "title": "An agent that is named is not in the team",
+    "status": 409,
+    "code": "no_agent",
+    "detail": "/visible_to: there is no agent nobody; the team is: lead, writer",
+    "pointer": "/visible_to",
+    "errors": [{"pointer": "/visible_to", "detail": "there is no agent nobody; the team is: lead, writer"}],
+}))]
 pub struct Problem {
-    /// The code again, as a URI.
+    /// The code as a URI: `urn:callboard:problem:CODE`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = true)]
     pub kind: Option<String>,
-    /// What people read first.
+    /// A summary for people. It is the same for all problems with this code.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = true)]
     pub title: Option<String>,
-    /// The status of the answer.
+    /// The HTTP status.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u16, required = true)]
     pub status: Option<u16>,
-    /// The stable word for what went wrong.
+    /// A stable word for programs, such as `not_found`.
     pub code: String,
-    /// What went wrong here.
+    /// What went wrong with this request.
     pub detail: String,
-    /// The field at fault, as a JSON pointer into the body, where it is one.
+    /// The JSON pointer to the first invalid field of the body, or `/NAME` for a parameter of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
-    /// Each thing that is wrong, where there may be several.
+    /// All invalid fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Fault>,
-    /// What would do.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// One thing that is wrong with what was sent.
+/// One invalid field of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Wrong)]
 pub struct Fault {
-    /// Where, as a JSON pointer; empty for the whole.
+    /// The JSON pointer to the field; empty for the whole body.
     pub pointer: String,
-    /// What is wrong, and what would do.
+    /// What is wrong with it and how to fix it.
     pub detail: String,
 }

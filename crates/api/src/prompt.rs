@@ -9,31 +9,32 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Which prompt is wanted.
+/// Selects a prompt.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"agent": "writer", "budget": 8000, "format": "openai"}))]
 pub struct PromptBody {
-    /// Whose; the caller's, the manager's or the only agent's where it is left out.
+    /// The agent that reads the prompt. If absent: the calling agent; for the user the manager or the only agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// In which thread; `main`, or the agent's own, where it is left out.
+    /// The thread whose messages are the history. If absent: `main`, or the agent's own thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
-    /// How it is laid out.
+    /// The layout: which parts the prompt has, in which order.
     #[serde(default)]
     pub layout: Layout,
-    /// The model that reads it; the agent's, or that of agents that name none, where it is left out.
+    /// The model that reads the prompt, such as `openai:gpt-4o`. If absent: the agent's, else the server's default model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it has to fit in, in tokens; the model's window where it is left out.
+    /// The most tokens that the prompt may have. If absent: the model's window less room for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 0)]
     pub budget: Option<Tokens>,
-    /// As of which entry; the head where it is left out. For the user.
+    /// Build the prompt as of this entry. If absent: as of now. Only the user may set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1)]
     pub at: Option<Seq>,
-    /// In which form it is given.
+    /// The format of the prompt.
     #[serde(default)]
     pub format: Format,
 }
@@ -41,37 +42,37 @@ pub struct PromptBody {
 /// A prompt.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Prompt {
-    /// The last entry that it was made from.
+    /// The number of the newest entry that went into it.
     #[schema(value_type = u64)]
     pub seq: Seq,
-    /// What it had to fit in.
+    /// The most tokens that it was allowed to have.
     #[schema(value_type = u64)]
     pub budget: Tokens,
-    /// Its size.
+    /// Its size in tokens.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
-    /// How much of it, from its beginning, the agent's last turn in a run was asked with too: a provider may have so much in
-    /// its cache.
+    /// How many tokens at its beginning equal those of the agent's last turn in a run. A provider may have them in its
+    /// cache.
     #[schema(value_type = u64)]
     pub reusable_prefix_tokens: Tokens,
-    /// How far the size can be trusted: `exact` or `upper_bound`.
+    /// Whether `tokens` is `exact` or an `upper_bound`.
     #[schema(value_type = String)]
     pub counting: Counting,
-    /// What it was counted in.
+    /// The vocabulary in which tokens are counted, such as `o200k_base`.
     pub vocabulary: String,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
-    /// In the format `text`: what the model gets.
+    /// The prompt in the format `text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// In the formats `openai` and `anthropic`: what was said, as their APIs take it.
+    /// The messages in the formats `openai` and `anthropic`, as those APIs take them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Value>>,
-    /// In the format `anthropic`: the blocks of text before the messages.
+    /// The blocks of the system prompt in the format `anthropic`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<Vec<Value>>,
-    /// In the formats `openai` and `anthropic`: the tools that are offered with it, as their APIs take them. They are
-    /// those of the agent that may be used now, and count as a part of the prompt.
+    /// The tools to offer with the prompt in the formats `openai` and `anthropic`, as those APIs take them: the agent's
+    /// tools that may be used now. They are counted as a part of the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
 }

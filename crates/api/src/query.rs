@@ -1,37 +1,37 @@
-//! Queries: numbers, times and lists that stand in an address as texts.
+//! Queries: numbers, times and lists, which are texts in a URL.
 
 use callboard_core::time::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use utoipa::IntoParams;
 
-/// Which page of a list by name is wanted.
+/// Selects a page of a list that is sorted by name.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// At most so many; all where it is left out.
+    /// The most items to return. If absent: all.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page. If absent: the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^([0-9a-f]{2})+$")]
     pub cursor: Option<String>,
 }
 
-/// The words of a list in a query, between commas.
+/// The words of a list that is separated by commas.
 pub fn words(list: Option<&str>) -> impl Iterator<Item = &str> {
     list.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// The whole number that a text in an address or a header is; `5.0` is one.
+/// The whole number in a text of a URL or header; `5.0` is one.
 pub fn whole<T: TryFrom<i128>>(text: &str) -> Option<T> {
     let float = || text.parse().ok().and_then(callboard_core::number::of_float);
     let number = Some(text).filter(|text| !text.starts_with('+'))?.parse().ok().or_else(float)?;
     T::try_from(number).ok()
 }
 
-/// Reads a number that stands in a query as a text.
+/// Reads a number from the text of a query.
 pub(crate) fn number<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: D) -> Result<Option<T>, D::Error> {
     let text: Option<String> = Deserialize::deserialize(deserializer)?;
     let read = |text: String| {
@@ -41,7 +41,7 @@ pub(crate) fn number<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: 
     text.map(read).transpose()
 }
 
-/// Reads a time that stands in a query: RFC 3339, or milliseconds since 1970.
+/// Reads a time from the text of a query: RFC 3339, or milliseconds since 1970.
 pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text: Option<String> = Deserialize::deserialize(deserializer)?;
     let read = |text: String| match whole(&text) {

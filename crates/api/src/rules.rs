@@ -1,4 +1,4 @@
-//! Rules between fields, which declarations of types have no words for.
+//! Rules between fields, which declarations of types cannot express.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ pub fn add_rules(schemas: &mut Map<String, Value>) {
     }
 }
 
-/// Only models call tools, and only what a tool gave is the result of a call.
+/// Only messages of models call tools, and only messages of tools are results of calls.
 fn new_message() -> Value {
     let said_as = |roles: &[&str]| json!({"properties": {"role": {"enum": roles}}});
     json!([
@@ -20,7 +20,7 @@ fn new_message() -> Value {
     ])
 }
 
-/// Where there is something to choose from, it is listed.
+/// A field to choose from lists its values.
 fn field() -> Value {
     json!([{
         "if": {"properties": {"valueType": {"enum": ["ENUM", "ENUM_OR_CUSTOM"]}}},

@@ -13,39 +13,39 @@ use callboard_core::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A run, as far as its reader may know it.
+/// A run, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     /// Its id.
     #[schema(value_type = String)]
     pub id: RunId,
-    /// `team`.
+    /// The kind of run: `team`.
     #[schema(value_type = String)]
     pub kind: Kind,
-    /// `running`, `awaiting_user`, `awaiting_tool`, `paused`, `completed`, `failed` or `cancelled`.
+    /// Its status: `running`, `awaiting_user`, `awaiting_tool`, `paused`, `completed`, `failed` or `cancelled`.
     #[schema(value_type = String)]
     pub status: Status,
-    /// Why it is held or has ended.
+    /// Why it is paused or has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The form that it waits for.
+    /// The form whose answers it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub form: Option<SetName>,
-    /// The agent whose tools it waits for.
+    /// The agent whose tool calls it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub agent: Option<AgentName>,
-    /// The calls of tools whose results it waits for.
+    /// The tool calls whose results it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// How many turns were requested.
+    /// How many turns it has requested from models.
     pub turns: u64,
-    /// How far it goes before it is paused.
+    /// Its limits. At a limit it is paused and can be resumed.
     pub limits: Limits,
-    /// What it has used altogether.
+    /// What it has used since its start.
     pub used: Used,
-    /// Who drives it.
+    /// The server that drives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub node: Option<Arc<str>>,
@@ -55,7 +55,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a viewer sees of a run. A worker with whom runs are shared sees its course, not what is said in it.
+    /// What a viewer sees of a run. A worker with whom runs are shared sees its progress, not what is said in it.
     pub fn seen(view: &View<'_>, run: &run::Run) -> Self {
         let (form, agent, tool_calls) = match view.due(run) {
             Some(Due::Wait(Wait::User { form })) => (form, None, Vec::new()),
@@ -79,51 +79,53 @@ impl Run {
     }
 }
 
-/// Runs of a session.
+/// The newest runs of a session.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RunList {
     /// The runs, the newest first.
     pub runs: Vec<Run>,
 }
 
-/// What is to be done.
+/// A run to start.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"kind": "team", "input": "Write the release notes.", "limits": {"turns": 20}}))]
 pub struct NewRun {
-    /// What kind of run it is.
+    /// The kind of run.
     pub kind: Kind,
-    /// It becomes a message of the user's in `main`.
+    /// The task. It becomes a message of the user in the thread `main`.
     #[schema(value_type = Saying)]
     pub input: Arc<str>,
-    /// As the session says, where they are left out.
+    /// Its limits. If absent: those of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
 
-/// Why a run is held.
+/// Why a run is to be paused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
-    /// For people to read.
+    /// The reason, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 1000)]
     pub reason: Option<String>,
 }
 
-/// What tools gave.
+/// Results of tool calls.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"results": [{"tool_call_id": "call_1", "content": "42"}]}))]
 pub struct ToolResults {
-    /// What each call gave.
+    /// The results, one for each call. They can be sent in several requests.
     pub results: Vec<ToolResult>,
 }
 
-/// What one call of a tool gave.
+/// The result of a tool call.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolResult {
-    /// The `id` of the call.
+    /// The `id` of the tool call.
     pub tool_call_id: String,
-    /// What it gave, as the model is to read it.
+    /// The result, as the model is to read it.
     pub content: String,
 }

@@ -16,38 +16,38 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::query::number;
 
-/// A session, as far as its reader may know it.
+/// A session, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Session {
-    /// Its name.
+    /// Its id.
     #[schema(value_type = String)]
     pub id: SessionId,
-    /// The number of its last entry.
+    /// The number of the newest entry of its journal.
     #[schema(value_type = u64)]
     pub head: Seq,
-    /// What people call it.
+    /// A title for people.
     pub title: Option<String>,
-    /// A worker sees of others only who they are.
+    /// The team. A worker sees only the names, roles and titles of other agents.
     pub agents: Vec<Agent>,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it was used last.
+    /// When it was last used.
     #[schema(value_type = String, format = DateTime)]
     pub last_activity: Timestamp,
-    /// `null` is never.
+    /// When it expires unless it is used again; `null` means never.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
-    /// The inactivity after which it expires.
+    /// After how many seconds without use it expires, or `never`.
     pub ttl_seconds: Ttl,
-    /// What the user and the manager see besides.
+    /// Settings that only the user and the manager see.
     #[serde(flatten)]
     #[schema(value_type = SessionSettings, inline)]
     pub settings: Option<SessionSettings>,
 }
 
 impl Session {
-    /// The same, as far as a viewer may know it.
+    /// The same, as a viewer may see it.
     #[must_use]
     pub fn seen(mut self, view: &View<'_>) -> Self {
         if !view.is_in_charge() {
@@ -59,118 +59,126 @@ impl Session {
     }
 }
 
-/// What the user and the manager see of a session besides.
+/// Settings of a session that only the user and the manager see.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct SessionSettings {
-    /// Who sees a new context set that does not say so.
+    /// Which agents see a new context set that has no `visible_to`.
     #[schema(required = false)]
     pub default_visibility: Visible,
-    /// What workers may see that is otherwise for the user and the manager.
+    /// What workers may see besides, which else only the user and the manager see.
     #[schema(required = false)]
     pub share: Vec<Share>,
-    /// What workers may do that is otherwise for the user and the manager.
+    /// What workers may change besides, which else only the user and the manager change.
     #[schema(required = false)]
     pub grant: Vec<Grant>,
-    /// How the parts of prompts share their budgets.
+    /// How the parts of a prompt share its budget.
     #[schema(required = false)]
     pub prompt: Profile,
-    /// How far a run goes before it is paused.
+    /// The limits of runs. At a limit a run is paused.
     #[schema(required = false)]
     pub limits: Limits,
-    /// How its team goes about the work.
+    /// The steps of the team's work. They say which tools may be used when.
     #[serde(default, skip_serializing_if = "Steps::is_empty")]
     #[schema(value_type = Vec<Step>)]
     pub steps: Steps,
 }
 
-/// Sessions, by id or by their last use.
+/// Sessions, sorted by id or by last use.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct SessionList {
     /// The sessions.
     pub sessions: Vec<Session>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Which sessions are wanted.
+/// Selects sessions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SessionsQuery {
-    /// At most so many; 1,000 where it is left out, which is also the most.
+    /// The most sessions to return. At most 1,000, which is also the default.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page. If absent: the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]){1,128}$")]
     pub cursor: Option<String>,
-    /// `id`, or `recent` for the ones used last, the last one first: these are no pages, but the first of all, behind a
-    /// cursor of those with later ids.
+    /// `id` lists all sessions in pages. `recent` lists the last used ones, the newest first, without further pages; with a
+    /// `cursor` it chooses among the sessions whose ids come after it.
     #[serde(default)]
     #[param(inline, required = false)]
     pub order: SessionOrder,
 }
 
-/// In which order sessions are given.
+/// The order of a list of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOrder {
-    /// By their ids.
+    /// Sorted by id.
     #[default]
     Id,
-    /// By their last use.
+    /// The last used first.
     Recent,
 }
 
-/// What a new session is made of.
+/// A session to create.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "title": "Release notes",
+    "agents": [
+        {"name": "lead", "role": "manager", "model": "openai:gpt-4o"},
+        {"name": "writer", "role": "worker", "instructions": "Write short sentences."},
+    ],
+    "ttl_seconds": 86400,
+}))]
 pub struct NewSession {
-    /// Its name; a new one where it is left out.
+    /// Its id. If absent: a generated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<SessionId>,
-    /// What people call it.
+    /// A title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Title>)]
     pub title: Option<String>,
-    /// Its team.
+    /// The team. Team runs need a manager.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<Agent>,
-    /// Who sees a new context set that does not say so; `all` where it is left out.
+    /// Which agents see a new context set that has no `visible_to`. If absent: `all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_visibility: Option<Visible>,
-    /// What workers may see that is otherwise for the user and the manager.
+    /// What workers may see besides, which else only the user and the manager see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub share: Vec<Share>,
-    /// What workers may do that is otherwise for the user and the manager.
+    /// What workers may change besides, which else only the user and the manager change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grant: Vec<Grant>,
-    /// How the parts of prompts share their budgets.
+    /// How the parts of a prompt share its budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Profile>,
-    /// The inactivity after which it expires: seconds above 0, or `never`.
+    /// After how many seconds without use it expires, or `never`. If absent: the server's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<Ttl>,
-    /// How far a run goes before it is paused.
+    /// The limits of runs. At a limit a run is paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
-    /// How its team goes about the work.
+    /// The steps of the team's work. They say which tools may be used when.
     #[serde(default, skip_serializing_if = "Steps::is_empty")]
     #[schema(value_type = Vec<Step>)]
     pub steps: Steps,
 }
 
-/// Where a session is forked.
+/// Where to fork a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// The last entry that the fork has; the head where it is left out. For the user.
+    /// The number of the last entry to copy. If absent: all entries. Only the user may set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1)]
     pub at: Option<Seq>,
-    /// The name of the fork; a new one where it is left out.
+    /// The id of the fork. If absent: a generated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<SessionId>,
 }

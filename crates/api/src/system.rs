@@ -3,21 +3,21 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// That all is well.
+/// The server runs.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Health {
-    /// `ok`
+    /// Always `ok`.
     pub status: String,
     /// The version of the server.
     pub version: String,
 }
 
-/// That it can be used.
+/// The server can be used.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Ready {
-    /// `ok`
+    /// Always `ok`.
     pub status: String,
-    /// What a change has survived once it is answered: `process`, which is nothing beyond the server, `normal`, the end
-    /// of the process by any means, or `full`, a loss of power too.
+    /// What an acknowledged change survives: with `process` nothing beyond the server's own life, with `normal` a crash of
+    /// the server, with `full` also a loss of power.
     pub durability: String,
 }

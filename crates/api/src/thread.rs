@@ -13,17 +13,17 @@ use callboard_core::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A thread, as far as its reader may know it.
+/// A thread, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Thread {
     /// Its name.
     #[schema(value_type = String)]
     pub name: ThreadId,
-    /// Who may see it.
+    /// Which agents may see it. The user sees every thread.
     pub visible_to: Audience,
     /// How many messages it has.
     pub messages: u64,
-    /// The size of its messages.
+    /// The size of its messages in tokens.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
     /// When its last message was added.
@@ -32,49 +32,49 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// What is seen of a thread through `view`.
+    /// What a viewer sees of a thread.
     pub fn seen(view: &View<'_>, name: &ThreadId, thread: &conversation::Thread) -> Self {
         let Size { messages, tokens, last_at } = view.size(thread);
         Self { name: name.clone(), visible_to: thread.sight.audience.clone(), messages, tokens, last_at }
     }
 }
 
-/// Threads by name.
+/// A page of threads, sorted by name.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ThreadList {
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Who is to see a thread.
+/// The audience of a thread.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutThread {
-    /// Who is to see it.
+    /// Which agents may see it from now on.
     pub visible_to: Audience,
 }
 
-/// How large the prompt is that a thread leads to now.
+/// The size of the prompt that a thread leads to now.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextSize {
-    /// The size of the prompt.
+    /// The size of the prompt in tokens.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
-    /// Its parts, in order.
+    /// The parts of the prompt, in order.
     pub parts: Vec<PartReport>,
-    /// The size from which on the thread is long.
+    /// From this size on, the thread counts as long.
     #[schema(value_type = u64)]
     pub warn_at: Tokens,
-    /// The size from which on it is to be compressed.
+    /// From this size on, the thread should be compressed.
     #[schema(value_type = u64)]
     pub compress_at: Tokens,
 }
 
 impl ContextSize {
-    /// The size of a prompt, and where this budget has its thresholds.
+    /// The size of a prompt, and the thresholds of its budget.
     pub fn new(tokens: Tokens, parts: Vec<PartReport>, budget: Tokens) -> Self {
         let Thresholds { warn, compress } = Thresholds::of(budget);
         Self { tokens, parts, warn_at: warn, compress_at: compress }

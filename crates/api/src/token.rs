@@ -13,29 +13,29 @@ use utoipa::{
     openapi::{RefOr, Schema},
 };
 
-/// A token. What is shown to be let in is given once, when it is made.
+/// An access token. The token itself is shown only when it is created.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Token {
-    /// Its id, by which it is revoked.
+    /// Its id, with which it can be revoked.
     #[schema(value_type = String)]
     pub id: Arc<str>,
-    /// The agent for which it stands.
+    /// The agent that its holder acts as.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub agent: Option<AgentName>,
-    /// The role for which it stands.
+    /// The role of its holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// What is shown to be let in, as `Authorization: Bearer TOKEN`.
+    /// The token itself, for the header `Authorization: Bearer TOKEN`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
 }
 
 impl Token {
-    /// What is shown of a token.
+    /// A token without its secret part.
     pub fn of(token: &AccessToken) -> Self {
         let (agent, role) = match &token.holder {
             Holder::Agent(agent) => (Some(agent.clone()), None),
@@ -45,21 +45,21 @@ impl Token {
     }
 }
 
-/// Tokens in the order in which they were made.
+/// The access tokens of a session, in the order of their creation.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TokenList {
     /// The tokens that have not been revoked.
     pub tokens: Vec<Token>,
 }
 
-/// For whom a token is to stand: an agent, or a role.
+/// Who holds the new token: an agent or a role.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
-    /// The agent.
+    /// The agent that its holder acts as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// The role.
+    /// The role of its holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
 }
@@ -76,7 +76,7 @@ impl ToSchema for NewToken {
     }
 }
 
-/// For whom a token is to stand: an agent, or a role.
+/// Who holds the new token: an agent or a role.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it is a schema")]

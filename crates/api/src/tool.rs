@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-/// Whose tools are wanted, and in which form.
+/// Selects tools and their format.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ToolsQuery {
-    /// The agent that is to use them; the caller's, the manager or the only agent where it is left out.
+    /// The agent that uses them. If absent: the calling agent; for the user the manager or the only agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<AgentName>)]
     pub agent: Option<AgentName>,
-    /// Whose API takes them.
+    /// The model API whose format is used.
     #[serde(default)]
     pub format: ToolFormat,
 }
 
-/// Whose API takes a list of tools.
+/// The model API whose format a list of tools has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolFormat {
@@ -42,7 +42,7 @@ impl From<ToolFormat> for Format {
 /// Tools that Callboard executes.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ToolList {
-    /// The tools, in the form that was asked for.
+    /// The tools in the requested format.
     pub tools: Vec<Value>,
 }
 
@@ -50,7 +50,7 @@ pub struct ToolList {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCallBody {
-    /// The agent that calls; the caller's, the manager or the only agent where it is left out.
+    /// The agent that calls the tool. If absent: the calling agent; for the user the manager or the only agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
     /// The arguments: an object, or the text of one.
@@ -59,9 +59,9 @@ pub struct ToolCallBody {
     pub arguments: Value,
 }
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ToolCallResult {
-    /// What the model is told.
+    /// The result, as the model is to read it.
     pub result: String,
 }

@@ -4,12 +4,12 @@ use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-/// What is imported becomes which session.
+/// The id of an imported session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ImportQuery {
-    /// Its name here; the one it had where it is left out.
+    /// The id of the new session. If absent: the id in the export.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<SessionId>,
 }

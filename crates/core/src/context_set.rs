@@ -130,11 +130,11 @@ impl PutSet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteSet(pub SetName);
 
-/// How one update of a context set came out.
+/// The outcome of one update of a context set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Outcome))]
 pub struct SetOutcome {
-    /// The name as it was given.
+    /// The name of the context set, as the directive gives it.
     pub name: String,
     /// The outcome.
     pub outcome: Outcome,

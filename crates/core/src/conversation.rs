@@ -68,19 +68,19 @@ pub struct MessageView {
     /// The entry that added it.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
-    /// In which role it was said.
+    /// The role of its author.
     pub role: Role,
     /// The agent that said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub agent: Option<AgentName>,
-    /// What it says, whole: a text, or a list of parts.
+    /// Its content: a text, or a list of parts.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ContentForm))]
     pub content: Value,
     /// When it was said.
     #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
-    /// What its author keeps with it.
+    /// Data that its author attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
@@ -90,7 +90,7 @@ pub struct MessageView {
     /// The call that it is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// What the answer to it is held against.
+    /// What a good answer to it contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub expected_output: Option<Arc<str>>,

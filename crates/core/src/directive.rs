@@ -45,7 +45,7 @@ pub struct Received {
     /// The run that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// How each update of a set came out.
+    /// The outcome of each update of a set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<SetOutcome>,
     /// The recipient of its message.
@@ -120,7 +120,7 @@ fn is_ignored(_: &bool) -> bool {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextSetUpdate))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetUpdate {
-    /// The name as it was given.
+    /// The name of the context set.
     pub name: String,
     /// The new content; empty to delete.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
@@ -152,7 +152,7 @@ pub struct Direct(pub Value);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Directed {
-    /// How each update of a set came out, in order.
+    /// The outcome of each update of a set, in order.
     pub outcomes: Vec<SetOutcome>,
     /// The form that the user is to fill in.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -179,7 +179,7 @@ pub struct PartReport {
     pub tokens: Tokens,
     /// Whether something of it was shortened or left out.
     pub shortened: bool,
-    /// What of it was left out, by name.
+    /// The names of what was left out of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<String>,
 }

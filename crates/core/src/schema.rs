@@ -215,7 +215,7 @@ struct Rfc3339(String);
 #[schema(minimum = -300_000_000_000_000_i64, maximum = 250_000_000_000_000_i64)]
 struct Milliseconds(i64);
 
-/// The parts that are other than by default.
+/// The parts that differ from their defaults.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileParts {
@@ -238,7 +238,7 @@ enum ShareOf {
 #[schema(pattern = "^(100|[0-9]{1,2})%$")]
 struct Percent(String);
 
-/// In which role a message is said, as it may be written.
+/// The role of a message's author, as requests may write it.
 #[derive(ToSchema)]
 pub(crate) enum SaidRole {
     #[schema(rename = "USER")]

@@ -1,4 +1,4 @@
-//! The OpenAPI document: what the calls declare, and what all of them have in common.
+//! The OpenAPI document: what each call declares, and what all of them have in common.
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ pub fn openapi() -> Value {
     }
     if let Some(components) = document.pointer_mut("/components").and_then(Value::as_object_mut) {
         components.insert("parameters".to_owned(), json!({"IdempotencyKey": key(), "IfMatch": if_match()}));
-        let token = json!({"type": "http", "scheme": "bearer", "description": "A token of the server or of a session"});
+        let token = json!({"type": "http", "scheme": "bearer", "description": "A user token of the server, or an access token of one session"});
         components.insert("securitySchemes".to_owned(), json!({ "token": token }));
     }
     for (path, calls) in document.pointer_mut("/paths").and_then(Value::as_object_mut).into_iter().flatten() {
@@ -33,8 +33,7 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Says of numbers that are not negative how large they may be, since `int64` would halve it, and leaves defaults out
-/// that are empty.
+/// Gives unsigned numbers their maximum, since `int64` would halve it, and removes empty defaults.
 fn tidy(value: &mut Value) {
     if let Some(fields) = value.as_object_mut()
         && fields.get("minimum").and_then(Value::as_u64).is_some()
@@ -56,9 +55,16 @@ fn tidy(value: &mut Value) {
 }
 
 const DESCRIPTION: &str = "The context engine for teams of AI agents.\n\n\
-    Every write takes the headers `Idempotency-Key` and `If-Match`, which are described among the components: what they \
-    allow depends on what was sent before, which a schema cannot say. `GET /v1/sessions/{session}/ws` follows a journal \
-    as `GET /v1/sessions/{session}/events` does, with the same query, over a WebSocket: one entry a frame, in JSON.";
+    **Access.** A server that has user tokens, or that can be reached from other machines, requires an access token in \
+    the header `Authorization: Bearer TOKEN`: a user token of the server, or a token of one session. An agent's token \
+    acts as this agent and sees only what the agent may see; what is hidden from it answers like what does not exist. \
+    The user can act as any agent with the parameter `as`.\n\n\
+    **Writes.** Every write accepts the headers `Idempotency-Key` and `If-Match`. They are described under \
+    `components/parameters` and not with each call, since their effect depends on earlier requests.\n\n\
+    **Errors.** Errors are problem JSON (RFC 9457). `code` is a stable word for programs, `pointer` and `errors` name \
+    invalid fields, and `hint` says how to fix it.\n\n\
+    **Streams.** `GET /v1/sessions/{session}/ws` follows a journal over a WebSocket, with the same query as \
+    `GET /v1/sessions/{session}/events`: one entry per frame, as JSON.";
 
 fn info() -> Value {
     json!({
@@ -69,7 +75,7 @@ fn info() -> Value {
     })
 }
 
-/// Adds what a call has in common with others.
+/// Adds what all calls have in common.
 fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     if !path.starts_with("/v1/") {
         return;
@@ -85,7 +91,7 @@ fn complete(path: &str, method: &str, call: &mut Map<String, Value>) {
     }
     let has_body = call.contains_key("requestBody");
     let Some(responses) = call.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    // An entry to read on from may lie beyond the journal's end.
+    // The entry to continue from may lie beyond the end of the journal.
     let reads_on = path.ends_with("/journal") || path.ends_with("/events");
     for (status, description) in problems(is_write, on_session, has_body, reads_on) {
         responses.entry(status).or_insert_with(|| problem(description));
@@ -96,7 +102,7 @@ fn acting() -> Value {
     json!({
         "name": "as", "in": "query", "required": false,
         "schema": {"type": "string"},
-        "description": "The agent as which the call is made and with whose eyes it sees; for the user",
+        "description": "Act as this agent and see what it sees. The user may name any agent, an agent only itself",
     })
 }
 
@@ -104,7 +110,7 @@ fn key() -> Value {
     json!({
         "name": "Idempotency-Key", "in": "header", "required": false,
         "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]{1,200}$"},
-        "description": "The same request under the same key is done once, and answered the same each time",
+        "description": "A key of your choice for this request. Repeating the request with the same key gives the first answer again and changes nothing",
     })
 }
 
@@ -112,11 +118,11 @@ fn if_match() -> Value {
     json!({
         "name": "If-Match", "in": "header", "required": false,
         "schema": {"type": "string", "pattern": "^\"[0-9]{1,19}\"$"},
-        "description": "The head that the session must have: otherwise nothing is done, and the answer is 412",
+        "description": "The number of the newest entry that you know, in quotes. If the session has another head, nothing is changed and the answer is 412",
     })
 }
 
-/// What is left out of a query or a head is not there; it has no way to say `null`.
+/// Parameters are never `null`: an absent one is left out.
 fn never_null(parameter: &mut Value) {
     if let Some(kind) = parameter.pointer_mut("/schema/type")
         && let Some(word) = kind.as_array().and_then(|kinds| kinds.first().cloned())
@@ -125,7 +131,7 @@ fn never_null(parameter: &mut Value) {
     }
 }
 
-/// The statuses with which a call can fail.
+/// The statuses with which a call can fail, with their descriptions.
 fn problems(
     is_write: bool,
     on_session: bool,
@@ -133,18 +139,18 @@ fn problems(
     reads_on: bool,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
     let all = [
-        (true, "400", "The request is malformed"),
-        (true, "401", "Nobody is let in with this"),
-        (true, "403", "The caller may not do this, or calls from another site's page"),
-        (true, "404", "There is no such thing, or none that the caller may see"),
+        (true, "400", "Malformed request"),
+        (true, "401", "Missing or invalid token"),
+        (true, "403", "The caller may not do this, or the request comes from a web page of another origin"),
+        (true, "404", "Not found, or not visible to the caller"),
         (is_write, "408", "The body took too long to arrive"),
-        (is_write || reads_on, "409", "It contradicts what is there"),
-        (is_write && on_session, "412", "`If-Match: \"<seq>\"` was sent, and that is not the session's head any more"),
-        (is_write, "413", "It is too large"),
-        (has_body, "415", "The body is not in the form that is understood"),
-        (true, "422", "What was sent is not valid"),
-        (true, "500", "It failed"),
-        (true, "503", "It cannot be done now"),
+        (is_write || reads_on, "409", "Conflict with the current state; `code` says which"),
+        (is_write && on_session, "412", "`If-Match` names another entry than the session's head"),
+        (is_write, "413", "The body, or a text in it, is too large"),
+        (has_body, "415", "Unsupported content type"),
+        (true, "422", "Invalid input; `errors` names each invalid field"),
+        (true, "500", "Internal error"),
+        (true, "503", "Temporarily unavailable; with the header `Retry-After`, try again"),
         (is_write, "507", "The store is full"),
     ];
     all.into_iter().filter(|(can, ..)| *can).map(|(_, status, description)| (status, description))

@@ -83,7 +83,7 @@ pub(super) trait Content {
 #[derive(Default)]
 pub(super) struct Rendered {
     pub(super) tokens: Tokens,
-    /// What of it was left out, by name.
+    /// The names of what was left out of it.
     pub(super) omitted: Vec<String>,
     /// Whether something of it was shortened or left out.
     pub(super) shortened: bool,

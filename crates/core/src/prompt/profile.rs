@@ -13,15 +13,15 @@ use crate::{count::Tokens, error::Error};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// What a prompt has to fit in, where the call does not say so; the model's window where it is absent.
+    /// The most tokens of a prompt whose request names no budget. If absent: the model's window less room for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub budget: Option<Tokens>,
-    /// How long an answer in a run may be at the most, in tokens; as the model has it where it is absent.
+    /// The most tokens of an answer in a run. If absent: the model's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub answer_tokens: Option<Tokens>,
-    /// The parts that are other than by default.
+    /// The parts that differ from their defaults.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
     pub parts: BTreeMap<PartName, Shares>,

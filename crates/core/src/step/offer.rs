@@ -9,13 +9,13 @@ use crate::{
     state::State,
 };
 
-/// Which of the tools that somebody has may be used now.
+/// Which of some tools may be used now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Offer {
-    /// These.
+    /// The tools that may be used.
     pub allowed: Vec<String>,
-    /// Not these.
+    /// The tools that may not be used.
     pub denied: Vec<Denied>,
 }
 

@@ -25,8 +25,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
     operation_id = "list_context_sets",
-    params(("session" = api::SessionId, Path, description = "The session"), api::PageQuery),
-    responses((status = OK, description = "The sets that the caller sees, by name", body = api::ContextSetList)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageQuery),
+    responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
 async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>) -> Result<Response, CallError> {
     let listed = caller.list_sets(query).await?;
     let next = listed.next_cursor.map(|next| ("next_cursor", Value::String(next)));
@@ -36,18 +36,20 @@ async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>)
 /// Read a context set
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "read_context_set",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
-    responses((status = OK, description = "The set", body = api::ContextSet)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::SetName, Path, description = "The name of the context set")),
+    responses((status = OK, description = "The context set", body = api::ContextSet)))]
 async fn read(caller: Authorized<ReadSets>, Name(name): Name<SetName>) -> Result<Answer<api::ContextSet>, CallError> {
     caller.read_set(name).await
 }
 
 /// Create or change a context set
+///
+/// Fields that are left out keep their value.
 #[utoipa::path(put, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "put_context_set",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::SetName, Path, description = "The name of the context set")),
     request_body = api::PutContextSet,
-    responses((status = OK, description = "The set after it", body = api::PutContextSetAnswer)))]
+    responses((status = OK, description = "The context set after the change", body = api::PutContextSetAnswer)))]
 async fn put(
     caller: Authorized<WriteSets>,
     Name(name): Name<SetName>,
@@ -59,8 +61,8 @@ async fn put(
 /// Delete a context set
 #[utoipa::path(delete, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "delete_context_set",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The set")),
-    responses((status = NO_CONTENT, description = "It is gone")))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::SetName, Path, description = "The name of the context set")),
+    responses((status = NO_CONTENT, description = "The context set is deleted")))]
 async fn delete(
     caller: Authorized<WriteSets>,
     Name(name): Name<SetName>,

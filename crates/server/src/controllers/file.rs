@@ -28,8 +28,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List context files
 #[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
-    params(("session" = api::SessionId, Path, description = "The session"), api::FilesQuery),
-    responses((status = OK, description = "The files that the caller sees, in the order in which they were added",
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::FilesQuery),
+    responses((status = OK, description = "The files that match and that the caller sees, in the order in which they were added",
         body = api::ContextFileList)))]
 async fn list(
     caller: Authorized<ReadFiles>,
@@ -38,11 +38,11 @@ async fn list(
     caller.list_files(query).await
 }
 
-/// Search context files
+/// Search context files, the best matches first
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
     operation_id = "search_files",
-    params(("session" = api::SessionId, Path, description = "The session"), api::FilesQuery),
-    responses((status = OK, description = "The files that the caller sees, those that fit best first",
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::FilesQuery),
+    responses((status = OK, description = "The files that match and that the caller sees, the best matches first",
         body = api::ContextFileList)))]
 async fn search(
     caller: Authorized<ReadFiles>,
@@ -51,11 +51,11 @@ async fn search(
     caller.search_files(query).await
 }
 
-/// Write a context file
+/// Add a context file
 #[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::NewContextFile,
-    responses((status = CREATED, description = "Where it is", body = api::ContextFileAdded)))]
+    responses((status = CREATED, description = "The path of the new file", body = api::ContextFileAdded)))]
 async fn add(
     caller: Authorized<WriteFiles>,
     new: RequestBody<api::NewContextFile>,
@@ -63,12 +63,14 @@ async fn add(
     caller.add_file(new.body, new.options).await.map(Created)
 }
 
-/// Say how to hand a task over
+/// Write the message that hands a task over
+///
+/// It names the context files that belong to the task. The message is returned, not sent.
 #[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
     operation_id = "delegate_with_files",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::Delegation,
-    responses((status = OK, description = "What to say", body = api::DelegationMessage)))]
+    responses((status = OK, description = "The message, and the files that it names", body = api::DelegationMessage)))]
 async fn delegate(
     caller: Authorized<WriteFiles>,
     request: RequestBody<api::Delegation>,
@@ -78,9 +80,9 @@ async fn delegate(
 
 /// Read a context file
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
-    params(("session" = api::SessionId, Path, description = "The session"),
-        ("path" = api::Label, Path, description = "The file, below the session's folder")),
-    responses((status = OK, description = "The file", body = api::ContextFile)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    responses((status = OK, description = "The file with its text", body = api::ContextFile)))]
 async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<api::ContextFile>, CallError> {
     caller.read_file(path).await
 }
@@ -88,9 +90,9 @@ async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result
 /// Remove a context file
 #[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
     operation_id = "remove_file",
-    params(("session" = api::SessionId, Path, description = "The session"),
-        ("path" = api::Label, Path, description = "The file, below the session's folder")),
-    responses((status = NO_CONTENT, description = "It is gone")))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    responses((status = NO_CONTENT, description = "The file is removed")))]
 async fn remove(
     caller: Authorized<WriteFiles>,
     FilePath(path): FilePath,

@@ -16,11 +16,13 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(answer))
 }
 
-/// Answer a form. The run that waits for it goes on
+/// Answer a form
+///
+/// A run that waits for it goes on.
 #[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::SetName, Path, description = "The form")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::SetName, Path, description = "The name of the form: that of its context set")),
     request_body = api::FormAnswers,
-    responses((status = OK, description = "The set that it became", body = api::ContextSet)))]
+    responses((status = OK, description = "The context set of the form, with the answers", body = api::ContextSet)))]
 async fn answer(
     caller: Authorized<AnswerForm>,
     Name(name): Name<SetName>,

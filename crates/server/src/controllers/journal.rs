@@ -1,4 +1,4 @@
-//! The journal: reading it, following it, asking it.
+//! The journal: reading it, following it, searching it.
 
 mod events;
 mod ws;
@@ -28,9 +28,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(why))
 }
 
-/// Read the journal
+/// Read the journal: its entries in order
 #[utoipa::path(get, path = "/v1/sessions/{session}/journal", tag = "journal", operation_id = "read_journal",
-    params(("session" = api::SessionId, Path, description = "The session"), api::JournalQuery),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::JournalQuery),
     responses((status = OK, description = "The entries that the caller may see", body = api::JournalPage)))]
 async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQuery>) -> Result<Response, CallError> {
     Ok(match caller.read_journal(query).await? {
@@ -39,12 +39,12 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
     })
 }
 
-/// Say where a text came from, who was shown it, and what became of it
+/// Find out where a text came from, who was shown it, and what became of it
 ///
-/// It is looked for in what the caller may see: an agent learns nothing that it could not have read.
+/// Only entries that the caller may see are searched.
 #[utoipa::path(get, path = "/v1/sessions/{session}/why", tag = "journal", operation_id = "ask_why",
-    params(("session" = api::SessionId, Path, description = "The session"), api::WhyQuery),
-    responses((status = OK, description = "The entries in which the text stands", body = api::Findings)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::WhyQuery),
+    responses((status = OK, description = "The entries that contain the text, the oldest first", body = api::Findings)))]
 async fn why(
     caller: Authorized<AskWhy>,
     Query(query): Query<api::WhyQuery>,

@@ -22,12 +22,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list, add))
 }
 
-/// List the messages of a thread by their time
+/// List the messages of a thread
+///
+/// These are the newest `limit` messages that match, sorted by time with the oldest first.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "list_messages",
-    params(("session" = api::SessionId, Path, description = "The session"),
-        ("thread" = api::ThreadId, Path, description = "The thread"), api::MessagesQuery),
-    responses((status = OK, description = "The messages, the oldest first", body = api::MessageList)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"), api::MessagesQuery),
+    responses((status = OK, description = "The messages that match, the oldest first", body = api::MessageList)))]
 async fn list(
     caller: Authorized<ReadMessages>,
     Name(thread): Name<ThreadId>,
@@ -39,13 +41,15 @@ async fn list(
     })
 }
 
-/// Add messages, all or none. One that was added before, under the same id and with the same content, is not added again
+/// Add messages to a thread, all or none
+///
+/// A message whose id and content were added before is not added again. The thread is created if there is none.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "add_messages",
-    params(("session" = api::SessionId, Path, description = "The session"),
-        ("thread" = api::ThreadId, Path, description = "The thread")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
     request_body = api::NewMessages,
-    responses((status = OK, description = "Where they are", body = api::Added)))]
+    responses((status = OK, description = "The id and the entry of each message", body = api::Added)))]
 async fn add(
     caller: AuthorizedToAdd<AddMessages>,
     Name(thread): Name<ThreadId>,

@@ -1,4 +1,4 @@
-//! Where a team is among its steps.
+//! The state of a team's steps.
 
 use callboard_api as api;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -23,20 +23,20 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(allowed_tools))
 }
 
-/// Say where the team is among its steps
+/// Read the state of the steps
 #[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "Where it is", body = api::Orchestration)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The state of the steps", body = api::Orchestration)))]
 async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, CallError> {
     caller.read_orchestration().await
 }
 
-/// Set where the team is among its steps
+/// Change the active step, or the place in its sequence
 #[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
     operation_id = "update_orchestration",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = Option<api::OrchestrationPatch>,
-    responses((status = OK, description = "The state after it", body = api::Orchestration)))]
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn update(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::OrchestrationPatch>,
@@ -44,14 +44,14 @@ async fn update(
     caller.update_orchestration(request.body, request.options).await
 }
 
-/// Take in that a tool was used
+/// Record the use of a tool
 ///
-/// Noting it, advancing the sequence and choosing the step are one change. One that is not the due one is refused with
-/// 409, which names the one that is.
+/// The tool is recorded, the sequence advances, and the active step is chosen, in one change. If another tool is due, the
+/// answer is 409 and names that tool.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps", operation_id = "use_tool",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::UsedTool,
-    responses((status = OK, description = "The state after it", body = api::Orchestration)))]
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn tools(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::UsedTool>,
@@ -59,10 +59,10 @@ async fn tools(
     caller.use_tool(request.body, request.options).await
 }
 
-/// Go on in the sequence of the active step without using the tool that is due
+/// Skip the tool that is due in the sequence of the active step
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps", operation_id = "advance_sequence",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "The state after it", body = api::Orchestration)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn advance(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<Empty>,
@@ -70,10 +70,12 @@ async fn advance(
     caller.advance_sequence(request.options).await
 }
 
-/// Begin anew: nothing used, nothing counted, in the default step
+/// Reset the steps
+///
+/// Used tools and counted tokens are cleared, and the default step is active.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps", operation_id = "reset_orchestration",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "The state after it", body = api::Orchestration)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn reset(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<Empty>,
@@ -81,11 +83,11 @@ async fn reset(
     caller.reset_orchestration(request.options).await
 }
 
-/// Add what a model used
+/// Add to the tokens that models used
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = Option<api::ReportedUsage>,
-    responses((status = OK, description = "The state after it", body = api::Orchestration)))]
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn usage(
     caller: Authorized<GoThroughSteps>,
     request: RequestBody<api::ReportedUsage>,
@@ -93,14 +95,14 @@ async fn usage(
     caller.report_usage(request.body, request.options).await
 }
 
-/// Say which of some tools may be used now
+/// Check which tools may be used now
 ///
-/// Where the tool that is due is not among them, the answer is 409, which names it.
+/// If a tool is due that is not among them, the answer is 409 and names that tool.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
     operation_id = "allowed_tools",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::Tools,
-    responses((status = OK, description = "Which may be used, and why others may not", body = api::Offer)))]
+    responses((status = OK, description = "The allowed tools, and the denied ones with the reason", body = api::Offer)))]
 async fn allowed_tools(
     caller: Authorized<ReadSteps>,
     request: RequestBody<api::Tools>,

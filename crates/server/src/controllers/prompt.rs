@@ -14,9 +14,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(build))
 }
 
-/// Build the prompt of an agent
+/// Build an agent's prompt
+///
+/// It has at most `budget` tokens. If not even the required parts fit, the answer is 422 and names each part with its size.
 #[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
 async fn build(

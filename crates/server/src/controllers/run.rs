@@ -28,15 +28,15 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List runs
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "list_runs",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "The runs of the session, the newest first, at most 100", body = api::RunList)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The newest 100 runs of the session, the newest first", body = api::RunList)))]
 async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, CallError> {
     caller.list_runs().await
 }
 
-/// Start a run
+/// Start a run of the team on a task
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::NewRun,
     responses((status = CREATED, description = "The run", body = api::Run)))]
 async fn start(
@@ -48,17 +48,19 @@ async fn start(
 
 /// Read a run
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs/{run}", tag = "runs", operation_id = "read_run",
-    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("run" = api::RunId, Path, description = "The id of the run")),
     responses((status = OK, description = "The run", body = api::Run)))]
 async fn read(caller: Authorized<ReadRuns>, Name(run): Name<RunId>) -> Result<Answer<api::Run>, CallError> {
     caller.read_run(run).await
 }
 
-/// Hold a run. A turn that is under way is finished
+/// Pause a run
+///
+/// A turn that was already requested is finished first.
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/pause", tag = "runs", operation_id = "pause_run",
-    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("run" = api::RunId, Path, description = "The id of the run")),
     request_body = Option<api::Pause>,
-    responses((status = OK, description = "The run after it", body = api::Run)))]
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn pause(
     caller: Authorized<SteerRun>,
     Name(run): Name<RunId>,
@@ -67,10 +69,12 @@ async fn pause(
     caller.pause_run(run, request.body, request.options).await
 }
 
-/// Let a held run go on, with its limits anew
+/// Resume a paused run
+///
+/// Its limits count from zero again.
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/resume", tag = "runs", operation_id = "resume_run",
-    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
-    responses((status = OK, description = "The run after it", body = api::Run)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("run" = api::RunId, Path, description = "The id of the run")),
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn resume(
     caller: Authorized<SteerRun>,
     Name(run): Name<RunId>,
@@ -79,10 +83,10 @@ async fn resume(
     caller.resume_run(run, request.options).await
 }
 
-/// End a run before it is done
+/// Cancel a run
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
-    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
-    responses((status = OK, description = "The run after it", body = api::Run)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("run" = api::RunId, Path, description = "The id of the run")),
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn cancel(
     caller: Authorized<SteerRun>,
     Name(run): Name<RunId>,
@@ -91,12 +95,12 @@ async fn cancel(
     caller.cancel_run(run, request.options).await
 }
 
-/// Bring the results of tool calls that a run waits for
+/// Send the results of tool calls that a run waits for
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/tool-results", tag = "runs",
     operation_id = "bring_tool_results",
-    params(("session" = api::SessionId, Path, description = "The session"), ("run" = api::RunId, Path, description = "The run")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("run" = api::RunId, Path, description = "The id of the run")),
     request_body = api::ToolResults,
-    responses((status = OK, description = "The run after it", body = api::Run)))]
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn bring(
     caller: Authorized<BringResults>,
     Name(run): Name<RunId>,

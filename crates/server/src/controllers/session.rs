@@ -23,7 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List sessions
 #[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(api::SessionsQuery),
-    responses((status = OK, description = "Sessions by id", body = api::SessionList)))]
+    responses((status = OK, description = "The sessions", body = api::SessionList)))]
 async fn list(
     server: AuthorizedOnServer<ListSessions>,
     Query(query): Query<api::SessionsQuery>,
@@ -31,10 +31,10 @@ async fn list(
     server.list_sessions(query).await
 }
 
-/// Make a session
+/// Create a session
 #[utoipa::path(post, path = "/v1/sessions", tag = "sessions", operation_id = "create_session",
     request_body = Option<api::NewSession>,
-    responses((status = CREATED, description = "The session", body = api::Session)))]
+    responses((status = CREATED, description = "The new session", body = api::Session)))]
 async fn create(
     server: AuthorizedOnServer<CreateSession>,
     request: RequestBody<api::NewSession>,
@@ -44,17 +44,17 @@ async fn create(
 
 /// Read a session
 #[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "read_session",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "The session, as far as the caller may know it", body = api::Session)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The session, as the caller may see it", body = api::Session)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
     caller.read_session().await
 }
 
-/// Change a session or its team
+/// Change the settings or the team of a session
 #[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = Option<api::SessionPatch>,
-    responses((status = OK, description = "The session after it", body = api::Session)))]
+    responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update(
     caller: Authorized<ChangeSession>,
     request: RequestBody<SessionPatch>,
@@ -62,10 +62,10 @@ async fn update(
     caller.update_session(request.body, request.options).await
 }
 
-/// Delete all there is of a session
+/// Delete a session with all its data
 #[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = NO_CONTENT, description = "It is gone")))]
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = NO_CONTENT, description = "The session is deleted")))]
 async fn delete(
     caller: AuthorizedIfThere<DeleteSession>,
     request: RequestBody<Empty>,
@@ -73,11 +73,13 @@ async fn delete(
     caller.delete_session(request.options).await.map(|()| StatusCode::NO_CONTENT)
 }
 
-/// Make a session whose journal is the beginning of this one's
+/// Fork a session
+///
+/// The new session's journal is a copy of the beginning of this one's.
 #[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
-    params(("session" = api::SessionId, Path, description = "The session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = Option<api::Fork>,
-    responses((status = CREATED, description = "The fork", body = api::Session)))]
+    responses((status = CREATED, description = "The new session", body = api::Session)))]
 async fn fork(
     caller: Authorized<ForkSession>,
     request: RequestBody<api::Fork>,

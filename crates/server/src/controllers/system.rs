@@ -24,17 +24,19 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(page))
 }
 
-/// Say that the server lives
+/// Check that the server runs
 #[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "health",
-    responses((status = OK, description = "It lives", body = api::Health)))]
+    responses((status = OK, description = "The server runs", body = api::Health)))]
 async fn health() -> Answer<api::Health> {
     Answer::ok(api::Health { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
 }
 
-/// Say whether the server can be used: its store answers, its background tasks work, and it is not shutting down
+/// Check that the server can be used
+///
+/// It can if its store answers, its background tasks work, and it is not shutting down.
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "ready",
-    responses((status = OK, description = "It can be used", body = api::Ready),
-        (status = SERVICE_UNAVAILABLE, description = "It cannot be used now", body = api::Problem,
+    responses((status = OK, description = "The server can be used", body = api::Ready),
+        (status = SERVICE_UNAVAILABLE, description = "The server cannot be used now; `detail` says why", body = api::Problem,
             content_type = "application/problem+json")))]
 async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> {
     if app.closing.is_cancelled() {
@@ -55,16 +57,16 @@ async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> 
     Ok(Answer::ok(api::Ready { status: "ok".to_owned(), durability: durability.to_owned() }))
 }
 
-/// Read what the server counts of itself, in the text form of Prometheus
+/// Read the metrics of the server in the text format of Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
-    responses((status = OK, description = "The numbers", body = String, content_type = "text/plain")))]
+    responses((status = OK, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(server: AuthorizedOnServer<ReadMetrics>) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
     let text = server.app.metrics.text(server.app.drivers.len(), &server.app.supervisor().panics());
     ([kind], text).into_response()
 }
 
-/// Read this document
+/// Read the OpenAPI document of this server
 #[utoipa::path(get, path = "/openapi.json", tag = "server", operation_id = "openapi",
     responses((status = OK, description = "The OpenAPI document", body = Object)))]
 async fn document(State(app): State<App>) -> Response {
@@ -72,9 +74,9 @@ async fn document(State(app): State<App>) -> Response {
     ([kind], app.document.clone()).into_response()
 }
 
-/// See what there is
+/// Show a start page with links
 #[utoipa::path(get, path = "/", tag = "server", operation_id = "page",
-    responses((status = OK, description = "A page with links", body = String, content_type = "text/html")))]
+    responses((status = OK, description = "The page", body = String, content_type = "text/html")))]
 async fn page() -> Html<&'static str> {
     Html(include_str!("system/page.html"))
 }

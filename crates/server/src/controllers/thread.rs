@@ -21,8 +21,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List threads
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads", operation_id = "list_threads",
-    params(("session" = api::SessionId, Path, description = "The session"), api::PageQuery),
-    responses((status = OK, description = "The threads that the caller sees, by name", body = api::ThreadList)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageQuery),
+    responses((status = OK, description = "A page of the threads that the caller sees, sorted by name", body = api::ThreadList)))]
 async fn list(
     caller: Authorized<ReadThreads>,
     Query(query): Query<api::PageQuery>,
@@ -30,12 +30,12 @@ async fn list(
     caller.list_threads(query).await
 }
 
-/// Say who sees a thread; it is made where there is none
+/// Set who may see a thread, or create it
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
-    params(("session" = api::SessionId, Path, description = "The session"),
-        ("thread" = api::ThreadId, Path, description = "The thread")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
     request_body = api::PutThread,
-    responses((status = OK, description = "Who sees it from now on", body = api::Thread)))]
+    responses((status = OK, description = "The thread after the change", body = api::Thread)))]
 async fn put(
     caller: Authorized<ChangeThread>,
     Name(name): Name<ThreadId>,
@@ -44,14 +44,14 @@ async fn put(
     caller.put_thread(name, request.body, request.options).await
 }
 
-/// Say how large the prompt is that a thread leads to
+/// Measure the prompt that a thread leads to
 ///
-/// It is the prompt of whoever asks; for the user it is the manager's, or that of the first agent that sees the thread.
+/// An agent measures its own prompt. For the user it is the manager's, or that of the first agent that sees the thread.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
     operation_id = "read_thread_context",
-    params(("session" = api::SessionId, Path, description = "The session"),
-        ("thread" = api::ThreadId, Path, description = "The thread")),
-    responses((status = OK, description = "Its size, and that of its parts", body = api::ContextSize)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
+    responses((status = OK, description = "The size of the prompt and of its parts", body = api::ContextSize)))]
 async fn context(
     caller: Authorized<ReadThreads>,
     Name(thread): Name<ThreadId>,

@@ -18,10 +18,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(call))
 }
 
-/// List the tools of Callboard's own that an agent may use
+/// List Callboard's own tools that an agent may use
 #[utoipa::path(get, path = "/v1/sessions/{session}/tools", tag = "tools", operation_id = "list_tools",
-    params(("session" = api::SessionId, Path, description = "The session"), api::ToolsQuery),
-    responses((status = OK, description = "The tools, in the form that the API of the model takes", body = api::ToolList)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::ToolsQuery),
+    responses((status = OK, description = "The tools, in the format of the model's API", body = api::ToolList)))]
 async fn list(
     caller: Authorized<ReadTools>,
     Query(query): Query<api::ToolsQuery>,
@@ -29,11 +29,11 @@ async fn list(
     caller.list_tools(query).await
 }
 
-/// Call a tool of Callboard's own as an agent
+/// Call one of Callboard's own tools as an agent
 #[utoipa::path(post, path = "/v1/sessions/{session}/tools/{tool}", tag = "tools", operation_id = "call_tool",
-    params(("session" = api::SessionId, Path, description = "The session"), ("tool" = String, Path, description = "The tool")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("tool" = String, Path, description = "The name of the tool, such as `read_messages`")),
     request_body = api::ToolCallBody,
-    responses((status = OK, description = "What the model is told", body = api::ToolCallResult)))]
+    responses((status = OK, description = "The result, as the model is to read it", body = api::ToolCallResult)))]
 async fn call(
     caller: Authorized<CallTools>,
     ToolName(name): ToolName,

@@ -31,10 +31,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export)).routes(routes!(import))
 }
 
-/// Export a whole session as lines of JSON
+/// Export a whole session
+///
+/// The answer is JSON lines: a header, the entries with their long texts, and a last line that marks the end.
 #[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import", operation_id = "export_session",
-    params(("session" = api::SessionId, Path, description = "The session")),
-    responses((status = OK, description = "The session, a line an entry", body = String,
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The session as JSON lines", body = String,
         content_type = "application/x-ndjson")))]
 async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
     let lines = caller.export_session().await?.map_ok(|lines| lines.concat()).map_err(broken);
@@ -42,17 +44,19 @@ async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError
     Ok(([kind], Body::from_stream(lines)).into_response())
 }
 
-/// An export that was received whole: it is large, and stands in a file.
+/// An export that was received completely. It may be large, so it is in a file.
 pub(crate) struct Received {
     file: File,
     options: WriteOptions,
 }
 
-/// Import a session that was exported. All of it is checked before anything is taken in
+/// Import an exported session
+///
+/// Nothing is stored unless the whole export is valid.
 #[utoipa::path(post, path = "/v1/import", tag = "export and import", operation_id = "import_session",
     params(api::ImportQuery),
-    request_body(content = String, content_type = "application/x-ndjson", description = "What an export gave"),
-    responses((status = CREATED, description = "The session", body = api::Session)))]
+    request_body(content = String, content_type = "application/x-ndjson", description = "The JSON lines of an export"),
+    responses((status = CREATED, description = "The new session", body = api::Session)))]
 async fn import(
     server: AuthorizedOnServer<ImportSession>,
     Query(query): Query<api::ImportQuery>,
@@ -69,7 +73,7 @@ impl FromRequest<App> for Received {
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !["application/x-ndjson", "application/jsonl", "application/json"].contains(&kind) {
-            let detail = "an export is lines of JSON: send the header `Content-Type: application/x-ndjson`";
+            let detail = "an export is JSON lines: send the header `Content-Type: application/x-ndjson`";
             return Err(CallError::new("unsupported_media_type", detail));
         }
         let limits = &app.settings.limits;
@@ -91,6 +95,6 @@ impl FromRequest<App> for Received {
 }
 
 fn no_room(error: &std::io::Error) -> CallError {
-    let detail = format!("the export cannot be kept while it is read: {error}");
+    let detail = format!("no space to receive the export: {error}");
     CallError::new("store_full", detail)
 }

@@ -20,3 +20,18 @@ fn every_call_has_a_right_to_it_and_says_who_may() {
         }
     }
 }
+
+#[test]
+fn every_call_and_each_of_its_parameters_is_described() {
+    let document = callboard_server::openapi();
+    for (path, calls) in document["paths"].as_object().unwrap() {
+        for (method, call) in calls.as_object().unwrap() {
+            let summary = call["summary"].as_str().unwrap();
+            assert!(!summary.contains(". ") && !summary.ends_with('.'), "one sentence: {method} {path}: {summary}");
+            for parameter in call["parameters"].as_array().into_iter().flatten() {
+                let described = parameter["description"].as_str().unwrap_or_default();
+                assert!(described.split(' ').count() > 2, "{method} {path}: {parameter}");
+            }
+        }
+    }
+}

@@ -20,12 +20,13 @@ use crate::{
 
 /// Follow the journal as server-sent events
 ///
-/// `id` is the number of the entry, `event` its type, `data` the entry. Pieces of what models say come without an id, as
-/// `turn.delta`, to the user and the manager.
+/// In each event `id` is the number of an entry, `event` its type, and `data` the entry as JSON. After a broken
+/// connection, continue with `Last-Event-ID`. The user and the manager also get `turn.delta` events without `id`: pieces
+/// of a model's answer as they arrive, which are not stored.
 #[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
-    params(("session" = api::SessionId, Path, description = "The session"), FollowQuery,
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last entry that the caller has")),
-    responses((status = OK, description = "Entries as they come", content_type = "text/event-stream", body = api::Event)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), FollowQuery,
+        ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last entry that the client has; it takes precedence over `after`")),
+    responses((status = OK, description = "An endless stream: each new entry as an event", content_type = "text/event-stream", body = api::Event)))]
 pub(crate) async fn events(
     caller: Authorized<ReadJournal>,
     Query(query): Query<FollowQuery>,

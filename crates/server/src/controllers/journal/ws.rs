@@ -18,21 +18,21 @@ use crate::{
     params::Query,
 };
 
-/// Follows the journal over a WebSocket: one entry a frame, in JSON. Pieces of what models say have no `seq`, and the
-/// type `turn.delta`. OpenAPI has no words for WebSockets, so it is told of in the description of the whole.
+/// Follows the journal over a WebSocket: one entry per frame, as JSON. Pieces of a model's answer have the type
+/// `turn.delta` and no `seq`. OpenAPI cannot describe WebSockets, so the description of the whole document does.
 pub(crate) async fn ws(
     caller: Authorized<ReadJournal>,
     Query(query): Query<FollowQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, CallError> {
     let upgrade = upgrade.map_err(|error| {
-        CallError::new("no_websocket", error.to_string()).hint("open it as a WebSocket, or use …/events")
+        CallError::new("no_websocket", error.to_string()).hint("open it as a WebSocket, or use `…/events`")
     })?;
     let feed = caller.follow_journal(query, None).await?;
     Ok(upgrade.max_message_size(64 << 10).on_upgrade(move |socket| talk(feed, socket)))
 }
 
-/// Gives entries until there are none any more, or the other side leaves. What it says is not listened to.
+/// Sends entries until the stream or the connection ends. Messages of the client are ignored.
 async fn talk(mut feed: Feed, mut socket: WebSocket) {
     let keep_alive = feed.app().settings.limits.keep_alive;
     let closing = feed.app().closing.clone();
@@ -67,9 +67,12 @@ fn frame(item: &Item) -> Utf8Bytes {
 }
 
 async fn close(socket: &mut WebSocket, is_closing: bool) {
-    let (code, reason) =
-        if is_closing { (1001, "the server is shutting down") } else { (1000, "there is nothing more to follow") };
+    let (code, reason) = if is_closing {
+        (1001, "the server is shutting down")
+    } else {
+        (1000, "the session or the right to read it has ended")
+    };
     let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
-    // Whoever has left already needs no farewell.
+    // A client that is gone needs no close frame.
     let _ = tokio::time::timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
 }
