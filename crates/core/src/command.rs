@@ -27,6 +27,9 @@ pub trait Command: Clone + Debug + Send + Sync + 'static {
     /// Whether it makes the session. Every other command needs one that is there.
     const CREATES_SESSION: bool = false;
 
+    /// Whether it is refused where its words cannot be searched for secrets. Otherwise they are left out.
+    const NEEDS_WORDS: bool = true;
+
     /// Records what the command leads to and says how it is answered. Where it is refused, nothing that was recorded
     /// counts.
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Self::Answer, Undecided>;
@@ -112,6 +115,8 @@ pub fn decide<C: Command>(
 /// Two changes, both or none.
 impl<A: Command, B: Command> Command for (A, B) {
     type Answer = ();
+
+    const NEEDS_WORDS: bool = A::NEEDS_WORDS || B::NEEDS_WORDS;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         self.0.decide(decision)?;

@@ -184,6 +184,8 @@ conflicts! {
     TurnNotPending = "turn_not_pending",
     /// The run waits for no tool.
     NoToolAwaited = "no_tool_awaited",
+    /// The secrets in a variable are not there any more.
+    SecretGone = "secret_gone",
     /// The key of the session's secrets was replaced.
     KeyReplaced = "key_replaced",
     /// No call of this id waits for a result.

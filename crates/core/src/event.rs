@@ -52,6 +52,11 @@ impl EventType {
         values.filter_map(|value| Text::deserialize(value).ok()?.stored()).collect()
     }
 
+    /// Whether its entries may speak of sealed values.
+    pub fn has_sealed_values(&self) -> bool {
+        self.texts.iter().any(|field| field.kind == TextKind::Sealed)
+    }
+
     /// The hashes of the sealed values that an entry of this type speaks of.
     pub fn sealed_values(&self, data: &Value) -> Vec<Hash> {
         let fields = self.texts.iter().filter(|field| field.kind == TextKind::Sealed);

@@ -5,14 +5,17 @@
 mod decide;
 pub mod facts;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     entry::Hash,
-    id::{Seq, SessionId},
+    id::{Seq, SessionId, VariableName},
 };
 
 /// A text that is stored beside the journal, with its hash.
@@ -52,8 +55,19 @@ impl Secrets {
         self.sealed.iter().flat_map(|(name, hashes)| hashes.iter().map(move |hash| (name, *hash)))
     }
 
+    /// The hashes of all that stands beside the journal for them: the sealed values, and the wrapped key.
+    pub fn stored(&self) -> BTreeSet<Hash> {
+        let key = self.key.iter().map(|key| key.sha256);
+        key.chain(self.iter().map(|(_, hash)| hash)).collect()
+    }
+
+    /// The newest sealed value of the variable `name`.
+    pub fn newest(&self, name: &str) -> Option<Hash> {
+        self.sealed.get(name)?.last().copied()
+    }
+
     /// Notes that the variable `name` was given the value that is sealed as `sealed`, by the entry `seq`.
-    pub fn learn(&mut self, name: &Arc<str>, sealed: Hash, seq: Seq) {
+    pub(crate) fn learn(&mut self, name: &Arc<str>, sealed: Hash, seq: Seq) {
         let known = self.sealed.get(name).map_or(&[][..], |known| known);
         let others = known.iter().copied().filter(|hash| *hash != sealed);
         let hashes: Arc<[Hash]> = others.chain([sealed]).collect();
@@ -61,8 +75,17 @@ impl Secrets {
         self.changed = seq;
     }
 
+    /// Forgets the values of the variable `name`, or of all variables.
+    pub(crate) fn forget_each(&mut self, name: Option<&str>, seq: Seq) {
+        match name {
+            Some(name) => self.forget(name, seq),
+            None if self.is_empty() => {}
+            None => (self.sealed, self.changed) = (RedBlackTreeMapSync::default(), seq),
+        }
+    }
+
     /// Forgets all values that the variable `name` ever had.
-    pub fn forget(&mut self, name: &str, seq: Seq) {
+    pub(crate) fn forget(&mut self, name: &str, seq: Seq) {
         if self.sealed.remove_mut(name) {
             self.changed = seq;
         }
@@ -74,13 +97,15 @@ impl Secrets {
 pub struct SealedInput {
     /// The sealed values by the names of their variables.
     pub values: BTreeMap<Arc<str>, StoredValue>,
+    /// Secrets that are sealed already: the same values as before.
+    pub known: BTreeMap<Arc<str>, Hash>,
     /// The key that they were sealed with, where the session had none: it is wrapped, and recorded with the first value.
     pub new_key: Option<(WrappedKey, Arc<str>)>,
 }
 
 impl SealedInput {
     /// Nothing was sealed.
-    pub const NOTHING: &'static Self = &Self { values: BTreeMap::new(), new_key: None };
+    pub const NOTHING: &'static Self = &Self { values: BTreeMap::new(), known: BTreeMap::new(), new_key: None };
 }
 
 /// That the data key of a session was wrapped anew, under another master key.
@@ -96,5 +121,5 @@ pub struct RewrapKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevealSecret {
     /// The variable.
-    pub name: Arc<str>,
+    pub name: VariableName,
 }

@@ -23,7 +23,7 @@ use crate::{
 
 pub use self::{
     display::{HIDDEN, display, is_placeholder},
-    secret::{Found, find_secrets, is_secret_name, split},
+    secret::{Found, find_secrets, is_secret_name, shown_name, split},
 };
 
 /// A variable as the state holds it: all but its value.

@@ -112,6 +112,11 @@ impl Board {
         }
     }
 
+    /// The session, if it is in memory.
+    pub(crate) fn alive(&self, id: &SessionId) -> Option<Arc<Live>> {
+        self.inner.alive(id)
+    }
+
     fn give(&self, live: Arc<Live>) -> Session {
         Session { live, _board: self.inner.clone() }
     }

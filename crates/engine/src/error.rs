@@ -89,6 +89,11 @@ impl Error {
         matches!(self, Self::Refused(Refusal::Conflict { kind, .. }) if *kind == conflict)
     }
 
+    /// Whether it is that secrets cannot be sealed or opened now.
+    pub fn is_sealed(&self) -> bool {
+        matches!(self, Self::Refused(Refusal::Sealed { .. }))
+    }
+
     /// Whether somebody else was faster: where a session is made, that there is one of its name.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, Self::Store { source } if matches!(**source, callboard_store::Error::Conflict { .. }))

@@ -34,6 +34,8 @@ mod live;
 mod problem;
 mod prompt_memory;
 mod read;
+mod seal;
+mod secrets;
 mod session;
 mod settings;
 mod sizes;
@@ -53,6 +55,11 @@ pub use read::{
     message::{MessageJson, MessagePage, MessageQuery, Place},
     prompt::{DEFAULT_WINDOW, PromptQuery, counter_of},
     subscribe::Subscription,
+};
+pub use seal::{
+    keys::{MasterKey, MasterKeys, NoMasterKeys},
+    mask::Mask,
+    stream::MaskedStream,
 };
 pub use session::{Listener, Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};

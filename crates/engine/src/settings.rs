@@ -6,7 +6,11 @@ use callboard_core::session::Ttl;
 use callboard_store::{Clock, Lease, SystemClock};
 use callboard_tasks::Supervisor;
 
-use crate::{prompt_memory::PromptMemory, upkeep::lease::LEASE};
+use crate::{
+    prompt_memory::PromptMemory,
+    seal::keys::{MasterKeys, NoMasterKeys},
+    upkeep::lease::LEASE,
+};
 
 /// What a board is told when it is opened.
 #[derive(Clone, Debug)]
@@ -28,6 +32,8 @@ pub struct Settings {
     pub lease: Lease,
     /// How often what has expired is removed from the store; absent, that is left to others.
     pub sweep: Option<Duration>,
+    /// The keys under which the keys of sessions are stored, without which no secret can be kept.
+    pub master_keys: Arc<dyn MasterKeys>,
     /// Watches over what goes on in the background. Give it to the store as well, so that it knows of all.
     pub supervisor: Supervisor,
 }
@@ -43,6 +49,7 @@ impl Default for Settings {
             prompt_memory: PromptMemory::default(),
             lease: Lease { holder: format!("{:016x}", SystemRandom.next()).into(), lasts: LEASE },
             sweep: Some(Duration::from_secs(60)),
+            master_keys: Arc::new(NoMasterKeys),
             supervisor: Supervisor::default(),
         }
     }

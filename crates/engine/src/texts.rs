@@ -10,7 +10,19 @@ pub(crate) fn long_texts(entry: &Entry) -> Vec<Hash> {
     of(&entry.header.kind, &entry.data)
 }
 
-/// The same for an entry of this type with this data, as it is or as somebody sees it.
+/// The hashes of all that stands beside the journal for an entry: its long texts, and what is sealed.
+pub(crate) fn stored_values(entry: &Entry) -> Vec<Hash> {
+    [long_texts(entry), sealed_values(entry)].concat()
+}
+
+/// The hashes of the sealed values that an entry speaks of.
+pub(crate) fn sealed_values(entry: &Entry) -> Vec<Hash> {
+    let known = EventType::named(&entry.header.kind).filter(|kind| kind.has_sealed_values());
+    let Some((kind, data)) = known.zip(serde_json::from_str(&entry.data).ok()) else { return Vec::new() };
+    kind.sealed_values(&data)
+}
+
+/// The hashes of the long texts of an entry of this type with this data, as it is or as somebody sees it.
 pub(crate) fn of(kind: &str, data: &str) -> Vec<Hash> {
     let may_have = data.contains("\"sha256\"");
     let known = EventType::named(kind).filter(|_| may_have);

@@ -62,6 +62,8 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 
     const CREATES_SESSION: bool = C::CREATES_SESSION;
 
+    const NEEDS_WORDS: bool = C::NEEDS_WORDS;
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Again<C::Answer>, Undecided> {
         let by = decision.context.by.clone();
         if let Some(seq) = decision.context.lookups.keys.get(self.request.claim(&by).as_str()) {

@@ -89,6 +89,8 @@ impl Command for TurnReply {
 impl Command for TurnFailure {
     type Answer = Status;
 
+    const NEEDS_WORDS: bool = false;
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         answer::fail(decision, self)?;
         Ok(decision.state.runs.get(&self.run)?.status())
@@ -102,6 +104,8 @@ impl Command for TurnFailure {
 /// Holds a run, and says how it stands then: it may have ended before.
 impl Command for PauseRun {
     type Answer = Status;
+
+    const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         let Self { run, reason } = self;

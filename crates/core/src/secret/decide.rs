@@ -8,6 +8,7 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     entry::Hash,
     error::{ConflictKind, Error},
+    id::Seq,
     input::InputVisitor,
     rights,
 };
@@ -17,7 +18,7 @@ impl DecisionBuilder<'_> {
     /// sealed. They are stored with the decision, and so is the key if this is the first secret of the session.
     pub fn sealed(&mut self, name: &str) -> Option<Hash> {
         let sealed = self.context.sealed;
-        let (hash, text) = sealed.values.get(name)?;
+        let Some((hash, text)) = sealed.values.get(name) else { return sealed.known.get(name).copied() };
         if let Some((key, wrapped)) = &sealed.new_key
             && self.state.secrets.key.as_ref() != Some(key)
         {
@@ -53,17 +54,17 @@ impl Command for RewrapKey {
     fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
-/// Notes who looks at a secret.
+/// Notes who looks at a secret, and says which entry set it.
 impl Command for RevealSecret {
-    type Answer = ();
+    type Answer = Seq;
 
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
         rights::user(decision, "see the value of a secret")?;
+        let variable = decision.state.variables.get(&self.name).filter(|variable| variable.secret);
+        let seq = variable.ok_or_else(|| Error::not_found("secret variable", &self.name))?.seq;
         decision.record(Revealed { name: self.name.clone() });
-        Ok(())
+        Ok(seq)
     }
 
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.name(format_args!("/name"), &self.name);
-    }
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
 }

@@ -1,7 +1,5 @@
 //! What can happen to secrets.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::WrappedKey;
@@ -9,6 +7,7 @@ use crate::{
     audience::Audience,
     entry::Header,
     fact::{Description, Earlier, Fact, Seen, sealed},
+    id::VariableName,
     state::State,
     view::View,
 };
@@ -48,7 +47,7 @@ impl Fact for KeyWrapped {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Revealed {
     /// The variable.
-    pub name: Arc<str>,
+    pub name: VariableName,
 }
 
 impl Fact for Revealed {

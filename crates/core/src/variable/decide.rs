@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    entry::Hash,
+    entry::{Actor, Hash},
     error::{Error, Fault},
     id::VariableName,
     input::InputVisitor,
@@ -29,6 +29,9 @@ impl Command for SetVariable {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         rights::in_charge(decision, "set variables")?;
+        if self.secret == Some(false) {
+            rights::user(decision, "mark a variable as not secret")?;
+        }
         let Self { name, value, secret, reason } = self;
         let reason = checked(reason)?;
         let marked = decision.state.variables.mark(name, *secret);
@@ -66,10 +69,14 @@ impl Command for SetVariable {
 impl Command for ClearVariable {
     type Answer = ();
 
+    const NEEDS_WORDS: bool = false;
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         rights::in_charge(decision, "clear variables")?;
         let reason = checked(&self.reason)?;
-        if decision.state.variables.get(&self.name).is_none() {
+        let is_user = decision.by == Actor::User;
+        let is_known = is_user && decision.state.secrets.newest(self.name.as_str()).is_some();
+        if decision.state.variables.get(&self.name).is_none() && !is_known {
             return Err(Error::not_found("variable", &self.name).into());
         }
         decision.record(Cleared { name: Some(self.name.clone()), reason });
@@ -77,7 +84,6 @@ impl Command for ClearVariable {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.name(format_args!("/name"), self.name.as_str());
         visitor.text(&mut self.reason);
     }
 }
@@ -86,10 +92,13 @@ impl Command for ClearVariable {
 impl Command for ClearVariables {
     type Answer = ();
 
+    const NEEDS_WORDS: bool = false;
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         rights::in_charge(decision, "clear variables")?;
         let reason = checked(&self.reason)?;
-        if decision.state.variables.iter().next().is_some() {
+        let is_known = decision.by == Actor::User && !decision.state.secrets.is_empty();
+        if decision.state.variables.iter().next().is_some() || is_known {
             decision.record(Cleared { name: None, reason });
         }
         Ok(())

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Variable, Variables};
 use crate::{
     audience::Audience,
-    entry::{Hash, Header},
+    entry::{Actor, Hash, Header},
     error::Error,
     fact::{Description, Earlier, Fact, Seen, json, sealed, text},
     id::VariableName,
@@ -114,8 +114,12 @@ impl Fact for Set {
 
     fn apply(self, state: &mut State, header: &Header) {
         let Self { name, display, secret, marked, sealed, .. } = self;
-        if let Some(sealed) = sealed {
-            state.secrets.learn(&name.as_str().into(), sealed, header.seq);
+        match sealed {
+            Some(sealed) => state.secrets.learn(&name.as_str().into(), sealed, header.seq),
+            None if marked == Some(false) && header.by == Actor::User => {
+                state.secrets.forget(name.as_str(), header.seq)
+            }
+            None => {}
         }
         let variable = Variable { name, display, secret, marked, updated_at: header.at, seq: header.seq };
         state.variables.0.insert_mut(variable.name.clone(), Arc::new(variable));
@@ -145,10 +149,14 @@ impl Fact for Cleared {
         audience(before)
     }
 
-    fn apply(self, state: &mut State, _: &Header) {
+    fn apply(self, state: &mut State, header: &Header) {
         match &self.name {
             Some(name) => drop(state.variables.0.remove_mut(name)),
             None => state.variables = Variables::default(),
+        }
+        // What an agent clears stays masked: else a model could clear a secret to see it.
+        if header.by == Actor::User {
+            state.secrets.forget_each(self.name.as_ref().map(VariableName::as_str), header.seq);
         }
     }
 

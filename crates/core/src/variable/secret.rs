@@ -134,7 +134,12 @@ impl Path<'_> {
 
 /// What stands in the place of the secret at `pointer`. A long path is cut.
 fn placeholder(name: &str, pointer: &str) -> String {
+    format!("[hidden:{}]", shown_name(name, pointer))
+}
+
+/// What the secret at `pointer` in the variable `name` is called.
+pub fn shown_name(name: &str, pointer: &str) -> String {
     let path = pointer.replace('/', ".").replace("~1", "/").replace("~0", "~");
     let plain = |c: char| if c == ']' || is_control(c) { '_' } else { c };
-    format!("[hidden:{name}{}]", first_chars(&path, PATH_CHARS).chars().map(plain).collect::<String>())
+    format!("{name}{}", first_chars(&path, PATH_CHARS).chars().map(plain).collect::<String>())
 }

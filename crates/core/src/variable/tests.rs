@@ -260,7 +260,7 @@ fn set_sealed(board: &Board, mut command: SetVariable) -> State {
     let mark = board.state.variables.mark(&command.name, command.secret);
     let secrets = split(command.name.as_str(), &mut command.value, mark);
     let stored = (Hash::of(json!(secrets).to_string().as_bytes()), "sealed".into());
-    let sealed = SealedInput { values: [(command.name.as_str().into(), stored)].into(), new_key: None };
+    let sealed = SealedInput { values: [(command.name.as_str().into(), stored)].into(), ..SealedInput::default() };
     let (by, lookups) = (&Actor::User, &Lookups::default());
     let context = DecisionContext { by, at: board.now, nonce: None, count: board.count, lookups, sealed: &sealed };
     let decision = decide(&board.state, &command, context).unwrap();

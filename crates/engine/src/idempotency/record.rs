@@ -50,6 +50,11 @@ impl Board {
         scope: Option<&SessionId>,
         intent: Value,
     ) -> Result<KeyedRequest, Error> {
+        let mut request = request.clone();
+        if let Some(live) = scope.and_then(|session| self.alive(session)) {
+            request.fingerprint = live.keyed(request.fingerprint).await?;
+        }
+        let request = &request;
         let record = record::place(request, &by, scope)?;
         let begun = Begun::new(request, by.clone(), intent);
         match self.note(&record, Head::default(), &by, &begun).await {

@@ -19,10 +19,11 @@ impl Session {
         &self,
         by: impl Into<Actor>,
         expected: Option<Seq>,
-        request: Request,
+        mut request: Request,
         command: C,
     ) -> Result<Receipt<C::Answer>, Error> {
         let by = by.into();
+        request.fingerprint = self.live.keyed(request.fingerprint).await?;
         if let Some(receipt) = self.answered(&by, &request).await? {
             return Ok(receipt);
         }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use callboard_core::{
     command::Lookups,
-    entry::{Entry, Head},
+    entry::{Entry, Hash, Head},
     id::{Seq, SessionId},
     state::State,
     text::Values,
@@ -66,6 +66,9 @@ impl Writer {
             match self.settle(before.head, &batch, &mut lookups).await? {
                 Outcome::Done => {
                     if !batch.entries.is_empty() {
+                        if let Ok(known) = &batch.known {
+                            self.note_secrets(known);
+                        }
                         self.publish(batch.entries, batch.state);
                     }
                     return Ok(());
@@ -116,7 +119,7 @@ impl Writer {
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
             rewrites: vec![],
-            drop_values: vec![],
+            drop_values: forgotten(&*self.state()?, &batch.state),
             expires_at: expiry::lives_until(&batch.state, now),
             lease: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
         };
@@ -142,7 +145,12 @@ impl Writer {
         lookups: &Lookups,
     ) -> Result<Result<Batch, Seq>, Error> {
         let (at, nonce) = (self.settings.clock.now(), self.nonce);
-        let batch = Batch { entries: Vec::new(), values: Values::new(), state: before.clone() };
+        let known = match self.known_secrets(before).await {
+            Err(error) if !error.is_sealed() => return Err(error),
+            known => known,
+        };
+        let (entries, values, live) = (Vec::new(), Values::new(), Arc::clone(self));
+        let batch = Batch { entries, values, state: before.clone(), live, known };
         if jobs.iter().map(|job| job.items()).sum::<usize>() < MANY_ITEMS {
             return Ok(decide(jobs, batch, lookups, at, nonce));
         }
@@ -197,6 +205,14 @@ impl Writer {
         let most = 1_u64 << tries.min(8);
         tokio::time::sleep(Duration::from_millis(self.settings.random.next() % most)).await;
     }
+}
+
+/// The hashes of the sealed values that are not needed any more: nobody can open them from then on.
+fn forgotten(before: &State, after: &State) -> Vec<Hash> {
+    if before.secrets.changed == after.secrets.changed {
+        return Vec::new();
+    }
+    before.secrets.stored().difference(&after.secrets.stored()).copied().collect()
 }
 
 /// Decides commands one after the other, each on what those before it led to.

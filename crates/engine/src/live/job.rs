@@ -13,7 +13,12 @@ use callboard_core::{
 };
 use tokio::sync::oneshot;
 
-use crate::{error::Error, sizes::sizes};
+use crate::{
+    error::Error,
+    live::session::Live,
+    seal::known::{Brought, Known},
+    sizes::sizes,
+};
 
 /// What an executed command is answered with.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +78,22 @@ pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
     pub(crate) values: Values,
     pub(crate) state: State,
+    /// The session.
+    pub(crate) live: Arc<Live>,
+    /// What is known of the secrets in that state, or why nothing is.
+    pub(crate) known: Result<Arc<Known>, Error>,
+}
+
+impl Batch {
+    /// Takes in which secrets there are now, where the last command changed that.
+    fn note_secrets(&mut self, brought: Brought) {
+        let secrets = &self.state.secrets;
+        if let Ok(known) = &mut self.known
+            && known.changed != secrets.changed
+        {
+            *known = Arc::new(known.after(secrets, &brought));
+        }
+    }
 }
 
 /// A command that waits for its turn.
@@ -102,13 +123,22 @@ impl<C: Command> Execute for Waiting<C> {
             self.decided = Some(Err(Error::Stale { expected, head }));
             return Ok(());
         }
-        let context =
-            DecisionContext { by: &self.by, at, nonce, count: sizes(), lookups, sealed: SealedInput::NOTHING };
-        self.decided = Some(match command::decide(&batch.state, &self.command, context) {
+        let masked = match batch.live.masked(&mut self.command, &self.by, &batch.state, &batch.known) {
+            Ok(masked) => masked,
+            Err(error) => {
+                self.decided = Some(Err(error));
+                return Ok(());
+            }
+        };
+        let sealed = masked.as_ref().map_or(SealedInput::NOTHING, |masked| &masked.sealed);
+        let command = masked.as_ref().map_or(&self.command, |masked| &masked.command);
+        let context = DecisionContext { by: &self.by, at, nonce, count: sizes(), lookups, sealed };
+        self.decided = Some(match command::decide(&batch.state, command, context) {
             Ok(Decision { entries, values, answer, state }) => {
                 batch.entries.extend(entries);
                 batch.values.extend(values);
                 batch.state = state;
+                batch.note_secrets(masked.map(|masked| masked.brought).unwrap_or_default());
                 Ok(Receipt { answer, head: batch.state.head.seq })
             }
             Err(Undecided::Refused(error)) => Err(error.into()),

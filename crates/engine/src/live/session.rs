@@ -27,6 +27,7 @@ use crate::{
         recent::Recent,
     },
     prompt_memory::SessionMemory,
+    seal::known::Known,
     settings::Settings,
     upkeep::{expiry::Activity, snapshot::Loaded},
 };
@@ -53,6 +54,8 @@ pub(crate) struct Live {
     pub(crate) published: Publication<Published>,
     pub(crate) recent: Recent,
     pub(crate) activity: Activity,
+    /// What is known of its secrets.
+    pub(crate) secrets: Mutex<Arc<Known>>,
     /// Free places in the queue.
     pub(crate) room: Semaphore,
     jobs: Mutex<Jobs>,
@@ -98,6 +101,7 @@ impl Live {
             settings,
             published: Publication::new(Ok(Arc::new(state))),
             recent: Recent::default(),
+            secrets: Mutex::default(),
             activity: Activity::at(used),
             room: Semaphore::new(QUEUE),
             jobs: Mutex::new(Jobs { waiting, is_under_way, noting, appending, snapshot, writing }),

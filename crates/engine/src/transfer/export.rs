@@ -25,7 +25,13 @@ pub(crate) const AT_ONCE: usize = 512;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
     /// The first one.
-    Callboard { export: u32, session: SessionId },
+    Callboard {
+        export: u32,
+        session: SessionId,
+        /// How many secrets the session has. Their sealed values and their key are not exported.
+        #[serde(default, skip_serializing_if = "is_none")]
+        secrets_left_out: usize,
+    },
     /// A text that stands beside the journal, or `null` where an entry only looks as if it spoke of one.
     Text { sha256: Hash, text: Option<Arc<str>> },
     /// The last one.
@@ -38,13 +44,15 @@ pub struct Export {
     head: Head,
     at: Option<Seq>,
     given: BTreeSet<Hash>,
+    secrets: usize,
 }
 
 impl Session {
     /// The whole session as it is now, as lines of JSON.
     pub async fn export(&self) -> Result<Export, Error> {
-        let head = self.state().await?.head;
-        Ok(Export { session: self.clone(), head, at: None, given: BTreeSet::new() })
+        let state = self.state().await?;
+        let (head, secrets) = (state.head, state.secrets.iter().count());
+        Ok(Export { session: self.clone(), head, at: None, given: BTreeSet::new(), secrets })
     }
 }
 
@@ -54,7 +62,8 @@ impl Export {
         let mut lines = String::new();
         let after = match self.at {
             None => {
-                push(&mut lines, &Line::Callboard { export: VERSION, session: self.session.id().clone() })?;
+                let (session, secrets_left_out) = (self.session.id().clone(), self.secrets);
+                push(&mut lines, &Line::Callboard { export: VERSION, session, secrets_left_out })?;
                 Seq::ZERO
             }
             Some(at) if at > self.head.seq => return Ok(None),
@@ -81,6 +90,10 @@ impl Export {
         };
         Ok(Some(lines))
     }
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 fn push(lines: &mut String, line: &Line) -> Result<(), Error> {

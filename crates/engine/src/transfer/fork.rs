@@ -13,7 +13,7 @@ use crate::{
     board::Board,
     error::Error,
     session::Session,
-    texts::long_texts,
+    texts::stored_values,
     transfer::{create::exists, session_copy::SessionCopy},
 };
 
@@ -49,7 +49,9 @@ impl Board {
         let mut copy = SessionCopy::begin(self, id, state, again).await?;
         let copied = self.copy(session, state, &mut copy).await;
         copy.finish(copied).await?;
-        self.session(id).await
+        let fork = self.session(id).await?;
+        fork.take_key(session, state).await?;
+        Ok(fork)
     }
 
     /// Copies what is not there yet of the journal of `session` as far as `state`.
@@ -68,7 +70,7 @@ impl Board {
 
     async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {
         let mut values = Vec::new();
-        for hash in entries.iter().flat_map(long_texts) {
+        for hash in entries.iter().flat_map(stored_values) {
             // What only looks like a long text, in somebody's metadata for instance, is not there.
             let text = session.live.store.value(session.id(), hash).await?;
             values.extend(text.map(|text| (hash, text)));

@@ -155,7 +155,7 @@ impl Import {
             return self.take(entry);
         }
         match (serde_json::from_str(line).map_err(bad)?, &self.id) {
-            (Line::Callboard { export: VERSION, session }, None) => self.id = Some(session),
+            (Line::Callboard { export: VERSION, session, .. }, None) => self.id = Some(session),
             (Line::Callboard { export, .. }, None) => {
                 return Err(self.wrong(&format!("this version reads exports of version {VERSION}, not {export}")));
             }

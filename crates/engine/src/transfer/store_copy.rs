@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     journal::{PAGE, read},
     live::append::append_surely,
-    texts::long_texts,
+    texts::stored_values,
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
         lease::unheld_lease,
@@ -150,7 +150,7 @@ impl Copy<'_> {
             check_tag(head, entry)?;
             bytes += entry.data.len();
             check_texts(self.from, self.id, entry).await?;
-            for hash in long_texts(entry) {
+            for hash in stored_values(entry) {
                 // What only looks like a long text, in somebody's metadata for instance, is not there.
                 let Some(text) = self.from.value(self.id, hash).await? else { continue };
                 bytes += text.len();

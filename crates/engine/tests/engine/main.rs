@@ -17,6 +17,7 @@ mod prompts;
 mod remembered;
 mod reusable;
 mod runs;
+mod secrets;
 mod sessions;
 mod sight;
 mod sizes;

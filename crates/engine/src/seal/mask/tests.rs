@@ -1,0 +1,142 @@
+use proptest::{collection::vec, prelude::*, sample::subsequence};
+use serde_json::json;
+
+use super::*;
+use crate::seal::stream::MaskedStream;
+
+fn hidden(name: &str, value: &str) -> Arc<Hidden> {
+    Arc::new(Hidden { name: name.into(), value: Zeroizing::new(value.to_owned()) })
+}
+
+fn mask(known: &[(&str, &str)]) -> Mask {
+    known.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]))
+}
+
+#[track_caller]
+fn check(known: &[(&str, &str)], text: &str, expected: &str) {
+    let masked = mask(known).mask(text);
+    assert_eq!(masked.as_deref().unwrap_or(text), expected);
+}
+
+#[test]
+fn a_value_is_hidden_wherever_it_stands() {
+    let known = [("pw", "hunter22")];
+    check(&known, "hunter22", "[hidden:pw]");
+    check(&known, "it is hunter22, really hunter22!", "it is [hidden:pw], really [hidden:pw]!");
+    check(&known, "xhunter22x", "x[hidden:pw]x");
+    check(&known, "hunter2", "hunter2");
+}
+
+#[test]
+fn a_value_of_fewer_than_six_characters_is_not_looked_for() {
+    check(&[("pin", "12345")], "12345", "12345");
+    check(&[("pin", "äöüßé")], "äöüßé", "äöüßé");
+    check(&[("pin", "123456")], "123456", "[hidden:pin]");
+    check(&[("word", "hidden")], "[hidden:word]", "[hidden:word]");
+}
+
+#[test]
+fn of_values_that_overlap_nothing_is_left() {
+    check(&[("a", "abcdefgh"), ("b", "efghijkl")], "-abcdefghijkl-", "-[hidden:a]-");
+    check(&[("a", "abcdef"), ("b", "abcdefgh")], "abcdefghi abcdefg", "[hidden:b]i [hidden:a]g");
+    check(&[("a", "cdefgh"), ("b", "abcdefghij")], "abcdefghij", "[hidden:b]");
+    check(&[("a", "ababab")], "ababababab", "[hidden:a]");
+    check(&[("a", "abcdef")], "abcdefabcdef", "[hidden:a][hidden:a]");
+}
+
+#[test]
+fn escaped_values_are_hidden_too() {
+    let known = [("pw", "pä\"ss w/rd\n+1")];
+    let in_json = json!({ "it": known[0].1 }).to_string();
+    check(&known, &in_json, r#"{"it":"[hidden:pw]"}"#);
+    check(&known, &json!({ "it": in_json }).to_string(), r#"{"it":"{\"it\":\"[hidden:pw]\"}"}"#);
+    check(&known, r#""p\u00e4\"ss w/rd\n+1""#, "\"[hidden:pw]\"");
+    check(&known, "?q=p%C3%A4%22ss%20w%2Frd%0A%2B1&x", "?q=[hidden:pw]&x");
+    check(&known, "?q=p%c3%a4%22ss+w%2frd%0a%2b1&x", "?q=[hidden:pw]&x");
+    check(&[("pw", "hunter22")], "Basic dXNlcjpodW50ZXIyMg==", "Basic dXNlcjp[hidden:pw]g==");
+}
+
+#[test]
+fn in_json_texts_and_keys_and_numbers_are_hidden() {
+    let mask = mask(&[("pin", "482913"), ("pw", "hunter22")]);
+    let mut value = json!({"a": ["x hunter22"], "hunter22": 482913, "n": 14829130, "t": true});
+    assert!(mask.mask_json(&mut value));
+    assert_eq!(value, json!({"a": ["x [hidden:pw]"], "[hidden:pw]": "[hidden:pin]", "n": 14829130, "t": true}));
+    assert!(!mask.mask_json(&mut json!({"a": ["x"], "b": 1})));
+}
+
+#[test]
+fn what_may_be_the_beginning_of_a_value_is_held_back_and_nothing_else() {
+    let mut stream = MaskedStream::new(Arc::new(mask(&[("pw", "hunter22"), ("long", "hunter22 and more")])));
+    assert_eq!(stream.push("it is hun"), "it is ");
+    assert_eq!(stream.push("gry"), "hungry");
+    assert_eq!(stream.push(" hunter2"), " ");
+    assert_eq!(stream.push("2"), "", "it may be the longer one");
+    assert_eq!(stream.push(" and"), "");
+    assert_eq!(stream.push(" less"), "[hidden:pw] and less");
+    assert_eq!(stream.push("hunter"), "");
+    assert_eq!(stream.finish(), "hunter");
+}
+
+#[test]
+fn layers_stay_few_however_many_values_come_one_by_one() {
+    let many: Vec<_> = (0..500).map(|n| (format!("n{n}"), format!("value-{n:04}-end"))).collect();
+    let mask = many.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]));
+    assert!(mask.layers.len() <= 10, "{}", mask.layers.len());
+    for (name, value) in &many {
+        assert_eq!(mask.mask(value), Some(format!("[hidden:{name}]")));
+    }
+}
+
+/// Texts over few letters, so that values overlap often.
+fn letters(length: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    vec(prop::sample::select(vec!['a', 'b', '"', ' ', 'ä', '/']), length).prop_map(String::from_iter)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn i6_any_pieces_of_a_text_give_what_the_whole_gives(
+        values in vec(letters(6..9), 1..5),
+        texts in vec(letters(0..6), 0..8),
+        cuts in subsequence((0..200_usize).collect::<Vec<_>>(), 0..40),
+    ) {
+        let known: Vec<_> = values.iter().enumerate().map(|(n, value)| (format!("n{n}"), value)).collect();
+        let mask = known.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]));
+        // Values stand in it, some of them escaped, with anything between them.
+        let mut text = String::new();
+        for (n, between) in texts.iter().enumerate() {
+            let value = &values[n % values.len()];
+            text += between;
+            text += &variants(value).into_iter().nth(n % 7).unwrap_or_else(|| value.clone());
+        }
+        let whole = mask.mask(&text).unwrap_or_else(|| text.clone());
+        let (mut stream, mut pieces, mut from) = (MaskedStream::new(Arc::new(mask.clone())), String::new(), 0);
+        for at in cuts.into_iter().filter(|at| text.is_char_boundary(*at)) {
+            pieces += &stream.push(&text[from..at]);
+            from = at;
+        }
+        pieces += &stream.push(&text[from..]);
+        pieces += &stream.finish();
+        prop_assert_eq!(&pieces, &whole);
+        for value in &values {
+            let left = whole.split("[hidden:").flat_map(|rest| rest.split_once(']').map_or(vec![rest], |(_, rest)| vec![rest]));
+            for rest in left {
+                prop_assert!(!variants(value).iter().any(|form| rest.contains(form.as_str())), "{} in {}", value, whole);
+            }
+        }
+    }
+
+    #[test]
+    fn i6_where_no_value_stands_nothing_is_changed(
+        values in vec("[a-m]{6,12}", 1..20),
+        text in "[n-zA-Z0-9 .,!?%+/=-]{0,400}",
+    ) {
+        let known: Vec<_> = values.iter().map(|value| ("n", value.as_str())).collect();
+        let mask = mask(&known);
+        let holds = values.iter().any(|value| variants(value).iter().any(|form| text.contains(form.as_str())));
+        prop_assert_eq!(mask.mask(&text).is_some(), holds);
+        prop_assert_eq!(mask.finds(&text), holds);
+    }
+}

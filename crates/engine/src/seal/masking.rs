@@ -1,0 +1,228 @@
+//! Masking the input of a command: what is secret in it is sealed, and known secrets are hidden in all of it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
+
+use callboard_core::{
+    command::Command,
+    entry::{Actor, Hash},
+    error::{Error as Refusal, Fault},
+    idempotency::Fingerprint,
+    input::{FreeText, InputVisitor},
+    secret::SealedInput,
+    state::State,
+    variable,
+};
+use serde_json::Value;
+
+use crate::{
+    error::Error,
+    live::session::Live,
+    seal::{
+        keys::DataKey,
+        known::{Brought, Known, Secret, wipe},
+        mask::Mask,
+    },
+};
+
+/// What stands in the place of a text that could not be searched for secrets.
+const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
+
+/// A command whose input was masked.
+pub(crate) struct Masked<C> {
+    pub(crate) command: C,
+    pub(crate) sealed: SealedInput,
+    pub(crate) brought: Brought,
+}
+
+impl Live {
+    /// Masks the input of a command for what is `known` in `state`. `None` where there is nothing to be masked: the command
+    /// is as it was then, and nothing was copied.
+    pub(crate) fn masked<C: Command>(
+        &self,
+        command: &mut C,
+        by: &Actor,
+        state: &State,
+        known: &Result<Arc<Known>, Error>,
+    ) -> Result<Option<Masked<C>>, Error> {
+        let mut probe = Probe::default();
+        command.input(&mut probe);
+        let known = match known {
+            Ok(known) if known.key.is_none() && !probe.has_variables => return Ok(None),
+            Ok(known) => known,
+            Err(_) if !probe.has_words => return Ok(None),
+            Err(error) if C::NEEDS_WORDS => return Err(error.clone()),
+            Err(_) => {
+                let mut command = command.clone();
+                command.input(&mut Redaction);
+                let (sealed, brought) = Default::default();
+                return Ok(Some(Masked { command, sealed, brought }));
+            }
+        };
+        let mut command = command.clone();
+        let mut splitting = Splitting { state, by, found: BTreeMap::new(), forgotten: BTreeSet::new() };
+        if probe.has_variables {
+            command.input(&mut splitting);
+        }
+        let Splitting { found, forgotten, .. } = splitting;
+        let (sealed, brought) = self.seal(found, state, known)?;
+        let kept =
+            if forgotten.is_empty() { known.mask.clone() } else { known.mask_without(|name| forgotten.contains(name)) };
+        let mask = kept.with(brought.secrets.values().flat_map(|secret| secret.hidden().cloned()));
+        let key = brought.key.as_ref().or(known.key.as_ref());
+        let mut masking = Masking { mask: &mask, key, faults: Vec::new() };
+        command.input(&mut masking);
+        match masking.faults {
+            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought })),
+            faults => Err(Refusal::Invalid(faults).into()),
+        }
+    }
+
+    /// Seals the secrets that were found. A value that is known already is not sealed again.
+    fn seal(
+        &self,
+        found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+        state: &State,
+        known: &Known,
+    ) -> Result<(SealedInput, Brought), Error> {
+        let (mut sealed, mut brought) = (SealedInput::default(), Brought::default());
+        for (name, by_pointer) in found {
+            let secret = Secret::new(name.clone(), &by_pointer);
+            by_pointer.into_values().for_each(wipe);
+            let newest = known.newest(&state.secrets, &name).filter(|(_, newest)| newest.json == secret.json);
+            if let Some((hash, _)) = newest {
+                sealed.known.insert(name, hash);
+                continue;
+            }
+            let key = match known.key.as_ref().or(brought.key.as_ref()) {
+                Some(key) => key.clone(),
+                None => {
+                    let (key, wrapped, stored) = self.make_key()?;
+                    sealed.new_key = Some((wrapped, stored.1));
+                    brought.key.insert(key).clone()
+                }
+            };
+            let no_randomness = || self.sealed("this machine has no randomness to seal with");
+            let text: Arc<str> = key.seal(&secret.json, &name).ok_or_else(no_randomness)?.into();
+            let hash = Hash::of(text.as_bytes());
+            brought.secrets.insert(hash, Arc::new(secret));
+            sealed.values.insert(name, (hash, text));
+        }
+        Ok((sealed, brought))
+    }
+}
+
+/// Finds out what an input has.
+#[derive(Default)]
+struct Probe {
+    has_words: bool,
+    has_variables: bool,
+}
+
+impl InputVisitor for Probe {
+    fn text(&mut self, _: &mut dyn FreeText) {
+        self.has_words = true;
+    }
+
+    fn json(&mut self, _: &mut Value) {
+        self.has_words = true;
+    }
+
+    fn name(&mut self, _: fmt::Arguments<'_>, _: &str) {
+        self.has_words = true;
+    }
+
+    fn variable(&mut self, _: &str, _: Option<bool>, _: &mut Value) {
+        (self.has_words, self.has_variables) = (true, true);
+    }
+}
+
+/// Takes secrets out of the values of variables.
+struct Splitting<'a> {
+    state: &'a State,
+    by: &'a Actor,
+    /// The secrets by the names of their variables.
+    found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+    /// Variables of which the user says that they are not secret.
+    forgotten: BTreeSet<Arc<str>>,
+}
+
+impl InputVisitor for Splitting<'_> {
+    fn text(&mut self, _: &mut dyn FreeText) {}
+
+    fn json(&mut self, _: &mut Value) {}
+
+    fn name(&mut self, _: fmt::Arguments<'_>, _: &str) {}
+
+    fn variable(&mut self, name: &str, secret: Option<bool>, value: &mut Value) {
+        // A name that is none is refused when the command is decided.
+        let mark = name.parse().map_or(secret, |name| self.state.variables.mark(&name, secret));
+        if secret == Some(false) && *self.by == Actor::User {
+            self.forgotten.insert(name.into());
+        }
+        let secrets = variable::split(name, value, mark);
+        if !secrets.is_empty() {
+            let found = self.found.entry(name.into()).or_default();
+            // What was brought for the same variable before is of the past at once, and a secret all the same.
+            let past = std::mem::replace(found, secrets);
+            let number = found.len();
+            found.extend(past.into_iter().map(|(pointer, value)| (format!("past{number}{pointer}"), value)));
+        }
+    }
+}
+
+/// Hides known secrets.
+struct Masking<'a> {
+    mask: &'a Mask,
+    key: Option<&'a DataKey>,
+    faults: Vec<Fault>,
+}
+
+impl InputVisitor for Masking<'_> {
+    fn text(&mut self, text: &mut dyn FreeText) {
+        if let Some(masked) = self.mask.mask(text.as_str()) {
+            text.replace(masked);
+        }
+    }
+
+    fn json(&mut self, value: &mut Value) {
+        self.mask.mask_json(value);
+    }
+
+    fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str) {
+        if let Some((_, secret)) = self.mask.found(name).first() {
+            let problem = format!("it holds the value of the secret {secret}: use another name");
+            self.faults.push(Fault { pointer: pointer.to_string(), problem });
+        }
+    }
+
+    fn variable(&mut self, _: &str, _: Option<bool>, value: &mut Value) {
+        self.mask.mask_json(value);
+    }
+
+    fn fingerprint(&mut self, fingerprint: &mut Fingerprint) {
+        fingerprint.keyed = self.key.map(|key| key.keyed(fingerprint.plain));
+    }
+}
+
+/// Leaves texts out.
+struct Redaction;
+
+impl InputVisitor for Redaction {
+    fn text(&mut self, text: &mut dyn FreeText) {
+        text.replace(UNSEARCHED.to_owned());
+    }
+
+    fn json(&mut self, value: &mut Value) {
+        *value = UNSEARCHED.into();
+    }
+
+    fn name(&mut self, _: fmt::Arguments<'_>, _: &str) {}
+
+    fn variable(&mut self, _: &str, _: Option<bool>, value: &mut Value) {
+        *value = UNSEARCHED.into();
+    }
+}

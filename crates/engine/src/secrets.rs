@@ -1,0 +1,101 @@
+//! What programs do with the secrets of a session: reveal one, mask a text, and wrap the key anew.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    entry::{Actor, Hash},
+    error::{ConflictKind, Error as Refusal},
+    fact,
+    id::VariableName,
+    secret::{RevealSecret, RewrapKey},
+    state::State,
+    variable::facts::Set,
+};
+use serde_json::Value;
+
+use crate::{error::Error, seal::keys::DataKey, seal::mask::Mask, session::Session};
+
+impl Session {
+    /// Finds the secrets of the session in texts. Refused as sealed where they cannot be opened.
+    pub async fn mask(&self) -> Result<Arc<Mask>, Error> {
+        let state = self.live.known()?;
+        Ok(self.live.known_secrets(&state).await?.mask.clone())
+    }
+
+    /// The value of a variable with its secrets. That `by` saw it is recorded first; only the user may.
+    pub async fn reveal(&self, by: impl Into<Actor>, name: &VariableName) -> Result<Value, Error> {
+        let by = by.into();
+        let state = self.state().await?;
+        let secrets = match &by {
+            Actor::Agent(_) => None,
+            // What cannot be opened is not recorded as revealed.
+            Actor::User | Actor::System => self.secrets_of(&state, name).await?,
+        };
+        let seq = self.execute(by, RevealSecret { name: name.clone() }).await?.answer;
+        let entry = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
+        let set: Set = fact::read(&entry)?;
+        let mut value = match (set.value, &set.long_value) {
+            (None, Some(text)) => serde_json::from_str(&self.text(text).await?).unwrap_or_default(),
+            (value, _) => value.unwrap_or_default(),
+        };
+        let secrets = secrets.filter(|(hash, _)| set.sealed == Some(*hash));
+        let Some((_, secrets)) = secrets else {
+            return Err(Refusal::Conflict {
+                kind: ConflictKind::SecretGone,
+                what: format!(
+                    "the secrets in {name} are not here: they are left out of exports, and gone once replaced"
+                ),
+                hint: "set the variable again",
+            }
+            .into());
+        };
+        for (pointer, secret) in secrets {
+            if let Some(place) = value.pointer_mut(&pointer) {
+                *place = secret;
+            }
+        }
+        Ok(value)
+    }
+
+    /// Takes the key of `from`, of which this is a fork as of `at`, where it was wrapped anew since.
+    pub(crate) async fn take_key(&self, from: &Self, at: &State) -> Result<(), Error> {
+        let state = from.live.known()?;
+        let (Some(before), Some(now)) = (&at.secrets.key, &state.secrets.key) else { return Ok(()) };
+        let is_same = before.made_for == now.made_for && before.sha256 != now.sha256;
+        let is_missing = self.live.known()?.secrets.key.as_ref() == Some(before);
+        if let (true, true, Some(text)) = (is_same, is_missing, from.live.store.value(from.id(), now.sha256).await?) {
+            self.execute(Actor::System, RewrapKey { before: before.sha256, wrapped: (now.sha256, text) }).await?;
+        }
+        Ok(())
+    }
+
+    async fn secrets_of(
+        &self,
+        state: &State,
+        name: &VariableName,
+    ) -> Result<Option<(Hash, std::collections::BTreeMap<String, Value>)>, Error> {
+        let known = self.live.known_secrets(state).await?;
+        let newest = known.newest(&state.secrets, name.as_str());
+        Ok(newest.map(|(hash, secret)| (hash, secret.by_pointer())))
+    }
+
+    /// Wraps the key of the session under the first of the master keys, unless it is already, or there is none. Says
+    /// whether it did.
+    pub async fn rewrap_key(&self) -> Result<bool, Error> {
+        let state = self.state().await?;
+        let Some(key) = &state.secrets.key else { return Ok(false) };
+        let Some(wrapped) = self.live.store.value(self.id(), key.sha256).await? else { return Ok(false) };
+        let sealed = |problem: String| self.live.sealed(&problem);
+        let masters = self.live.settings.master_keys.keys().map_err(sealed)?;
+        let Some(master) = masters.first() else { return Err(sealed("there is no master key".to_owned())) };
+        if DataKey::is_wrapped_by(&wrapped, master) {
+            return Ok(false);
+        }
+        let opened = DataKey::unwrap(&wrapped, &masters, &key.made_for).map_err(sealed)?;
+        let wrapped = opened.wrap(master).ok_or_else(|| sealed("this machine has no randomness".to_owned()))?;
+        let wrapped: Arc<str> = wrapped.into();
+        let wrapped = (Hash::of(wrapped.as_bytes()), wrapped);
+        self.execute(Actor::System, RewrapKey { before: key.sha256, wrapped }).await?;
+        Ok(true)
+    }
+}

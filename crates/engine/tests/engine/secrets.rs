@@ -1,0 +1,250 @@
+use std::{io::Cursor, sync::Arc};
+
+use callboard_engine::{
+    Board, MasterKey, MasterKeys, MessageQuery, Session, Settings,
+    core::{
+        entry::Hash,
+        idempotency::Request,
+        tool::CallTool,
+        variable::{ClearVariable, ClearVariables, SetVariable},
+        viewer::Viewer,
+    },
+    store::Store,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{
+    File, add, assert_sound, clock, code, id, journal, memory, new, put, run, say, settings, text, texts, with_id,
+};
+
+const CANARY: &str = "zq/hunter22-ß";
+
+fn keyed(keys: impl MasterKeys) -> Settings {
+    Settings { master_keys: Arc::new(keys), ..settings(&clock()) }
+}
+
+fn key(byte: u8) -> MasterKey {
+    MasterKey::new([byte; 32])
+}
+
+fn board(store: &Arc<dyn Store>, keys: &[MasterKey]) -> Board {
+    Board::new(store.clone(), keyed(keys.to_vec()))
+}
+
+fn set(name: &str, value: Value) -> SetVariable {
+    SetVariable::new(name.parse().unwrap(), value, None, "needed".into()).unwrap()
+}
+
+fn clear(name: &str) -> ClearVariable {
+    ClearVariable { name: name.parse().unwrap(), reason: "done with it".into() }
+}
+
+async fn reveal(session: &Session, name: &str) -> Result<Value, &'static str> {
+    session.reveal(Viewer::User, &name.parse().unwrap()).await.map_err(|error| error.code())
+}
+
+/// Whether the value stands anywhere in what the store has of a session, sealed values included.
+async fn holds(store: &Arc<dyn Store>, session: &str, value: &str) -> bool {
+    let entries = journal(store, &id(session)).await;
+    let headers = entries.iter().any(|entry| format!("{:?}", entry.header).contains(value));
+    headers || entries.iter().any(|entry| entry.data.contains(value))
+}
+
+#[tokio::test]
+async fn i6_a_secret_is_sealed_and_masked_in_the_input_that_brings_it_and_in_all_that_comes_later() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    run(&session, set("creds", json!({"email": "a@b.c", "password": CANARY, "note": format!("it is {CANARY}")}))).await;
+    say(&session, &format!("I use {CANARY} for all.")).await;
+    run(&session, put("facts", &json!({ "it": CANARY }).to_string())).await;
+    assert!(!holds(&store, "s", CANARY).await);
+    assert_eq!(texts(&store, &id("s")).await, ["I use [hidden:creds.password] for all."]);
+    let named = session.execute(Viewer::User, add("main", vec![with_id(&format!("m {CANARY}"), "x")])).await;
+    let error = named.unwrap_err();
+    assert_eq!(error.code(), "invalid");
+    assert!(error.to_string().contains("/messages/0/message_id") && !error.to_string().contains(CANARY), "{error}");
+    assert_eq!(reveal(&session, "creds").await.unwrap()["password"], CANARY);
+    let last = journal(&store, &id("s")).await.pop().unwrap();
+    assert_eq!((&*last.header.kind, &*last.header.subject), ("secret.revealed", "variable:creds"));
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn i6_secrets_in_one_batch_are_masked_in_what_comes_after_them_in_it() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let (first, second, third) = tokio::join!(
+        session.execute(Viewer::User, set("password", json!(CANARY))),
+        session.execute(Viewer::User, add("main", vec![text(&format!("a {CANARY}"))])),
+        session.execute(Viewer::User, set("note", json!([CANARY]))),
+    );
+    first.unwrap();
+    second.unwrap();
+    third.unwrap();
+    assert!(!holds(&store, "s", CANARY).await);
+    assert_eq!(texts(&store, &id("s")).await, ["a [hidden:password]"]);
+}
+
+#[tokio::test]
+async fn i6_a_secret_that_one_server_is_given_is_masked_by_another_at_once() {
+    let store = memory(&clock());
+    let (here, there) = (board(&store, &[key(1)]), board(&store, &[key(1)]));
+    let here = here.create(new("s")).await.unwrap();
+    let there = there.session(&id("s")).await.unwrap();
+    say(&there, "it has been read").await;
+    run(&here, set("password", json!(CANARY))).await;
+    // It was decided on what was known there before, and is masked again.
+    say(&there, CANARY).await;
+    run(&there, set("api_key", json!("another-canary"))).await;
+    say(&here, "another-canary").await;
+    assert!(!holds(&store, "s", CANARY).await && !holds(&store, "s", "another-canary").await);
+    assert_eq!(texts(&store, &id("s")).await, ["it has been read", "[hidden:password]", "[hidden:api_key]"]);
+}
+
+#[tokio::test]
+async fn who_has_another_master_key_reads_and_writes_no_text_until_the_user_drops_the_secrets() {
+    let file = File::new();
+    {
+        let board = board(&file.open(&clock()), &[key(1)]);
+        let session = board.create(new("s")).await.unwrap();
+        run(&session, set("password", json!(CANARY))).await;
+        say(&session, "before").await;
+        board.close().await;
+    }
+    let store = file.open(&clock());
+    let board = board(&store, &[key(2)]);
+    let session = board.session(&id("s")).await.unwrap();
+    let page = session.messages(&Viewer::User, &"main".parse().unwrap(), MessageQuery::default()).await.unwrap();
+    assert_eq!(page.messages.len(), 1);
+    assert_eq!(reveal(&session, "password").await, Err("sealed"));
+    assert_eq!(code(session.execute(Viewer::User, add("main", vec![text("after")])).await), "sealed");
+    assert_eq!(code(session.execute(Viewer::User, set("other", json!(1))).await), "sealed");
+    let head = session.state().await.unwrap().head;
+    assert_eq!(head.seq.0 as usize, journal(&store, &id("s")).await.len(), "nothing was recorded");
+    run(&session, clear("password")).await;
+    say(&session, "after").await;
+    run(&session, set("password", json!("another-canary"))).await;
+    assert_eq!(reveal(&session, "password").await, Ok(json!("another-canary")));
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn what_the_user_clears_is_shredded_and_what_an_agent_clears_stays_masked() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    run(&session, set("password", json!(CANARY))).await;
+    let (_, sealed) =
+        session.state().await.unwrap().secrets.iter().map(|(name, hash)| (name.clone(), hash)).next().unwrap();
+    assert!(store.value(&id("s"), sealed).await.unwrap().is_some());
+    session.execute(crate::fixture::agent("lead"), clear("password")).await.unwrap();
+    say(&session, CANARY).await;
+    assert!(!holds(&store, "s", CANARY).await);
+    assert!(store.value(&id("s"), sealed).await.unwrap().is_some());
+    let all = ClearVariables { reason: "done".into() };
+    run(&session, all).await;
+    assert!(store.value(&id("s"), sealed).await.unwrap().is_none(), "it is shredded");
+    say(&session, CANARY).await;
+    assert_eq!(texts(&store, &id("s")).await, ["[hidden:password]", CANARY]);
+}
+
+#[tokio::test]
+async fn a_value_that_was_replaced_is_still_masked_and_the_same_value_is_not_sealed_again() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    run(&session, set("password", json!(CANARY))).await;
+    run(&session, set("password", json!(CANARY))).await;
+    assert_eq!(session.state().await.unwrap().secrets.iter().count(), 1);
+    run(&session, set("password", json!("another-canary"))).await;
+    say(&session, &format!("{CANARY} another-canary")).await;
+    assert_eq!(texts(&store, &id("s")).await, ["[hidden:password] [hidden:password]"]);
+    assert_eq!(reveal(&session, "password").await, Ok(json!("another-canary")));
+}
+
+#[tokio::test]
+async fn only_the_user_may_say_that_a_variable_is_not_secret_and_then_it_is_not() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    run(&session, set("password", json!(CANARY))).await;
+    let open =
+        || SetVariable::new("password".parse().unwrap(), json!(CANARY), Some(false), "it is not".into()).unwrap();
+    assert_eq!(code(session.execute(crate::fixture::agent("lead"), open()).await), "forbidden");
+    run(&session, open()).await;
+    say(&session, CANARY).await;
+    assert_eq!(texts(&store, &id("s")).await, [CANARY]);
+}
+
+#[tokio::test]
+async fn the_key_is_wrapped_anew_and_both_states_can_be_read_meanwhile() {
+    let store = memory(&clock());
+    let before = board(&store, &[key(1)]);
+    let session = before.create(new("s")).await.unwrap();
+    run(&session, set("password", json!(CANARY))).await;
+    let early = before.fork(&session, None, Some(id("early"))).await.unwrap();
+    before.create(new("plain")).await.unwrap();
+    before.close().await;
+    drop((session, early));
+    let during = board(&store, &[key(2), key(1)]);
+    let session = during.session(&id("s")).await.unwrap();
+    assert_eq!(reveal(&session, "password").await, Ok(json!(CANARY)), "the old key still opens it");
+    assert!(session.rewrap_key().await.unwrap() && !session.rewrap_key().await.unwrap());
+    assert!(!during.session(&id("plain")).await.unwrap().rewrap_key().await.unwrap());
+    assert_eq!(reveal(&session, "password").await, Ok(json!(CANARY)));
+    // A fork as of before the rotation has the key as it is wrapped now.
+    let late = during.fork(&session, Some(callboard_engine::core::id::Seq(6)), Some(id("late"))).await.unwrap();
+    drop(late);
+    during.close().await;
+    let after = board(&store, &[key(2)]);
+    for (name, expected) in [("s", Ok(json!(CANARY))), ("late", Ok(json!(CANARY))), ("early", Err("sealed"))] {
+        let session = after.session(&id(name)).await.unwrap();
+        assert_eq!(reveal(&session, "password").await, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_export_has_no_secrets_and_says_so_and_what_is_imported_goes_on_without_them() {
+    let store = memory(&clock());
+    let board_here = board(&store, &[key(1)]);
+    let session = board_here.create(new("s")).await.unwrap();
+    run(&session, set("password", json!(CANARY))).await;
+    say(&session, CANARY).await;
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    assert!(
+        !lines.contains(CANARY) && !lines.contains("callboard-sealed") && !lines.contains("callboard-key"),
+        "{lines}"
+    );
+    assert!(lines.lines().next().unwrap().contains("\"secrets_left_out\":1"), "{lines}");
+    let elsewhere = memory(&clock());
+    let board = board(&elsewhere, &[key(2)]);
+    let imported = board.import(Cursor::new(lines), None).await.unwrap();
+    assert_eq!(journal(&elsewhere, &id("s")).await, journal(&store, &id("s")).await);
+    say(&imported, "it goes on").await;
+    assert_eq!(reveal(&imported, "password").await, Err("secret_gone"));
+}
+
+#[tokio::test]
+async fn a_request_with_a_key_is_known_again_and_its_fingerprint_tells_no_secret() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let plain = Hash::of(CANARY.as_bytes());
+    let request = || Request { key: "once".parse().unwrap(), fingerprint: plain.into() };
+    let ask = || session.execute_once(Viewer::User, None, request(), set("password", json!(CANARY)));
+    let (first, again) = (ask().await.unwrap(), ask().await.unwrap());
+    assert_eq!(first.head, again.head);
+    assert!(!holds(&store, "s", &plain.to_string()).await, "a plain hash of a short secret can be guessed");
+    let other = Request { key: "once".parse().unwrap(), fingerprint: Hash::of(b"other").into() };
+    let reused = session.execute_once(Viewer::User, None, other, set("password", json!(CANARY))).await;
+    assert_eq!(code(reused), "idempotency_key_reused");
+}
+
+#[tokio::test]
+async fn without_a_master_key_no_secret_is_taken_and_all_else_goes_on() {
+    let session = crate::fixture::session().await;
+    assert_eq!(code(session.execute(Viewer::User, set("password", json!(CANARY))).await), "sealed");
+    run(&session, set("color", json!("red"))).await;
+    say(&session, "hello").await;
+    let call = CallTool { name: "nothing".to_owned(), arguments: json!({}) };
+    assert_eq!(code(session.execute(Viewer::User, call).await), "not_found");
+}
