@@ -24,13 +24,14 @@ mod thread;
 mod token;
 mod tool;
 mod transfer;
+mod variable;
 
 pub use callboard_core::{
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     form::Field,
-    id::{AgentName, RunId, SessionId, SetName, ThreadId},
+    id::{AgentName, RunId, SessionId, SetName, ThreadId, VariableName},
     prompt::{Format, Layout, PartReport as PromptPart},
     run::{Kind as RunKind, Limits, Used},
     schema::Label,
@@ -62,4 +63,5 @@ pub use self::{
     token::{NewToken, Token, TokenList},
     tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,
+    variable::{PutVariable, ReasonQuery, RevealQuery, Variable, VariableList, VariableValue},
 };

@@ -41,6 +41,12 @@ pub(crate) fn number<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: 
     text.map(read).transpose()
 }
 
+/// Reads `true` or `false` from the text of a query.
+pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| D::Error::custom(format!("{text:?} is not `true` or `false`")))
+}
+
 /// Reads a time from the text of a query: RFC 3339, or milliseconds since 1970.
 pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text: Option<String> = Deserialize::deserialize(deserializer)?;

@@ -21,6 +21,7 @@ mod thread;
 mod token;
 mod tools;
 mod transfer;
+mod variable;
 mod why;
 
 use std::{process::ExitCode, sync::Arc};
@@ -94,6 +95,9 @@ pub(crate) enum Command {
     /// Tools that Callboard executes for agents: list them, call one
     #[command(subcommand)]
     Tools(tools::Tools),
+    /// Variables: named values that the team works with: list, get, set, clear
+    #[command(subcommand, name = "var")]
+    Variable(variable::Variable),
     /// Context files: folders of notes that agents leave each other, without a server or a store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
     Files(files::Files),
     /// Export a session as JSON lines
@@ -176,6 +180,7 @@ impl Context {
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Steps(command) => steps::execute(self, command).await,
             Command::Tools(command) => tools::execute(self, command).await,
+            Command::Variable(command) => variable::execute(self, command).await,
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,

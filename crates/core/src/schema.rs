@@ -15,7 +15,7 @@ use crate::{
     audience::Audience,
     conversation::NewContent,
     file::{Keyword, Recipient, TaskName},
-    id::{AgentName, MessageId, RunId, SessionId, SetName, StepName, ThreadId},
+    id::{AgentName, MessageId, RunId, SessionId, SetName, StepName, ThreadId, VariableName},
     prompt::profile::{self, Shares},
     session::{Ttl, Visible},
     step::Condition,
@@ -154,6 +154,7 @@ same_schema! {
     MessageId as Label;
     RunId as Label;
     StepName as Label;
+    VariableName as Label;
     Audience as AudienceForm;
     Visible as AudienceForm;
     Ttl as TtlForm;

@@ -14,6 +14,7 @@ use crate::{
     id::ThreadId,
     input::InputVisitor,
     text::Text,
+    variable::Variable,
     view::View,
 };
 
@@ -59,6 +60,10 @@ pub enum Read {
     Texts(Vec<Text>),
     /// The newest messages of a thread, at most so many.
     Messages(ThreadId, usize),
+    /// The value of a variable, as JSON.
+    Variable(Variable),
+    /// The values of variables by their names, as JSON. Of large values it says how to read them.
+    Variables(Vec<Variable>),
 }
 
 /// Reads the arguments of a call; models give them as an object, or as the text of one.

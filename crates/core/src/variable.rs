@@ -7,6 +7,7 @@ pub(crate) mod decide;
 mod display;
 pub mod facts;
 mod secret;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 

@@ -7,4 +7,5 @@ pub(crate) mod messages;
 pub(crate) mod prompt;
 pub(crate) mod runs;
 pub(crate) mod subscribe;
+pub(crate) mod variables;
 pub(crate) mod why;

@@ -38,6 +38,8 @@ impl Session {
                 let texts = texts.iter().map(|text| text.whole(&values).map(|text| &**text));
                 texts.collect::<Result<_, _>>().map_err(|_| self.live.gone())
             }
+            Read::Variable(variable) => Ok(self.value_of(&variable).await?.to_string()),
+            Read::Variables(variables) => self.values_of(&variables).await,
             Read::Messages(thread, limit) => {
                 let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
                 let page = self.messages(viewer, &thread, query).await?;

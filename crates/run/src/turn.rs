@@ -127,7 +127,7 @@ impl Driver {
 
     /// Brings what came of a turn and says how the run stands then. An answer is worth several tries where the store has a
     /// bad moment.
-    pub(crate) async fn bring(&self, command: impl Command<Answer = Status> + Clone) -> Result<Status, Error> {
+    pub(crate) async fn bring(&self, command: impl Command<Answer = Status>) -> Result<Status, Error> {
         use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
         let mut wait = Duration::from_millis(50);
         loop {

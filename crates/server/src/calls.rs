@@ -27,6 +27,7 @@ mod thread;
 mod token;
 mod tool;
 mod transfer;
+mod variable;
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ mod thread;
 mod token;
 mod tool;
 mod transfer;
+mod variable;
 
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -51,6 +52,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         run::routes(),
         token::routes(),
         tool::routes(),
+        variable::routes(),
         transfer::routes(),
         system::routes(),
     ];

@@ -24,6 +24,10 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
 
 fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
     let text = error.to_string();
+    if text.starts_with("recursion limit exceeded") {
+        let field: String = pointer.split_inclusive('/').take(2).collect();
+        return CallError::invalid(field.trim_end_matches('/'), "it is nested too deep: use fewer levels");
+    }
     if !error.is_data() {
         return CallError::new("bad_json", format!("the body is not JSON: {text}"));
     }

@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use callboard_core::id::{BadName, RunId, SessionId, SetName, ThreadId};
+use callboard_core::id::{BadName, RunId, SessionId, SetName, ThreadId, VariableName};
 use serde::de::DeserializeOwned;
 
 use crate::{app::App, calls::CallError};
@@ -30,6 +30,10 @@ impl InPath for ThreadId {
 
 impl InPath for RunId {
     const PARAM: &'static str = "run";
+}
+
+impl InPath for VariableName {
+    const PARAM: &'static str = "name";
 }
 
 impl<T: InPath> FromRequestParts<App> for Name<T> {

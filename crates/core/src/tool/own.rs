@@ -11,6 +11,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     input::InputVisitor,
+    variable,
 };
 
 /// All of Callboard's own tools.
@@ -18,6 +19,10 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &context_set::tools::READ_CONTEXT_SET,
     &context_set::tools::WRITE_CONTEXT_SET,
     &conversation::tools::READ_MESSAGES,
+    &variable::tools::GET_WORKFLOW_VARIABLE,
+    &variable::tools::SET_VARIABLE,
+    &variable::tools::CLEAR_VARIABLE,
+    &variable::tools::CLEAR_ALL_VARIABLES,
 ];
 
 /// The tool that models call `name`.

@@ -84,6 +84,8 @@ rights! {
     ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);
     SteerRun,       "runs",             "steer",    Who::Manager;
     BringResults,   "results of tools", "bring",    Who::Manager;
+    ReadVariables,  "variables",        "read",     Who::Shared(Share::Variables);
+    SetVariables,   "variables",        "set",      Who::Manager;
     ReadTools,      "tools",            "list",     Who::Worker;
     CallTools,      "tools",            "call",     Who::Worker;
     ReadMetrics,    "metrics",          "read",     Who::User;

@@ -8,8 +8,20 @@ use serde_json::{Value, json};
 use crate::fixtures::{Answer, Server};
 
 /// Words that stand only in what is hidden from the worker `writer`.
-const HIDDEN_FROM_WRITER: &[&str] =
-    &["SETNAME", "SETCONTENT", "THREADNAME", "THREADTEXT", "FORMTEXT", "SAIDTOONE", "RUNINPUT", "OLDTEXT", "DIRECTIVE"];
+const HIDDEN_FROM_WRITER: &[&str] = &[
+    "SETNAME",
+    "SETCONTENT",
+    "THREADNAME",
+    "THREADTEXT",
+    "FORMTEXT",
+    "SAIDTOONE",
+    "RUNINPUT",
+    "OLDTEXT",
+    "DIRECTIVE",
+    "VARNAME",
+    "VARVALUE",
+    "VARREASON",
+];
 
 /// Words that stand only in what is hidden from the manager, too.
 const HIDDEN_FROM_LEAD: &[&str] = &["CRITICCONTENT", "CRITICTEXT"];
@@ -68,6 +80,7 @@ async fn hide(server: &Server) {
     server.send("POST", &format!("{s}/directives"), ask).await.is(200);
     let tell = json!({"message": "DIRECTIVE", "messageTo": "user"});
     server.send("POST", &format!("{s}/directives"), tell).await.is(200);
+    put("variables/VARNAME", json!({"value": {"key": "VARVALUE"}, "reason": "VARREASON"})).await;
     put("threads/main", json!({"visible_to": "all"})).await;
     let run = server.send("POST", &format!("{s}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     server.send("POST", &format!("{s}/runs/{}/pause", run.text("id")), json!({"reason": "RUNINPUT"})).await.is(200);
@@ -133,6 +146,19 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", on("/tools/read_context_set"), Some(json!({"arguments": {"name": "SETNAME"}}))),
         ("POST", on("/tools/read_context_set"), Some(json!({"arguments": {"name": "critics"}}))),
         ("POST", on("/tools/write_context_set"), Some(json!({"arguments": {"name": "critics", "content": "x"}}))),
+        ("GET", on("/variables"), None),
+        ("GET", on("/variables/VARNAME"), None),
+        ("GET", on("/variables/VARNAME?reveal=true"), None),
+        ("GET", on("/variables/absent"), None),
+        ("PUT", on("/variables/absent"), Some(json!({"value": 1}))),
+        ("DELETE", on("/variables/absent?reason=r"), None),
+        ("DELETE", on("/variables?reason="), None),
+        ("POST", on("/tools/get_workflow_variable"), Some(json!({"arguments": {"variableName": "all"}}))),
+        ("POST", on("/tools/get_workflow_variable"), Some(json!({"arguments": {"variableName": "VARNAME"}}))),
+        ("POST", on("/tools/get_workflow_variable"), Some(json!({"arguments": {"nodeId": 7}}))),
+        ("POST", on("/tools/set_variable"), Some(json!({"arguments": {"variableName": "x", "value": 1}}))),
+        ("POST", on("/tools/clear_variable"), Some(json!({"arguments": {"variableName": "VARNAME"}}))),
+        ("POST", on("/tools/clear_all_variables"), Some(json!({"arguments": {"reason": ""}}))),
         ("GET", on("/tokens"), None),
         ("POST", on("/tokens"), Some(json!({"agent": "critic"}))),
         ("DELETE", on("/tokens/none"), None),

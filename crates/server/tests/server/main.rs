@@ -21,3 +21,4 @@ mod streams;
 mod tasks;
 mod tools;
 mod transfer;
+mod variables;

@@ -1,0 +1,95 @@
+//! Variables.
+
+use std::sync::Arc;
+
+use callboard_core::{id::VariableName, time::Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::query;
+
+/// A variable without its value.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Variable {
+    /// Its name.
+    #[schema(value_type = String)]
+    pub name: VariableName,
+    /// Its value in one line, cut where it is long.
+    #[schema(value_type = String, example = "{email: \"user@gmail.com\", password: \"[hidden]\"}")]
+    pub display: Arc<str>,
+    /// Whether something in its value is a secret.
+    pub secret: bool,
+    /// When it was last set.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+impl Variable {
+    /// A variable as it is listed.
+    pub fn of(variable: &callboard_core::variable::Variable) -> Self {
+        let callboard_core::variable::Variable { name, display, secret, updated_at, .. } = variable.clone();
+        Self { name, display, secret, updated_at }
+    }
+}
+
+/// Variables by name.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct VariableList {
+    /// The variables.
+    pub variables: Vec<Variable>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A variable with its value.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct VariableValue {
+    /// Its name.
+    #[schema(value_type = String)]
+    pub name: VariableName,
+    /// Its value. In the place of each secret stands `[hidden:NAME]`.
+    #[schema(value_type = Value)]
+    pub value: Box<RawValue>,
+    /// Whether something in its value is a secret.
+    pub secret: bool,
+    /// When it was last set.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+/// What a variable is to be.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PutVariable {
+    /// Its value: any JSON of at most 16 MiB that is nested at most 64 levels deep.
+    pub value: Value,
+    /// Why it is set: 1 to 1,000 characters.
+    #[schema(value_type = String, pattern = "\\S", max_length = 1000)]
+    pub reason: Arc<str>,
+    /// Marks it as secret or as not secret. Left out, it stays marked as it was; a variable without a mark is secret as
+    /// far as its name or the keys in its value say so, such as `password` or `api_key`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<bool>,
+}
+
+/// How a variable is read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RevealQuery {
+    /// Whether secrets are shown; only the user may see them.
+    #[serde(default, deserialize_with = "query::flag")]
+    pub reveal: bool,
+}
+
+/// Why something is done.
+#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ReasonQuery {
+    /// The reason: 1 to 1,000 characters.
+    #[param(value_type = String, pattern = "\\S", max_length = 1000)]
+    pub reason: Arc<str>,
+}

@@ -1,0 +1,170 @@
+//! `callboard var`.
+
+use std::path::PathBuf;
+
+use callboard_api as api;
+use callboard_engine::core::id::VariableName;
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+    output::Output,
+    terminal,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Variable {
+    /// List the variables, each in one line
+    #[command(after_help = "Example:\n  callboard var list --as director")]
+    List {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+    },
+    /// Print the value of a variable as JSON
+    #[command(after_help = "Example:\n  callboard var get node7.emails")]
+    Get {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The name of the variable
+        name: VariableName,
+        /// Show the secrets in it
+        #[arg(long)]
+        reveal: bool,
+    },
+    /// Set a variable
+    #[command(
+        after_help = "Examples:\n  callboard var set test_email debug@test.com --reason \"test the login\"\n  callboard var set node4.loginRequired true\n  callboard var set zip_code 01234 --text\n  callboard var set node7.emails --file emails.json\n  callboard var set pin - --secret true < pin.txt"
+    )]
+    Set(VariableSet),
+    /// Clear a variable, or all of them
+    #[command(
+        after_help = "Examples:\n  callboard var clear node7.emails --reason \"extract them again\"\n  callboard var clear --all"
+    )]
+    Clear {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The name of the variable
+        #[arg(required_unless_present = "all")]
+        name: Option<VariableName>,
+        /// Clear all variables
+        #[arg(long, conflicts_with = "name")]
+        all: bool,
+        #[command(flatten)]
+        reason: Reason,
+    },
+}
+
+/// Set a variable
+#[derive(Args, Debug)]
+pub(crate) struct VariableSet {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// The name of the variable
+    pub(crate) name: VariableName,
+    /// The value: JSON, or else a text; - for the standard input, without its last line end
+    #[arg(required_unless_present = "file", allow_hyphen_values = true)]
+    pub(crate) value: Option<String>,
+    /// A file with the value
+    #[arg(long, value_name = "PATH", conflicts_with = "value")]
+    pub(crate) file: Option<PathBuf>,
+    /// Take the value as a text, even if it is JSON
+    #[arg(long)]
+    pub(crate) text: bool,
+    /// Whether the value is a secret (default: as before, or by the names in it)
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) secret: Option<bool>,
+    #[command(flatten)]
+    pub(crate) reason: Reason,
+}
+
+/// Why something is done.
+#[derive(Args, Debug)]
+pub(crate) struct Reason {
+    /// Why, for the journal
+    #[arg(long, value_name = "TEXT", default_value = "on the command line")]
+    pub(crate) reason: String,
+}
+
+pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), Failure> {
+    match command {
+        Variable::List { session_arg, acting_as } => {
+            let session = context.session(&session_arg).await?;
+            let list = session.get(&["variables"]).acting_as(&acting_as).answer::<api::VariableList>().await?;
+            context.output.answer(&list.json, |output| table(&list.it.variables, output));
+        }
+        Variable::Get { session_arg, acting_as, name, reveal } => {
+            let session = context.session(&session_arg).await?;
+            let call = session.get(&["variables", name.as_str()]).acting_as(&acting_as);
+            let call = if reveal { call.query("reveal", true) } else { call };
+            let variable = call.answer::<api::VariableValue>().await?;
+            context.output.answer(&variable.json, |output| output.line(variable.it.value.get()));
+        }
+        Variable::Set(args) => set(context, args).await?,
+        Variable::Clear { session_arg, acting_as, name, all: _, reason } => {
+            let session = context.session(&session_arg).await?;
+            let path: Vec<_> = ["variables"].into_iter().chain(name.as_ref().map(VariableName::as_str)).collect();
+            session.call(Method::DELETE, &path).query("reason", reason.reason).acting_as(&acting_as).done().await?;
+            let cleared = name.as_ref().map_or("all variables", VariableName::as_str);
+            context.output.answer(&json!({"cleared": name}), |output| output.line(format!("cleared {cleared}")));
+        }
+    }
+    Ok(())
+}
+
+async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
+    let VariableSet { session_arg, acting_as, name, value, file, text, secret, reason } = args;
+    let value = match (value, file) {
+        (_, Some(path)) => read(without_line_end(terminal::file(&path)?), text)?,
+        (Some(value), None) if value != "-" => read(value, text)?,
+        _ => read(without_line_end(terminal::all()?), text)?,
+    };
+    let session = context.session(&session_arg).await?;
+    let put = api::PutVariable { value, reason: reason.reason.into(), secret };
+    let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put).acting_as(&acting_as);
+    let variable = call.answer::<api::Variable>().await?;
+    context.output.answer(&variable.json, |output| {
+        output.line(format!("{} = {}", variable.it.name, variable.it.display));
+    });
+    Ok(())
+}
+
+/// A value: what is no JSON is a text.
+fn read(given: String, is_text: bool) -> Result<Value, Failure> {
+    match serde_json::from_str(&given) {
+        Ok(value) if !is_text => Ok(value),
+        Err(error) if !is_text && error.to_string().starts_with("recursion limit") => {
+            Err(Failure::usage("invalid", "the value is nested too deep").hint("use at most 64 levels, or --text"))
+        }
+        _ => Ok(Value::String(given)),
+    }
+}
+
+/// A text without the line end that programs write behind it.
+fn without_line_end(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    if text.ends_with('\r') {
+        text.pop();
+    }
+    text
+}
+
+fn table(variables: &[api::Variable], output: Output) {
+    let row = |variable: &api::Variable| {
+        vec![variable.name.to_string(), variable.updated_at.to_string(), variable.display.to_string()]
+    };
+    output.table(&["VARIABLE", "UPDATED", "VALUE"], &variables.iter().map(row).collect::<Vec<_>>());
+}

@@ -1,0 +1,86 @@
+//! Variables.
+
+use callboard_api as api;
+use callboard_core::{
+    id::VariableName,
+    variable::{ClearVariable, ClearVariables, SetVariable},
+    view::View,
+};
+use serde_json::value::RawValue;
+
+use super::{
+    Answer, Authorized, CallError, WriteOptions,
+    cursor::{self, After},
+    rights::{Rank, ReadVariables, SetVariables},
+};
+
+impl Authorized<ReadVariables> {
+    /// List variables
+    pub(crate) async fn list_variables(&self, query: api::PageQuery) -> Result<Answer<api::VariableList>, CallError> {
+        let after = After::read(query.cursor.as_deref())?;
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let look = |view: View<'_>| {
+            let variables = view.variables().filter(|variable| after.is_before(variable.name.as_str()));
+            Ok(variables.take(limit.saturating_add(1)).map(api::Variable::of).collect::<Vec<_>>())
+        };
+        let mut variables = self.session.view(&self.viewer(), look).await?;
+        let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.as_str());
+        Ok(Answer::ok(api::VariableList { variables, next_cursor }))
+    }
+
+    /// Read a variable
+    pub(crate) async fn read_variable(
+        &self,
+        name: VariableName,
+        query: api::RevealQuery,
+    ) -> Result<Answer<api::VariableValue>, CallError> {
+        if query.reveal && self.rank != Rank::User {
+            return Err(self.forbidden("see the values of secrets"));
+        }
+        let (variable, mut value) = self.session.variable(&self.viewer(), &name).await?;
+        if query.reveal && variable.secret {
+            value = self.session.reveal(self.actor.clone(), &name).await?.to_string().into();
+        }
+        let unreadable = |error: serde_json::Error| CallError::new("damaged", format!("the value of {name}: {error}"));
+        let value = RawValue::from_string(value.to_string()).map_err(unreadable)?;
+        let api::Variable { name, secret, updated_at, .. } = api::Variable::of(&variable);
+        Ok(Answer::ok(api::VariableValue { name, value, secret, updated_at }))
+    }
+}
+
+impl Authorized<SetVariables> {
+    /// Set a variable
+    pub(crate) async fn put_variable(
+        &self,
+        name: VariableName,
+        body: api::PutVariable,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Variable>, CallError> {
+        let api::PutVariable { value, reason, secret } = body;
+        let receipt = self.execute(options, SetVariable::new(name.clone(), value, secret, reason)?).await?;
+        let look = |view: View<'_>| Ok(api::Variable::of(view.variable(&name)?));
+        let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(body).at(receipt.head))
+    }
+
+    /// Clear a variable
+    pub(crate) async fn clear_variable(
+        &self,
+        name: VariableName,
+        query: api::ReasonQuery,
+        options: WriteOptions,
+    ) -> Result<(), CallError> {
+        self.execute(options, ClearVariable { name, reason: query.reason }).await?;
+        Ok(())
+    }
+
+    /// Clear all variables
+    pub(crate) async fn clear_variables(
+        &self,
+        query: api::ReasonQuery,
+        options: WriteOptions,
+    ) -> Result<(), CallError> {
+        self.execute(options, ClearVariables { reason: query.reason }).await?;
+        Ok(())
+    }
+}

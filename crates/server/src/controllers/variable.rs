@@ -1,0 +1,83 @@
+//! Variables.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_core::id::VariableName;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    app::App,
+    body::{Empty, RequestBody},
+    calls::{
+        Answer, Authorized, CallError,
+        rights::{ReadVariables, SetVariables},
+    },
+    params::{Name, Query},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, clear_all)).routes(routes!(read, put, clear))
+}
+
+/// List variables
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
+    params(("session" = api::SessionId, Path, description = "The session"), api::PageQuery),
+    responses((status = OK, description = "The variables by name, each in one line", body = api::VariableList)))]
+async fn list(
+    caller: Authorized<ReadVariables>,
+    Query(query): Query<api::PageQuery>,
+) -> Result<Answer<api::VariableList>, CallError> {
+    caller.list_variables(query).await
+}
+
+/// Clear all variables
+#[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "clear_variables",
+    params(("session" = api::SessionId, Path, description = "The session"), api::ReasonQuery),
+    responses((status = NO_CONTENT, description = "There are no variables")))]
+async fn clear_all(
+    caller: Authorized<SetVariables>,
+    Query(query): Query<api::ReasonQuery>,
+    request: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.clear_variables(query, request.options).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+/// Read a variable
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "read_variable",
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::VariableName, Path, description = "The variable"), api::RevealQuery),
+    responses((status = OK, description = "The variable with its value", body = api::VariableValue)))]
+async fn read(
+    caller: Authorized<ReadVariables>,
+    Name(name): Name<VariableName>,
+    Query(query): Query<api::RevealQuery>,
+) -> Result<Answer<api::VariableValue>, CallError> {
+    caller.read_variable(name, query).await
+}
+
+/// Set a variable
+#[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::VariableName, Path, description = "The variable")),
+    request_body = api::PutVariable,
+    responses((status = OK, description = "The variable after it", body = api::Variable)))]
+async fn put(
+    caller: Authorized<SetVariables>,
+    Name(name): Name<VariableName>,
+    request: RequestBody<api::PutVariable>,
+) -> Result<Answer<api::Variable>, CallError> {
+    caller.put_variable(name, request.body, request.options).await
+}
+
+/// Clear a variable
+#[utoipa::path(delete, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
+    operation_id = "clear_variable",
+    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::VariableName, Path, description = "The variable"), api::ReasonQuery),
+    responses((status = NO_CONTENT, description = "It is gone")))]
+async fn clear(
+    caller: Authorized<SetVariables>,
+    Name(name): Name<VariableName>,
+    Query(query): Query<api::ReasonQuery>,
+    request: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.clear_variable(name, query, request.options).await.map(|()| StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,229 @@
+//! Variables.
+
+use serde_json::{Value, json};
+
+use crate::fixtures::{Answer, Server};
+
+/// A server with a session, and the address of its variables.
+async fn start() -> (Server, String, String) {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let variables = format!("{team}/variables");
+    (server, team, variables)
+}
+
+fn set(value: &Value) -> Value {
+    json!({"value": value, "reason": "to try it"})
+}
+
+#[tokio::test]
+async fn any_value_is_set_listed_and_read_back() {
+    let (server, team, variables) = start().await;
+    let values = json!([null, false, 0, "", [], {}, 1.5, "gmail_inbox", [{"b": 1, "a": [2, {"c": null}]}]]);
+    for value in values.as_array().unwrap() {
+        let answer = server.send("PUT", &format!("{variables}/node7.it"), set(value)).await.is(200);
+        assert_eq!((answer.text("name"), &answer.body["secret"]), ("node7.it", &json!(false)));
+        assert!(answer.headers.contains_key("etag"), "the head can be given in If-Match");
+        let read = server.get(&format!("{variables}/node7.it")).await.is(200);
+        assert_eq!(read.body["value"], *value);
+    }
+    server.send("PUT", &format!("{variables}/a%2Fb"), set(&json!("x"))).await.is(200);
+    let list = server.get(&variables).await.is(200);
+    let shown = |list: &Answer| {
+        let all = list.body["variables"].as_array().unwrap().iter();
+        all.map(|one| format!("{} = {}", one["name"], one["display"])).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shown(&list),
+        ["\"a/b\" = \"\\\"x\\\"\"", "\"node7.it\" = \"[{\\\"b\\\": 1, \\\"a\\\": [2, {\\\"c\\\": null}]}]\""]
+    );
+    let page = server.get(&format!("{variables}?limit=1")).await.is(200);
+    assert_eq!(page.body["variables"].as_array().unwrap().len(), 1);
+    let rest = server.get(&format!("{variables}?cursor={}", page.text("next_cursor"))).await.is(200);
+    assert_eq!(rest.body["variables"][0]["name"], "node7.it");
+    let journal = server.get(&format!("{team}/journal?types=variable.set")).await.is(200);
+    let entries = journal.body["entries"].as_array().unwrap();
+    assert_eq!(
+        (entries.len(), &entries[0]["by"], &entries[0]["data"]["reason"]),
+        (10, &json!("user"), &json!("to try it"))
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn variables_are_cleared_one_by_one_or_all() {
+    let (server, team, variables) = start().await;
+    for name in ["one", "two", "three"] {
+        server.send("PUT", &format!("{variables}/{name}"), set(&json!(1))).await.is(200);
+    }
+    server.delete(&format!("{variables}/one")).await.problem(422, "invalid");
+    server.delete(&format!("{variables}/one?reason=again")).await.is(204);
+    server.get(&format!("{variables}/one")).await.problem(404, "not_found");
+    server.delete(&format!("{variables}/one?reason=again")).await.problem(404, "not_found");
+    server.delete(&variables).await.problem(422, "invalid");
+    server.delete(&format!("{variables}?reason=a%20clean%20test&as=lead")).await.is(204);
+    assert_eq!(server.get(&variables).await.is(200).body["variables"], json!([]));
+    server.delete(&format!("{variables}?reason=once%20more")).await.is(204);
+    let journal = server.get(&format!("{team}/journal?types=variable.cleared")).await.is(200);
+    let told = journal.body["entries"].as_array().unwrap().iter();
+    let told: Vec<_> = told.map(|entry| format!("{} {}", entry["by"].as_str().unwrap(), entry["data"])).collect();
+    assert_eq!(told, [r#"user {"name":"one","reason":"again"}"#, r#"agent:lead {"reason":"a clean test"}"#]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn workers_read_variables_where_the_session_shares_them_and_set_none() {
+    let (server, team, variables) = start().await;
+    let (one, by_writer) = (format!("{variables}/one"), format!("{variables}/one?as=writer"));
+    server.send("PUT", &format!("{one}?as=lead"), set(&json!(1))).await.is(200);
+    server.get(&format!("{variables}?as=lead")).await.is(200);
+    server.get(&by_writer).await.problem(403, "forbidden");
+    server.get(&format!("{variables}?as=writer")).await.problem(403, "forbidden");
+    server.send("PATCH", &team, json!({"share": ["variables"]})).await.is(200);
+    assert_eq!(server.get(&by_writer).await.is(200).body["value"], 1);
+    assert_eq!(server.get(&format!("{variables}?as=writer")).await.is(200).body["variables"][0]["display"], "1");
+    server.send("PUT", &by_writer, set(&json!(2))).await.problem(403, "forbidden");
+    server.delete(&format!("{one}?reason=r&as=writer")).await.problem(403, "forbidden");
+    server.delete(&format!("{variables}?reason=r&as=writer")).await.problem(403, "forbidden");
+    server.get(&format!("{one}?as=stranger")).await.problem(404, "not_found");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn secrets_are_not_revealed_to_agents() {
+    let (server, _, variables) = start().await;
+    let one = format!("{variables}/one");
+    server.send("PUT", &one, set(&json!(1))).await.is(200);
+    server.get(&format!("{one}?reveal=true&as=lead")).await.problem(403, "forbidden");
+    assert_eq!(server.get(&format!("{one}?reveal=true")).await.is(200).body["value"], 1);
+    server.get(&format!("{one}?reveal=maybe")).await.problem(422, "invalid");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_variable_is_said_with_its_place() {
+    let (server, team, variables) = start().await;
+    let one = format!("{variables}/one");
+    let head = server.get(&team).await.head();
+    let put = async |body: Value| server.send("PUT", &one, body).await;
+    for (body, pointer) in [
+        (json!({"value": 1}), "/reason"),
+        (json!({"value": 1, "reason": " "}), "/reason"),
+        (json!({"value": 1, "reason": "x".repeat(1001)}), "/reason"),
+        (json!({"reason": "r"}), "/value"),
+        (json!({"value": 1, "reason": "r", "secret": "yes"}), "/secret"),
+        (json!({"value": 1, "reason": "r", "surprise": 1}), "/surprise"),
+    ] {
+        assert_eq!(put(body).await.problem(422, "invalid").text("pointer"), pointer);
+    }
+    let nested = |depth: usize| format!("{{\"value\": {}{}, \"reason\": \"r\"}}", "[".repeat(depth), "]".repeat(depth));
+    for depth in [65, 200, 10_000, 1_000_000] {
+        let call = server.call("PUT", &one).header("content-type", "application/json").body(nested(depth));
+        let answer = Answer::of(call).await.problem(422, "invalid");
+        assert_eq!(answer.text("pointer"), "/value", "{}", answer.raw);
+        assert!(answer.text("detail").contains("nested too deep"), "{}", answer.raw);
+    }
+    let call = server.call("PUT", &one).header("content-type", "application/json").body(nested(64));
+    Answer::of(call).await.is(200);
+    server.delete(&format!("{one}?reason=r")).await.is(204);
+    for name in ["all", "a%0Ab", "%20", &"x".repeat(201)] {
+        server.send("PUT", &format!("{variables}/{name}"), set(&json!(1))).await.problem(422, "invalid");
+    }
+    server.send("PUT", "/v1/sessions/none/variables/x", set(&json!(1))).await.problem(404, "not_found");
+    assert_eq!(server.get(&team).await.head(), head + 2, "what was refused has changed nothing");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_large_value_is_kept_whole_and_one_that_is_too_large_is_refused() {
+    let (server, team, variables) = start().await;
+    let rows = json!(vec![json!({"title": "A row of a table", "number": 7}); 200_000]);
+    let answer = server.send("PUT", &format!("{variables}/rows"), set(&rows)).await.is(200);
+    assert_eq!(
+        answer.text("display"),
+        "[Array of 200000 results - first: {\"title\": \"A row of a table\", \"number\": 7}..."
+    );
+    let read = server.get(&format!("{variables}/rows")).await.is(200);
+    assert!(read.body["value"] == rows);
+    let entry = server.get(&format!("{team}/journal?types=variable.set")).await.is(200);
+    assert!(entry.raw.len() < 3000, "{}", entry.raw.len());
+    for (megabytes, whose) in [(17, "the value"), (100, "the body")] {
+        let call = server.send("PUT", &format!("{variables}/huge"), set(&json!("x".repeat(megabytes << 20)))).await;
+        assert!(call.problem(413, "too_large").text("detail").contains(whose), "{megabytes}");
+    }
+    server.get(&format!("{variables}/huge")).await.problem(404, "not_found");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_repeated_request_with_a_key_sets_a_variable_once() {
+    let (server, team, variables) = start().await;
+    let put = async |value: Value| {
+        let call = server.call("PUT", &format!("{variables}/one")).header("idempotency-key", "k1");
+        Answer::of(call.json(&set(&value))).await
+    };
+    let first = put(json!(1)).await.is(200);
+    server.send("PUT", &format!("{variables}/one"), set(&json!(2))).await.is(200);
+    assert_eq!(put(json!(1)).await.is(200).body, first.body);
+    assert_eq!(server.get(&format!("{variables}/one")).await.body["value"], 2);
+    put(json!(3)).await.problem(422, "idempotency_key_reused");
+    let call = server.call("DELETE", &format!("{variables}/one?reason=r")).header("if-match", "\"1\"");
+    Answer::of(call).await.problem(412, "stale");
+    assert_eq!(
+        server.get(&format!("{team}/journal?types=variable.set")).await.body["entries"].as_array().unwrap().len(),
+        2
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn models_read_set_and_clear_variables_by_tools() {
+    let (server, team, variables) = start().await;
+    let call = async |tool: &str, arguments: Value| {
+        let body = json!({"agent": "lead", "arguments": arguments});
+        server.send("POST", &format!("{team}/tools/{tool}"), body).await
+    };
+    let told = async |tool: &str, arguments: Value| call(tool, arguments).await.is(200).text("result").to_owned();
+    let set = async |name: &str, value: Value| {
+        told("set_variable", json!({"variableName": name, "value": value, "reason": "r"})).await
+    };
+    assert_eq!(
+        set("test_email", json!("debug@test.com")).await,
+        "The variable is set: test_email = \"debug@test.com\""
+    );
+    set("node7.emails", json!([{"subject": "Re: Funding"}])).await;
+    set("node7.count", json!(1)).await;
+    set("node70.x", json!(null)).await;
+    let long = "word ".repeat(20_000);
+    set("node70.page", json!(long)).await;
+    let get = async |arguments: Value| told("get_workflow_variable", arguments).await;
+    assert_eq!(get(json!({"variableName": "node7.emails"})).await, r#"[{"subject":"Re: Funding"}]"#);
+    assert_eq!(get(json!({"nodeId": 7})).await, r#"{"node7.count":1,"node7.emails":[{"subject":"Re: Funding"}]}"#);
+    assert_eq!(get(json!({"variableName": "node70.page"})).await, json!(long).to_string());
+    let all: Value = serde_json::from_str(&get(json!({"variableName": "all"})).await).unwrap();
+    assert_eq!(all.as_object().unwrap().len(), 5);
+    assert_eq!((&all["test_email"], &all["node70.x"]), (&json!("debug@test.com"), &Value::Null));
+    assert!(all["node70.page"].as_str().unwrap().starts_with("[too large to be listed: \"word word"));
+    assert_eq!(get(json!({"nodeId": 8})).await, "{}");
+    call("get_workflow_variable", json!({})).await.problem(422, "invalid");
+    call("get_workflow_variable", json!({"variableName": "none"})).await.problem(404, "not_found");
+    let clear = json!({"variableName": "node7.emails", "reason": "Reset to test email extraction again"});
+    assert_eq!(told("clear_variable", clear.clone()).await, "The variable node7.emails is cleared.");
+    call("clear_variable", clear).await.problem(404, "not_found");
+    call("clear_variable", json!({"variableName": "node7.count"})).await.problem(422, "invalid");
+    let all = json!({"reason": "Reset entire workflow state for clean test"});
+    assert_eq!(told("clear_all_variables", all.clone()).await, "All 4 variables are cleared.");
+    assert_eq!(told("clear_all_variables", all).await, "There were no variables.");
+    assert_eq!(server.get(&variables).await.body["variables"], json!([]));
+    let names = async |agent: &str| {
+        let tools = server.get(&format!("{team}/tools?agent={agent}")).await.is(200).raw;
+        ["get_workflow_variable", "set_variable", "clear_variable", "clear_all_variables"]
+            .map(|tool| tools.contains(&format!("\"{tool}\"")))
+    };
+    assert_eq!((names("lead").await, names("writer").await), ([true; 4], [false; 4]));
+    server.send("PATCH", &team, json!({"share": ["variables"]})).await.is(200);
+    assert_eq!(names("writer").await, [true, false, false, false]);
+    let by_writer = json!({"agent": "writer", "arguments": {"variableName": "x", "value": 1, "reason": "r"}});
+    server.send("POST", &format!("{team}/tools/set_variable"), by_writer).await.problem(403, "forbidden");
+    server.stop().await;
+}
