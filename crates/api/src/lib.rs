@@ -32,7 +32,7 @@ pub use callboard_core::{
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     form::Field,
     id::{AgentName, RunId, SessionId, SetName, ThreadId, VariableName},
-    prompt::{Format, Layout, PartReport as PromptPart},
+    prompt::{Format, LayoutName as Layout, PartReport as PromptPart},
     run::{Kind as RunKind, Limits, Used},
     schema::Label,
     session::SessionPatch,

@@ -3,7 +3,7 @@
 use callboard_core::{
     count::{Counting, Tokens},
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, Layout, PartReport},
+    prompt::{Format, LayoutName, PartReport},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,9 +20,9 @@ pub struct PromptBody {
     /// The thread whose messages are the history. If absent: `main`, or the agent's own thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
-    /// The layout: which parts the prompt has, in which order.
-    #[serde(default)]
-    pub layout: Layout,
+    /// The layout: which parts the prompt has, in which order. If absent: the parts that the session lists, else `team`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<LayoutName>,
     /// The model that reads the prompt, such as `openai:gpt-4o`. If absent: the agent's, else the server's default model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

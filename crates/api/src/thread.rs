@@ -34,7 +34,7 @@ pub struct Thread {
 impl Thread {
     /// What a viewer sees of a thread.
     pub fn seen(view: &View<'_>, name: &ThreadId, thread: &conversation::Thread) -> Self {
-        let Size { messages, tokens, last_at } = view.size(thread);
+        let Size { messages, tokens, last_at, .. } = view.size(thread);
         Self { name: name.clone(), visible_to: thread.sight.audience.clone(), messages, tokens, last_at }
     }
 }

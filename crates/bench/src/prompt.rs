@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callboard_core::{count::Tokens, entry::Actor, prompt::Format};
-use callboard_engine::{Board, PromptQuery, Session};
+use callboard_engine::{Board, PromptSpec, Session};
 use callboard_store::Durability;
 
 use crate::{
@@ -42,7 +42,7 @@ async fn large(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         let session = board.session(&"large".parse()?).await?;
         let query = query(model, format, budget);
         // What loads a vocabulary is done once in a process.
-        let _ = session.prompt(&PromptQuery { budget: Some(Tokens(2_000)), ..query.clone() }).await?;
+        let _ = session.prompt(&PromptSpec { budget: Some(Tokens(2_000)), ..query.clone() }).await?;
         let fresh = board::sqlite(&path, Durability::Normal)?;
         let session = again(board, fresh, session).await?;
         let start = Instant::now();
@@ -99,15 +99,15 @@ async fn long_history(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn query(model: &str, format: Format, budget: Tokens) -> PromptQuery {
+fn query(model: &str, format: Format, budget: Tokens) -> PromptSpec {
     let agent = "writer".parse().ok();
-    PromptQuery { agent, model: Some(model.to_owned()), budget: Some(budget), format, ..PromptQuery::default() }
+    PromptSpec { agent, model: Some(model.to_owned()), budget: Some(budget), format, ..PromptSpec::default() }
 }
 
 /// How long a prompt takes each time a message was added.
 async fn asked_again(
     session: &Session,
-    query: &PromptQuery,
+    query: &PromptSpec,
     from: usize,
     times: usize,
 ) -> anyhow::Result<Vec<Duration>> {

@@ -283,6 +283,20 @@ pub struct Size {
     /// When the last of them was added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
+    /// How many of them the user said.
+    #[serde(default)]
+    pub of_user: u64,
+    /// How many of them the manager said, or a model that nobody named. Those that only call tools do not count.
+    #[serde(default)]
+    pub of_manager: u64,
+}
+
+/// Who said a message, as far as messages are numbered by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    User,
+    Manager,
+    Other,
 }
 
 impl Size {
@@ -290,6 +304,8 @@ impl Size {
         self.messages = self.messages.saturating_add(other.messages);
         self.tokens += other.tokens;
         self.last_at = self.last_at.max(other.last_at);
+        self.of_user = self.of_user.saturating_add(other.of_user);
+        self.of_manager = self.of_manager.saturating_add(other.of_manager);
     }
 }
 
@@ -318,8 +334,9 @@ impl Thread {
         size
     }
 
-    fn hear(&mut self, tokens: Tokens, header: &Header) {
-        let one = Size { messages: 1, tokens, last_at: Some(header.at) };
+    fn hear(&mut self, tokens: Tokens, speaker: Speaker, header: &Header) {
+        let (of_user, of_manager) = (u64::from(speaker == Speaker::User), u64::from(speaker == Speaker::Manager));
+        let one = Size { messages: 1, tokens, last_at: Some(header.at), of_user, of_manager };
         self.said.push(SaidBefore { audience: header.audience.clone(), last: header.seq, size: one });
         self.gather();
     }
@@ -399,7 +416,29 @@ impl NewContent {
     }
 }
 
+impl Message {
+    /// By whom it is numbered, in a team with this manager.
+    pub(crate) fn speaker(&self, manager: Option<&AgentName>) -> Speaker {
+        match (self.role, &self.agent) {
+            (Role::User, None) => Speaker::User,
+            (Role::Ai, None) if !self.content.is_blank() => Speaker::Manager,
+            (Role::User | Role::Ai, Some(agent)) if Some(agent) == manager && !self.content.is_blank() => {
+                Speaker::Manager
+            }
+            _ => Speaker::Other,
+        }
+    }
+}
+
 impl Content {
+    /// Whether it says nothing.
+    fn is_blank(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_blank(),
+            Self::Parts(parts) => parts.is_empty(),
+        }
+    }
+
     /// The content as text; parts that are not text are named. If it is stored beside the journal and was not read yet,
     /// the hash to read first.
     pub fn in_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {

@@ -38,16 +38,11 @@
 //! // The writer's prompt holds the set; of the manager's it is not known to be more than that it is there.
 //! let prompt_of = |agent: &str| -> Result<String, Box<dyn std::error::Error>> {
 //!     let view = View::new(&state, &Viewer::Agent(agent.parse()?), &AnyVocabulary)?;
-//!     let request = Request {
-//!         thread: &"main".parse()?,
-//!         layout: Layout::Team,
-//!         format: Format::Text,
-//!         profile: &profile::Profile::default(),
-//!         budget: Tokens(2000),
-//!         task: Some("Write a poem."),
-//!     };
+//!     let task = Some("Write a poem.".to_owned());
+//!     let spec = ResolvedSpec::new(agent.parse()?, "main".parse()?, Tokens(2000), &AnyVocabulary);
+//!     let spec = ResolvedSpec { task, ..spec };
 //!     let nothing_said = Tail { complete: true, ..Tail::default() };
-//!     match prompt(&view, &request, &nothing_said, &Values::new(), &AnyVocabulary)?.body {
+//!     match prompt(&view, &spec, &nothing_said, &Values::new(), &AnyVocabulary)?.body {
 //!         Body::Text(text) => Ok(text),
 //!         Body::Messages(_) | Body::Anthropic { .. } => unreachable!("text was asked for"),
 //!     }

@@ -10,17 +10,23 @@ mod excerpt;
 mod fill;
 mod history_cache;
 mod history_key;
+mod labels;
 mod layout;
+pub mod observed;
 mod openai;
+mod part_list;
+mod part_name;
 mod parts;
 mod pieces;
 pub mod profile;
+mod rendered;
+mod replaced;
 mod share;
 mod shorten;
+mod speaker;
+mod spec;
 mod text;
 mod utterance;
-mod voice;
-mod written;
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
@@ -28,11 +34,16 @@ use serde_json::Value;
 use self::{
     excerpt::History,
     fill::{Filled, fill},
+    observed::Observations,
     parts::Source,
-    profile::Profile,
-    written::Writer,
+    rendered::Renderer,
 };
-pub use self::{history_cache::HistoryCache, layout::Layout, pieces::Pieces};
+pub use self::{
+    history_cache::HistoryCache,
+    layout::{Layout, LayoutName, Style},
+    pieces::Pieces,
+    spec::{PromptSpec, ResolvedSpec},
+};
 use crate::{
     agent::{Agent, Tool},
     count::{Counting, TokenCounter, Tokens},
@@ -45,23 +56,6 @@ use crate::{
     text::Values,
     view::View,
 };
-
-/// What prompt is wanted.
-#[derive(Clone, Debug)]
-pub struct Request<'a> {
-    /// The thread in which the agent speaks.
-    pub thread: &'a ThreadId,
-    /// How it is laid out.
-    pub layout: Layout,
-    /// In which form it is wanted.
-    pub format: Format,
-    /// How its parts share the budget.
-    pub profile: &'a Profile,
-    /// What it has to fit in.
-    pub budget: Tokens,
-    /// What is to be done, where it is not the last message of the thread.
-    pub task: Option<&'a str>,
-}
 
 /// In which form a prompt is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -134,6 +128,8 @@ pub struct Prompt {
     pub tools: Vec<Tool>,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
+    /// What it shows that was observed outside of the session.
+    pub observed: Observations,
 }
 
 /// What a model gets.
@@ -231,6 +227,7 @@ impl Prompt {
             tokens: self.tokens,
             sha256: self.sha256(),
             shows: self.shows.clone(),
+            observed: self.observed.clone(),
         }
     }
 }
@@ -241,36 +238,36 @@ impl Prompt {
 /// texts that an earlier try asked for, and `count` is the vocabulary of the model that will read it.
 pub fn prompt(
     view: &View<'_>,
-    request: &Request<'_>,
+    spec: &ResolvedSpec,
     tail: &Tail,
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<Prompt, Lacking> {
-    let mut history = HistoryCache::new(view, request, count)?;
+    let mut history = HistoryCache::new(view, spec, count)?;
     history.read(view, tail, values)?;
-    prompt_of(view, request, &mut history, values, count).map(|(prompt, _)| prompt)
+    prompt_of(view, spec, &mut history, values, count).map(|(prompt, _)| prompt)
 }
 
 /// Builds the prompt of the agent that looks from what it was told, and says of which pieces it is made.
 ///
-/// `told` [is that](HistoryCache::is_of) of the request, and was read up to the entry that `view` is as of. It remembers what
+/// `history` [is that](HistoryCache::is_of) of the prompt, and was read up to the entry that `view` is as of. It remembers what
 /// was written of it: with it or without, the prompt is the same.
 pub fn prompt_of(
     view: &View<'_>,
-    request: &Request<'_>,
+    spec: &ResolvedSpec,
     history: &mut HistoryCache,
     values: &Values,
     count: &dyn TokenCounter,
 ) -> Result<(Prompt, Pieces), Lacking> {
-    let agent = reader(view, request.thread)?;
+    let agent = reader(view, &spec.thread)?;
     let tools = offer::open(view.state, &agent.tools);
-    let writer = Writer { agent, offered: &tools, format: request.format, count };
-    let task = history.task(request)?;
-    history.write_task(&writer, task);
+    let renderer = Renderer { agent, offered: &tools, format: spec.format, style: spec.style(), count };
+    let task = history.task(spec)?;
+    history.write_task(&renderer, task);
     let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
-    let history = Some(History::new(view, request.thread, history, task, writer));
-    let mut from = Source { view, agent, request, writer, values, history, unanswered };
-    let Filled { parts, body, pieces, tokens, shows } = fill(request, &mut from)?;
+    let history = Some(History::new(view, &spec.thread, history, task, renderer));
+    let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
+    let Filled { parts, body, pieces, tokens, shows } = fill(&mut from)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
@@ -278,9 +275,9 @@ pub fn prompt_of(
     };
     let prompt = Prompt {
         seq: view.state.head.seq,
-        layout: request.layout,
-        format: request.format,
-        budget: request.budget,
+        layout: spec.layout.clone(),
+        format: spec.format,
+        budget: spec.budget,
         tokens,
         // Which prompt was the last one is for whoever reads the journal to say.
         reusable_prefix_tokens: Tokens(0),
@@ -292,6 +289,7 @@ pub fn prompt_of(
         body,
         tools,
         shows,
+        observed: spec.observed.clone(),
     };
     Ok((prompt, pieces))
 }
@@ -299,7 +297,7 @@ pub fn prompt_of(
 /// The tags of the parts of all layouts, each of several words, so that code hardly ever has them. A text that has one
 /// of these behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
 pub fn tags() -> impl Iterator<Item = &'static str> {
-    layout::parts().flat_map(|part| part.tags()).copied()
+    part_list::all().flat_map(|part| part.tags()).copied()
 }
 
 /// The agent that looks, if it may speak in `thread`.

@@ -38,6 +38,7 @@ use crate::{
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
     number,
+    prompt::observed::Observations,
     time::Timestamp,
 };
 
@@ -375,6 +376,9 @@ pub struct PromptRecord {
     pub sha256: Hash,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
+    /// What it shows that was observed outside of the session.
+    #[serde(default, skip_serializing_if = "Observations::is_empty")]
+    pub observed: Observations,
 }
 
 /// The form of the prompts of runs, as long as records did not say it.

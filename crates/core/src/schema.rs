@@ -223,9 +223,24 @@ pub(crate) struct ProfileParts {
     #[schema(required = false)]
     context_sets: Shares,
     #[schema(required = false)]
+    conversation_history: Shares,
+    #[schema(required = false)]
     history: Shares,
     #[schema(required = false)]
     task: Shares,
+}
+
+impl PartialSchema for profile::PartName {
+    fn schema() -> RefOr<Schema> {
+        let names = || profile::PartName::ALL.iter().map(|name| name.as_str());
+        text("The name of a part of prompts that every session has.", |schema| schema.enum_values(Some(names())))
+    }
+}
+
+impl ToSchema for profile::PartName {
+    fn name() -> Cow<'static, str> {
+        "PartName".into()
+    }
 }
 
 #[derive(ToSchema)]

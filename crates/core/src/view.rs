@@ -11,6 +11,7 @@ use crate::{
     error::Error,
     file::{self, ContextFile},
     id::{AgentName, Seq},
+    session::Share,
     state::State,
     time::Timestamp,
     viewer::Viewer,
@@ -70,6 +71,11 @@ impl<'a> View<'a> {
     /// Whether the user or the manager looks.
     pub fn is_in_charge(&self) -> bool {
         self.agent.is_none_or(|agent| agent.role == Role::Manager)
+    }
+
+    /// Whether the viewer may see what is for the user and the manager unless the session shares it.
+    pub fn may_see(&self, what: Share) -> bool {
+        self.is_in_charge() || self.state.session.settings.share.contains(&what)
     }
 
     /// Whether the viewer was meant to see an entry when it was decided.

@@ -4,7 +4,7 @@
 //! answered, and gives prompts, histories and streams, each through the eyes of one viewer. A whole program:
 //!
 //! ```
-//! use callboard_engine::{Board, NewBoardSession, PromptQuery, Settings, core, store};
+//! use callboard_engine::{Board, NewBoardSession, PromptSpec, Settings, core, store};
 //! use core::{context_set::PutSet, conversation::{NewMessage, Role}, id::ThreadId, viewer::Viewer};
 //!
 //! #[tokio::main]
@@ -18,7 +18,7 @@
 //!     session.execute(Viewer::User, brief).await?;
 //!     session.say(Viewer::User, &ThreadId::main(), NewMessage::text(Role::User, "Begin, please.")).await?;
 //!
-//!     let prompt = |agent: &str| PromptQuery { agent: agent.parse().ok(), ..Default::default() };
+//!     let prompt = |agent: &str| PromptSpec { agent: agent.parse().ok(), ..Default::default() };
 //!     let [lead, writer] = [session.prompt(&prompt("lead")).await?, session.prompt(&prompt("writer")).await?];
 //!     assert!(lead.text().contains("One page on tides.") && !writer.text().contains("tides"));
 //!     assert!(writer.text().contains("Begin, please.") && writer.tokens <= writer.budget);
@@ -53,7 +53,7 @@ pub use prompt_memory::PromptMemory;
 pub use read::{
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
-    prompt::{DEFAULT_WINDOW, PromptQuery, counter_of},
+    prompt::{DEFAULT_WINDOW, counter_of},
     subscribe::Subscription,
 };
 pub use seal::{
@@ -74,7 +74,7 @@ pub use upkeep::{
     survey::{Progress, Survey},
 };
 
-pub use callboard_core as core;
+pub use callboard_core::{self as core, prompt::PromptSpec};
 pub use callboard_store as store;
 pub use callboard_tasks as tasks;
 

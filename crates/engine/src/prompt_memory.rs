@@ -8,9 +8,8 @@ use std::{
 };
 
 use callboard_core::{
-    count::Tokens,
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, HistoryCache, Layout, Pieces},
+    prompt::{Format, HistoryCache, Pieces, ResolvedSpec, Style},
     text::Values,
 };
 
@@ -40,24 +39,13 @@ struct Slot {
     used: u64,
 }
 
-/// Which prompt is wanted, with all that was left out filled in, but for the profile, which is the session's.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct ResolvedSpec {
-    pub(crate) reader: AgentName,
-    pub(crate) thread: ThreadId,
-    pub(crate) layout: Layout,
-    pub(crate) format: Format,
-    pub(crate) budget: Tokens,
-    pub(crate) task: Option<String>,
-    pub(crate) vocabulary: String,
-}
-
 /// What of two prompts has to be the same for the second to be made of what is remembered of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MemoryKey {
-    reader: AgentName,
+    agent: AgentName,
     thread: ThreadId,
     format: Format,
+    style: Style,
     vocabulary: String,
 }
 
@@ -87,10 +75,10 @@ pub(crate) struct SessionMemory {
     session: u64,
 }
 
-impl ResolvedSpec {
-    pub(crate) fn memory_key(&self) -> MemoryKey {
-        let Self { reader, thread, format, vocabulary, .. } = self.clone();
-        MemoryKey { reader, thread, format, vocabulary }
+impl MemoryKey {
+    pub(crate) fn of(spec: &ResolvedSpec) -> Self {
+        let ResolvedSpec { agent, thread, format, vocabulary, layout, .. } = spec.clone();
+        Self { agent, thread, format, vocabulary, style: layout.style() }
     }
 }
 
@@ -115,7 +103,7 @@ impl MadePrompts {
         self.last = Some((requested, pieces));
     }
 
-    /// Takes in what somebody else noted meanwhile: prompts of one reader are made at once.
+    /// Adds what was noted elsewhere meanwhile: prompts of one reader are built side by side.
     fn join(&mut self, other: &Self) {
         for (at, spec, pieces) in &other.made {
             if self.made.len() < MADE && self.made(*at, spec).is_none() {

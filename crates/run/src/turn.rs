@@ -8,11 +8,11 @@ use callboard_core::{
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
     fact,
-    prompt::{Body, Format, Prompt},
+    prompt::{Body, Format, LayoutName, Prompt},
     run::{Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
     state::State,
 };
-use callboard_engine::{Ephemeral, PromptQuery};
+use callboard_engine::{Ephemeral, PromptSpec};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
@@ -66,8 +66,8 @@ impl Driver {
         let model = named.or_else(|| self.settings.model.clone()).ok_or_else(no_model)?;
         let model: ModelName =
             model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
-        let query = PromptQuery { at: Some(state.head.seq), format: format_for(&model), ..query(&ask, &model) };
-        let prompt = self.session.prompt(&query).await?;
+        let spec = PromptSpec { at: Some(state.head.seq), format: format_for(&model), ..spec(&ask, &model) };
+        let prompt = self.session.prompt(&spec).await?;
         let request =
             TurnRequest { run: run.id.clone(), epoch: run.epoch, model: model.to_string(), prompt: prompt.record() };
         self.session.execute(Actor::System, request).await?;
@@ -88,7 +88,9 @@ impl Driver {
             invalid(format!("entry {requested} has a prompt in the format {format}, which this program does not know"))
         })?;
         let (at, budget) = (Some(record.at), Some(record.budget));
-        let prompt = self.session.prompt(&PromptQuery { at, budget, format, ..query(&ask, &model) }).await?;
+        let (layout, observed) = (LayoutName::named(&record.layout), record.observed.clone());
+        let spec = PromptSpec { at, budget, format, layout, observed, ..spec(&ask, &model) };
+        let prompt = self.session.prompt(&spec).await?;
         if prompt.sha256() != record.sha256 {
             let (noted, now) = (record.layout_version, prompt.layout.version());
             let layout = &record.layout;
@@ -228,13 +230,13 @@ fn format_for(model: &ModelName) -> Format {
 }
 
 /// Which prompt is asked for, whenever it is.
-fn query(ask: &Ask, model: &ModelName) -> PromptQuery {
-    PromptQuery {
+fn spec(ask: &Ask, model: &ModelName) -> PromptSpec {
+    PromptSpec {
         agent: Some(ask.agent.clone()),
         thread: Some(ask.turn.thread.clone()),
         model: Some(model.to_string()),
         task: ask.turn.task.clone(),
-        ..PromptQuery::default()
+        ..PromptSpec::default()
     }
 }
 

@@ -217,7 +217,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         Some(Profile {
             budget: args.budget.map(Tokens).or(before.budget),
             answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
-            parts: before.parts,
+            ..before
         })
     } else {
         None

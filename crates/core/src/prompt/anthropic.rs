@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::{
     Body,
+    speaker::{NO_RESULT, Speaker, loose_result, words},
     utterance::Utterance,
-    voice::{NO_RESULT, Voice, loose_result, words},
 };
 use crate::{
     agent::{Agent, Tool},
@@ -245,11 +245,11 @@ fn one(utterance: &Utterance, reader: &Agent) -> Option<Value> {
     let (voice, words) = words(utterance, reader);
     let is_blank = words.trim().is_empty();
     let (role, words) = match voice {
-        Voice::Tool => ("user", loose_result(&words)),
+        Speaker::Tool => ("user", loose_result(&words)),
         _ if is_blank => return None,
-        Voice::System => ("user", format!("system: {words}")),
-        Voice::User => ("user", words),
-        Voice::Own => ("assistant", words),
+        Speaker::System => ("user", format!("system: {words}")),
+        Speaker::User => ("user", words),
+        Speaker::Own => ("assistant", words),
     };
     Some(message(role, vec![text(words.trim_end())]))
 }

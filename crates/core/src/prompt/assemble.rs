@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     Body, Format, anthropic, openai,
     pieces::Pieces,
-    written::{Form, Frame, Written},
+    rendered::{Frame, PieceBody, RenderedPiece},
 };
 use crate::count::Tokens;
 
@@ -38,13 +38,13 @@ impl Assembly {
     }
 
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
-    pub(super) fn section(&mut self, frame: Frame, frame_tokens: Tokens, shown: &[Written]) -> Tokens {
+    pub(super) fn section(&mut self, frame: Frame, frame_tokens: Tokens, shown: &[RenderedPiece]) -> Tokens {
         if shown.is_empty() {
             return Tokens(0);
         }
         let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
         let (open, close) = (tag(frame.0), tag(frame.1));
-        self.reserve(shown.iter().map(|written| &written.form), open.len() + close.len());
+        self.reserve(shown.iter().map(|written| &written.body), open.len() + close.len());
         self.text.push_str(open);
         self.pieces.add(open, Tokens(0));
         shown.iter().for_each(|written| self.add(written));
@@ -54,11 +54,11 @@ impl Assembly {
     }
 
     /// Adds what was written.
-    pub(super) fn add(&mut self, written: &Written) {
+    pub(super) fn add(&mut self, written: &RenderedPiece) {
         self.pieces.push(written.hash, written.tokens);
-        match &written.form {
-            Form::Text(text) => self.text.push_str(text),
-            Form::Messages(messages) => self.messages.extend_from_slice(messages),
+        match &written.body {
+            PieceBody::Text(text) => self.text.push_str(text),
+            PieceBody::Messages(messages) => self.messages.extend_from_slice(messages),
         }
     }
 
@@ -71,12 +71,12 @@ impl Assembly {
     }
 
     /// Makes room, so that a long history is moved once.
-    fn reserve<'a>(&mut self, forms: impl Iterator<Item = &'a Form>, more: usize) {
+    fn reserve<'a>(&mut self, forms: impl Iterator<Item = &'a PieceBody>, more: usize) {
         let (mut bytes, mut messages) = (more, 1);
         for form in forms {
             match form {
-                Form::Text(text) => bytes += text.len(),
-                Form::Messages(written) => messages += written.len(),
+                PieceBody::Text(text) => bytes += text.len(),
+                PieceBody::Messages(written) => messages += written.len(),
             }
         }
         self.text.reserve(bytes);

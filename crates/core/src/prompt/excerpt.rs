@@ -4,9 +4,9 @@
 use super::{
     Lacking,
     history_cache::{HistoryCache, Piece},
+    rendered::{RenderedPiece, Renderer},
     shorten::water_level,
     utterance::{Kind, Utterance},
-    written::{Writer, Written},
 };
 use crate::{
     count::Tokens,
@@ -30,7 +30,7 @@ pub(super) struct History<'a> {
     cache: &'a mut HistoryCache,
     /// The piece with which the task begins.
     task: usize,
-    writer: Writer<'a>,
+    renderer: Renderer<'a>,
     head: Seq,
     /// The size of all that was ever said here before the reader, by the sizes that the entries have.
     all: u64,
@@ -66,12 +66,12 @@ impl<'a> History<'a> {
         thread: &ThreadId,
         cache: &'a mut HistoryCache,
         task: usize,
-        writer: Writer<'a>,
+        renderer: Renderer<'a>,
     ) -> Self {
         let threads = Source::of(view, thread).threads;
         let threads = threads.iter().filter_map(|name| view.thread(name).ok());
         let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
-        Self { cache, task, writer, head: view.state.head.seq, all }
+        Self { cache, task, renderer, head: view.state.head.seq, all }
     }
 
     /// As much as fits in `allowed`; where nothing does, it says at least that it was left out.
@@ -92,8 +92,8 @@ impl<'a> History<'a> {
     }
 
     /// What is written of an excerpt.
-    pub(super) fn shown(&self, excerpt: &Excerpt) -> Vec<Written> {
-        let note = excerpt.left_out.map(|before| self.writer.write(&[left_out(before)]));
+    pub(super) fn shown(&self, excerpt: &Excerpt) -> Vec<RenderedPiece> {
+        let note = excerpt.left_out.map(|before| self.renderer.write(&[left_out(before)]));
         let pieces = self.pieces(excerpt).filter_map(|(piece, allowed)| piece.within(allowed).cloned());
         note.into_iter().chain(pieces).collect()
     }
@@ -125,7 +125,7 @@ impl<'a> History<'a> {
     }
 
     fn size(&mut self, at: usize, level: Tokens) -> Tokens {
-        self.cache.size_within(&self.writer, at, level)
+        self.cache.size_within(&self.renderer, at, level)
     }
 
     /// The size to which long pieces have to be shortened, so that all that was ever said fits in `allowed`; nothing where
@@ -133,7 +133,7 @@ impl<'a> History<'a> {
     fn level_for_all(&mut self, allowed: Tokens, share: Tokens) -> Result<Option<Tokens>, Lacking> {
         let (mut sizes, mut used) = (Vec::new(), Tokens(0));
         for at in (0..self.task).rev() {
-            let size = self.cache.size(&self.writer, at);
+            let size = self.cache.size(&self.renderer, at);
             used += size.min(share);
             if used > allowed {
                 return Ok(None);
@@ -232,12 +232,12 @@ impl<'a> History<'a> {
         let before = self.cache.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
         let level_of = |at| if at == cut { first } else { level };
         let shown = (cut..self.task).map(|at| self.size(at, level_of(at))).sum::<Tokens>();
-        Excerpt { cut, first, level, left_out: Some(before), tokens: shown + self.writer.size(&[left_out(before)]) }
+        Excerpt { cut, first, level, left_out: Some(before), tokens: shown + self.renderer.size(&[left_out(before)]) }
     }
 
     /// What it takes to say that something is left out.
     fn longest_note(&self) -> Tokens {
-        self.writer.size(&[left_out(self.head.next())])
+        self.renderer.size(&[left_out(self.head.next())])
     }
 }
 

@@ -1,11 +1,11 @@
 //! Filling a budget: what must be in a prompt comes first, what is left is shared, and all of it is put together.
 
 use super::{
-    Body, Lacking, PartReport, Request,
+    Body, Lacking, PartReport, ResolvedSpec,
     assemble::Assembly,
-    parts::{Changes, Content, Part, Rendered, Source},
+    part_list,
+    parts::{Changes, Content, Part, PartOutcome, Source},
     pieces::Pieces,
-    profile::PartName,
     share::Allowed,
 };
 use crate::{count::Tokens, error::Error, id::Seq};
@@ -21,7 +21,7 @@ pub(super) struct Filled {
 
 /// A part that has something to say.
 struct Claim<'a> {
-    part: &'static dyn Part,
+    part: &'a dyn Part,
     content: Box<dyn Content + 'a>,
     /// How it shares the budget; none where it is always there in full.
     allowed: Option<Allowed>,
@@ -29,18 +29,32 @@ struct Claim<'a> {
     least: Tokens,
 }
 
-/// Fills the budget of a request.
-pub(super) fn fill(request: &Request<'_>, from: &mut Source<'_>) -> Result<Filled, Lacking> {
+/// Fills the budget of a prompt.
+pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
+    let (spec, profile) = (from.spec, from.spec.profile(from.view.state));
     let mut claims = Vec::new();
-    for part in request.layout.parts().iter().copied() {
-        let Some(mut content) = part.gather(from)? else { continue };
-        let allowed =
-            part.shares().map(|shares| request.profile.allowed(PartName::of(part.name()), shares, request.budget));
+    for part in in_order(part_list::of(&spec.layout), profile.changing_parts_last) {
+        let content = match part.gather(from) {
+            Err(Lacking::Refused(error)) if part.shares().is_none() => from.failed(part.heading(), &error.to_string()),
+            gathered => gathered?,
+        };
+        from.is_behind_history |= part.changes() == Changes::Grows;
+        let Some(mut content) = content else { continue };
+        let allowed = part.shares().map(|(name, shares)| profile.allowed(name, shares, spec.budget));
         let least = content.least(allowed.map_or(Tokens(0), |allowed| allowed.min))?;
         claims.push(Claim { part, content, allowed, least });
     }
-    grant(request.budget, &mut claims)?;
-    put_together(request, &claims)
+    grant(spec.budget, &mut claims)?;
+    put_together(spec, &claims)
+}
+
+/// The parts in the order in which they are shown. Where what changes stands last, a provider's cache keeps what was said.
+fn in_order(parts: Vec<&dyn Part>, changing_last: bool) -> Vec<&dyn Part> {
+    let is_last = |part: &&dyn Part| {
+        changing_last && part.shares().is_none() && matches!(part.changes(), Changes::Sometimes | Changes::Always)
+    };
+    let (last, first): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_last);
+    first.into_iter().chain(last).collect()
 }
 
 /// Gives every part its least, and then, in the order of their priorities, what they have use for and may have of what
@@ -64,15 +78,15 @@ fn grant(budget: Tokens, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
 }
 
 /// Renders the parts in their order, and marks up to where the next prompt may well begin with the same.
-fn put_together(request: &Request<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
-    let mut body = Assembly::new(request.format);
+fn put_together(spec: &ResolvedSpec, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
+    let mut body = Assembly::new(spec.format);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes();
-        let Rendered { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
+        let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
-            parts.push(PartReport { name: claim.part.name().to_owned(), tokens, shortened, omitted });
+            report(&mut parts, PartReport { name: claim.part.name().to_owned(), tokens, shortened, omitted });
             is_kept &= !passes && changes != Changes::Always;
         }
         let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes() == changes);
@@ -81,13 +95,25 @@ fn put_together(request: &Request<'_>, claims: &[Claim<'_>]) -> Result<Filled, L
         }
     }
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
-    if tokens > request.budget {
+    if tokens > spec.budget {
         // The task has more pieces than can be shortened to what it got.
-        return Err(exceeded(request.budget, parts.into_iter().map(|part| (part.name, part.tokens))));
+        return Err(exceeded(spec.budget, parts.into_iter().map(|part| (part.name, part.tokens))));
     }
     shows.retain(|seq| *seq > Seq::ZERO);
     let (body, pieces) = body.finish();
     Ok(Filled { parts, body, pieces, tokens, shows: ranges(shows) })
+}
+
+/// Adds a report; what follows under the same name is a part of it.
+fn report(parts: &mut Vec<PartReport>, more: PartReport) {
+    match parts.last_mut().filter(|last| last.name == more.name) {
+        Some(last) => {
+            last.tokens += more.tokens;
+            last.shortened |= more.shortened;
+            last.omitted.extend(more.omitted);
+        }
+        None => parts.push(more),
+    }
 }
 
 fn exceeded(budget: Tokens, parts: impl Iterator<Item = (String, Tokens)>) -> Lacking {

@@ -10,17 +10,20 @@ use std::{
 };
 
 use super::{
-    Lacking, Request,
+    Lacking, ResolvedSpec,
     history_key::HistoryKey,
+    layout::Style,
+    rendered::{RenderedPiece, Renderer},
+    replaced,
     shorten::shorten_evenly,
-    utterance::{Group, Kind, Utterance},
-    written::{Writer, Written},
+    utterance::{Group, Kind, Reader, Utterance},
 };
 use crate::{
+    conversation::{Speaker, ToolCall},
     count::{TokenCounter, Tokens},
     error::Error,
-    id::Seq,
-    tail::Tail,
+    id::{Seq, ThreadId},
+    tail::{Source, Tail},
     text::Values,
     view::View,
 };
@@ -47,6 +50,8 @@ pub struct HistoryCache {
     bytes: usize,
     /// The bytes of the longest thing that was said.
     longest_bytes: usize,
+    /// Of results that replace each other the newest, by key: the entry of the call, and that of the result.
+    newest: HashMap<String, (Seq, Seq)>,
 }
 
 /// A group, with what was written of it once it was wanted.
@@ -55,7 +60,7 @@ pub(super) struct Piece {
     pub(super) group: Arc<Group>,
     /// How many things had been said before it.
     place: usize,
-    written: Option<Written>,
+    written: Option<RenderedPiece>,
     /// What of it was shown in prompts that had no room for the whole, the newest last.
     shortened: VecDeque<Shortened>,
 }
@@ -65,7 +70,7 @@ pub(super) struct Piece {
 pub(super) struct Shortened {
     /// How many tokens it may have.
     allowed: Tokens,
-    written: Written,
+    written: RenderedPiece,
     /// Whether nothing of it is shown, but that it is left out.
     pub(super) is_left_out: bool,
 }
@@ -75,8 +80,8 @@ const SHORTENED: usize = 4;
 
 impl HistoryCache {
     /// An empty cache for the reader of a prompt. Refused where it does not see the thread.
-    pub fn new(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
-        let key = HistoryKey::of(view, request, count)?;
+    pub fn new(view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> Result<Self, Error> {
+        let key = HistoryKey::of(view, spec, count)?;
         Ok(Self {
             key,
             pieces: Vec::new(),
@@ -86,12 +91,13 @@ impl HistoryCache {
             wanted: 0,
             bytes: 0,
             longest_bytes: 0,
+            newest: HashMap::new(),
         })
     }
 
     /// Whether it can be used for this prompt: the same reader, who sees what it saw then, and the same format.
-    pub fn is_of(&self, view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> bool {
-        HistoryKey::of(view, request, count).is_ok_and(|key| key == self.key)
+    pub fn is_of(&self, view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> bool {
+        HistoryKey::of(view, spec, count).is_ok_and(|key| key == self.key)
     }
 
     /// Reads a tail in the place of what was read before. What it says again is not written again.
@@ -99,6 +105,7 @@ impl HistoryCache {
         let utterances = self.utterances(view, tail, values)?;
         let before = std::mem::take(&mut self.pieces);
         (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
+        self.newest.clear();
         utterances.into_iter().for_each(|utterance| self.add(utterance));
         let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
         for piece in &mut self.pieces {
@@ -142,28 +149,44 @@ impl HistoryCache {
 
     fn utterances(&self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
+        let HistoryKey { reader: name, thread, style, manager, .. } = &self.key;
+        let reader = Reader { name, thread, style: *style, manager: manager.as_ref() };
         for item in tail.items.iter().filter(|item| item.is_seen(view)) {
-            match Utterance::of(item, &self.key.reader, &self.key.thread, values) {
+            match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance),
                 Err(hash) => lacking.push(hash),
             }
+        }
+        if self.key.style == Style::Labelled {
+            number(&mut utterances, said_in_all(view, &self.key.thread));
         }
         if lacking.is_empty() { Ok(utterances) } else { Err(Lacking::Values(lacking)) }
     }
 
     /// A result joins its call, also where other things were said between them; what else is said stands alone.
-    fn add(&mut self, utterance: Utterance) {
+    fn add(&mut self, mut utterance: Utterance) {
         let place = self.said;
         self.said += 1;
         self.longest_bytes = self.longest_bytes.max(utterance.bytes());
         if let Some(id) = utterance.result_of() {
             let near = self.pieces.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
             if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
+                let seq = calling.seq();
+                let replaces =
+                    match calling.call(id).filter(|_| self.key.style == Style::Labelled).map(replaced::result_of) {
+                        None | Some(replaced::Result::Stays) => None,
+                        Some(replaced::Result::StandsAbove) => {
+                            replaced::note(&mut utterance, "it stands above as it is now");
+                            None
+                        }
+                        Some(replaced::Result::UntilNext(key)) => Some((key, utterance.seq)),
+                    };
                 self.bytes = self.bytes.saturating_sub(calling.bytes());
-                Arc::make_mut(&mut calling.group).push(utterance);
-                calling.written = None;
-                calling.shortened.clear();
+                calling.change(|group| group.push(utterance));
                 self.bytes += calling.bytes();
+                if let (Some((key, result)), Some(calling)) = (replaces, seq) {
+                    self.replace(key, (calling, result));
+                }
                 return;
             }
             if place < REACH {
@@ -175,12 +198,27 @@ impl HistoryCache {
         self.pieces.push(piece);
     }
 
-    /// Where the task of a request begins: with what the reader has not answered, which is all from the last message
-    /// that is somebody else's; or behind all that was said, where the request gives it.
-    pub(super) fn task(&self, request: &Request<'_>) -> Result<usize, Lacking> {
+    /// Notes the newest result of a key, the call that it belongs to and its own number, and puts a note in the place of
+    /// the one before.
+    fn replace(&mut self, key: String, newest: (Seq, Seq)) {
+        let Some((calling, result)) = self.newest.insert(key, newest).filter(|before| *before != newest) else {
+            return;
+        };
+        let Some(piece) = self.pieces.iter_mut().rev().find(|piece| piece.seq() == Some(calling)) else { return };
+        self.bytes = self.bytes.saturating_sub(piece.bytes());
+        piece.change(|group| {
+            let old = group.iter_mut().filter(|utterance| utterance.seq == result);
+            old.for_each(|old| replaced::note(old, &format!("there is a newer one, entry {}", newest.1)));
+        });
+        self.bytes += piece.bytes();
+    }
+
+    /// Where the task of a prompt begins: with what the reader has not answered, which is all from the last message
+    /// that is somebody else's; or behind all that was said, where the task is given.
+    pub(super) fn task(&self, spec: &ResolvedSpec) -> Result<usize, Lacking> {
         let settled = self.unsettled();
         match self.pieces.iter().rposition(Piece::is_foreign) {
-            _ if request.task.is_some() => Ok(self.pieces.len()),
+            _ if spec.task.is_some() => Ok(self.pieces.len()),
             Some(at) if at >= settled => Ok(at),
             None if self.complete => Ok(self.pieces.len()),
             _ => Err(Lacking::Older),
@@ -188,18 +226,18 @@ impl HistoryCache {
     }
 
     /// Writes all from the piece `task` on, as far as that was not done before.
-    pub(super) fn write_task(&mut self, writer: &Writer<'_>, task: usize) {
+    pub(super) fn write_task(&mut self, renderer: &Renderer<'_>, task: usize) {
         for at in task..self.pieces.len() {
-            self.size(writer, at);
+            self.size(renderer, at);
         }
     }
 
     /// The size of the piece `at`, which is written where that was not done before.
-    pub(super) fn size(&mut self, writer: &Writer<'_>, at: usize) -> Tokens {
+    pub(super) fn size(&mut self, renderer: &Renderer<'_>, at: usize) -> Tokens {
         self.wanted = self.wanted.max(self.pieces.len().saturating_sub(at));
         let Some(piece) = self.pieces.get_mut(at) else { return Tokens(0) };
         let written = piece.written.get_or_insert_with(|| {
-            let written = writer.write(&piece.group);
+            let written = renderer.write(&piece.group);
             self.bytes += written.bytes();
             written
         });
@@ -207,11 +245,11 @@ impl HistoryCache {
     }
 
     /// The size of what is shown of the piece `at` where it may have at most `allowed` tokens.
-    pub(super) fn size_within(&mut self, writer: &Writer<'_>, at: usize, allowed: Tokens) -> Tokens {
-        let whole = self.size(writer, at);
+    pub(super) fn size_within(&mut self, renderer: &Renderer<'_>, at: usize, allowed: Tokens) -> Tokens {
+        let whole = self.size(renderer, at);
         let Some(piece) = self.pieces.get_mut(at).filter(|_| whole > allowed) else { return whole };
         if piece.shortened_to(allowed).is_none() {
-            let shortened = Shortened::of(&piece.group, whole, allowed, writer);
+            let shortened = Shortened::of(&piece.group, whole, allowed, renderer);
             self.bytes += shortened.written.bytes();
             if piece.shortened.len() == SHORTENED {
                 let forgotten = piece.shortened.pop_front();
@@ -240,18 +278,18 @@ impl HistoryCache {
 
 impl Piece {
     /// A group that no entry says.
-    pub(super) fn of(group: Group, writer: &Writer<'_>) -> Self {
-        let written = Some(writer.write(&group));
+    pub(super) fn of(group: Group, renderer: &Renderer<'_>) -> Self {
+        let written = Some(renderer.write(&group));
         Self { group: Arc::new(group), place: 0, written, shortened: VecDeque::new() }
     }
 
     /// What was written of it, and its size; nothing where no prompt wanted it yet.
-    pub(super) fn written(&self) -> Option<&Written> {
+    pub(super) fn written(&self) -> Option<&RenderedPiece> {
         self.written.as_ref()
     }
 
     /// What is shown of it where it may have at most `allowed` tokens, as far as that was written.
-    pub(super) fn within(&self, allowed: Tokens) -> Option<&Written> {
+    pub(super) fn within(&self, allowed: Tokens) -> Option<&RenderedPiece> {
         let whole = self.written.as_ref().filter(|written| written.tokens <= allowed);
         whole.or_else(|| self.shortened_to(allowed).map(|shortened| &shortened.written))
     }
@@ -271,29 +309,42 @@ impl Piece {
         self.group.first().map(|utterance| utterance.seq)
     }
 
+    /// Changes what it says: what was written of it is of no use any more.
+    fn change(&mut self, change: impl FnOnce(&mut Group)) {
+        change(Arc::make_mut(&mut self.group));
+        self.written = None;
+        self.shortened.clear();
+    }
+
+    /// The call of this id that it makes.
+    fn call(&self, id: &str) -> Option<&ToolCall> {
+        self.group.first()?.calls().iter().find(|call| call.id == id)
+    }
+
     /// Whether it is what somebody else said.
     fn is_foreign(&self) -> bool {
         self.group.first().is_some_and(|first| !first.mine && matches!(first.kind, Kind::Said { .. }))
     }
 
     fn says_what(&self, other: &Self) -> bool {
-        let seqs = |piece: &Self| piece.group.iter().map(|utterance| utterance.seq).collect::<Vec<_>>();
-        seqs(self) == seqs(other)
+        let said =
+            |piece: &Self| piece.group.iter().map(|utterance| (utterance.seq, utterance.replaced)).collect::<Vec<_>>();
+        said(self) == said(other)
     }
 
     fn bytes(&self) -> usize {
         let of_group: usize = self.group.iter().map(Utterance::bytes).sum();
         let shortened = self.shortened.iter().map(|shortened| &shortened.written);
-        size_of::<Self>() + of_group + self.written.iter().chain(shortened).map(Written::bytes).sum::<usize>()
+        size_of::<Self>() + of_group + self.written.iter().chain(shortened).map(RenderedPiece::bytes).sum::<usize>()
     }
 }
 
 impl Shortened {
-    fn of(group: &Group, whole: Tokens, allowed: Tokens, writer: &Writer<'_>) -> Self {
-        let short = shorten_evenly(writer, group, whole, allowed);
+    fn of(group: &Group, whole: Tokens, allowed: Tokens, renderer: &Renderer<'_>) -> Self {
+        let short = shorten_evenly(renderer, group, whole, allowed);
         let is_left_out = short.is_none();
         let group = short.unwrap_or_else(|| vec![left_out_between(group)]);
-        Self { allowed, written: writer.write(&group), is_left_out }
+        Self { allowed, written: renderer.write(&group), is_left_out }
     }
 }
 
@@ -305,6 +356,26 @@ pub(super) fn left_out_between<'a>(group: impl IntoIterator<Item = &'a Utterance
     Utterance::note(Kind::LeftOut(format!(
         "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
     )))
+}
+
+/// How often the user and the manager have spoken in all that is read in `thread`, as far as the viewer sees it.
+fn said_in_all(view: &View<'_>, thread: &ThreadId) -> (u64, u64) {
+    let threads = Source::of(view, thread).threads;
+    let sizes = threads.iter().filter_map(|name| view.thread(name).ok()).map(|thread| view.size(thread));
+    sizes.fold((0, 0), |(user, manager), size| (user + size.of_user, manager + size.of_manager))
+}
+
+/// Numbers the newest utterances, where the user and the manager have spoken so often in all.
+fn number(utterances: &mut [Utterance], (mut of_user, mut of_manager): (u64, u64)) {
+    for utterance in utterances.iter_mut().rev() {
+        let left = match utterance.speaker {
+            Speaker::User => &mut of_user,
+            Speaker::Manager => &mut of_manager,
+            Speaker::Other => continue,
+        };
+        utterance.number = Some(*left);
+        *left = left.saturating_sub(1);
+    }
 }
 
 /// Whether a group makes a call of this id that has no result yet.

@@ -1,6 +1,6 @@
 //! The key of a history cache: what has to be the same for it to be used again.
 
-use super::{Format, Request, reader};
+use super::{Format, ResolvedSpec, layout::Style, reader};
 use crate::{
     audience::VisibilitySpan,
     count::TokenCounter,
@@ -20,21 +20,25 @@ pub(super) struct HistoryKey {
     /// The threads that are read, and who has them in sight since when.
     threads: Vec<(ThreadId, Option<VisibilitySpan>)>,
     format: Format,
+    pub(super) style: Style,
+    pub(super) manager: Option<AgentName>,
     vocabulary: String,
 }
 
 impl HistoryKey {
-    /// The key for the agent that looks, if it may speak in the thread of the request.
-    pub(super) fn of(view: &View<'_>, request: &Request<'_>, count: &dyn TokenCounter) -> Result<Self, Error> {
-        let reader = reader(view, request.thread)?.name.clone();
+    /// The key for the agent that looks, if it may speak in the thread of the prompt.
+    pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> Result<Self, Error> {
+        let reader = reader(view, &spec.thread)?.name.clone();
         let sight = |thread: &ThreadId| view.state.threads.get(thread).map(|thread| thread.sight.clone());
-        let threads = Source::of(view, request.thread).threads;
+        let threads = Source::of(view, &spec.thread).threads;
         Ok(Self {
             reader,
-            thread: request.thread.clone(),
+            thread: spec.thread.clone(),
             is_in_charge: view.is_in_charge(),
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),
-            format: request.format,
+            format: spec.format,
+            style: spec.style(),
+            manager: view.state.team.manager().map(|manager| manager.name.clone()),
             vocabulary: count.vocabulary().to_owned(),
         })
     }

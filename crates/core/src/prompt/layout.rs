@@ -1,76 +1,181 @@
 //! Layouts: which parts a prompt has, in order.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::parts::{
-    ActiveStep, ContextSets, ConversationHistory, CurrentTask, Duties, Envelope, Files, Instructions, Members, Part,
-    Tools,
-};
+use super::part_name::PartName;
+use crate::error::Error;
 
-/// How a prompt is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+/// The name of a layout that every session has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Layout))]
 #[serde(rename_all = "snake_case")]
-pub enum Layout {
+pub enum LayoutName {
     /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
-    #[default]
     Team,
+    /// The director's rules, the current plan, the workflow, its variables, the browser's tabs, the conversation.
+    Director,
 }
 
-/// What changes least stands first, so that a provider's cache keeps as much as can be.
-const TEAM: &[&dyn Part] = &[
-    &Instructions,
-    &Members,
-    &Duties,
-    &Files,
-    &Envelope,
-    &Tools,
-    &ContextSets,
-    &ConversationHistory,
-    &ActiveStep,
-    &CurrentTask,
-];
+/// How a prompt is laid out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As every session has it.
+    Named(LayoutName),
+    /// As the session lists its parts.
+    OfSession(Arc<[LayoutPart]>),
+}
 
-impl Layout {
-    const ALL: [Self; 1] = [Self::Team];
+/// A part of a session's own layout: the name of a part that every session has, or a text of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(untagged, expecting = "the name of a part, or `{\"name\", \"text\"}`")]
+pub enum LayoutPart {
+    /// The name of a part.
+    Known(PartName),
+    /// A text.
+    Text(LayoutText),
+}
 
-    /// The name of the layout.
-    pub fn name(self) -> &'static str {
+/// A text in a session's own layout. It stands there as it is, on lines of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LayoutText {
+    /// What reports call it.
+    pub name: String,
+    /// The text.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub text: Arc<str>,
+}
+
+/// How what was said is written in the format `text`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Style {
+    /// In tags.
+    Tagged,
+    /// Behind labels, under headings.
+    Labelled,
+}
+
+/// The most parts that a session's own layout lists.
+const MAX_PARTS: usize = 64;
+
+impl LayoutName {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Team, Self::Director];
+
+    /// The name itself.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Team => "team",
+            Self::Director => "director",
+        }
+    }
+
+    /// The layout with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layout| layout.as_str() == name)
+    }
+}
+
+impl Layout {
+    /// The layout that is meant by `asked` in a session that lists `own` parts: where none is named, the session's own,
+    /// and `team` where it lists none.
+    pub fn of(asked: Option<LayoutName>, own: &[LayoutPart]) -> Self {
+        match asked {
+            Some(name) => Self::Named(name),
+            None if own.is_empty() => Self::Named(LayoutName::Team),
+            None => Self::OfSession(own.into()),
+        }
+    }
+
+    /// The name of the layout; `session` where it is the session's own.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Named(name) => name.as_str(),
+            Self::OfSession(_) => "session",
         }
     }
 
     /// The version of the layout: it is raised whenever the same state would give other bytes than before. Version 1 of
     /// `team` left out all that was said before a message that did not fit.
-    pub fn version(self) -> u32 {
+    pub fn version(&self) -> u32 {
         match self {
-            Self::Team => 2,
+            Self::Named(LayoutName::Team) => 2,
+            Self::Named(LayoutName::Director) | Self::OfSession(_) => 1,
         }
     }
 
-    /// Its parts, in order.
-    pub(super) fn parts(self) -> &'static [&'static dyn Part] {
+    /// In which style it is written.
+    pub fn style(&self) -> Style {
         match self {
-            Self::Team => TEAM,
+            Self::Named(LayoutName::Team) => Style::Tagged,
+            Self::Named(LayoutName::Director) => Style::Labelled,
+            Self::OfSession(parts) => {
+                let is_labelled = parts.iter().any(|part| part.name() == PartName::CONVERSATION_HISTORY.as_str());
+                if is_labelled { Style::Labelled } else { Style::Tagged }
+            }
         }
     }
 }
 
-/// The parts of all layouts.
-pub(super) fn parts() -> impl Iterator<Item = &'static dyn Part> {
-    Layout::ALL.into_iter().flat_map(Layout::parts).copied()
+impl LayoutPart {
+    fn name(&self) -> &str {
+        match self {
+            Self::Known(name) => name.as_str(),
+            Self::Text(text) => &text.name,
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::parts;
-    use crate::prompt::profile::PartName;
-
-    #[test]
-    fn profiles_name_the_parts_that_share_the_budget() {
-        let mut sharing: Vec<_> = parts().filter(|part| part.shares().is_some()).map(|part| part.name()).collect();
-        sharing.sort_unstable();
-        assert_eq!(sharing, PartName::ALL.map(PartName::as_str));
+/// Refuses a list of parts that makes no prompt.
+pub(super) fn check(parts: &[LayoutPart], pointer: &str) -> Result<(), Error> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    if parts.len() > MAX_PARTS {
+        return Err(Error::invalid(
+            pointer,
+            format!("a layout has at most {MAX_PARTS} parts; this one has {}", parts.len()),
+        ));
+    }
+    let place = |name: &str| parts.iter().position(|part| part.name() == name);
+    for (at, part) in parts.iter().enumerate() {
+        let pointer = || format!("{pointer}/{at}");
+        if place(part.name()) != Some(at) {
+            return Err(Error::contradiction(pointer(), format!("the part {:?} is listed twice", part.name())));
+        }
+        let LayoutPart::Text(text) = part else { continue };
+        if PartName::named(&text.name).is_some() {
+            let problem = format!("{:?} is the name of a part that every session has: choose another", text.name);
+            return Err(Error::contradiction(format!("{}/name", pointer()), problem));
+        }
+        if text.name.trim().is_empty() || text.name.len() > 100 || text.name.chars().any(char::is_control) {
+            let problem = "a name has 1 to 100 bytes and no control characters";
+            return Err(Error::invalid(format!("{}/name", pointer()), problem));
+        }
+        if text.text.trim().is_empty() {
+            return Err(Error::invalid(format!("{}/text", pointer()), "the text is blank: leave the part out"));
+        }
+    }
+    let [task, history, both] =
+        [PartName::TASK, PartName::HISTORY, PartName::CONVERSATION_HISTORY].map(|name| place(name.as_str()));
+    match (task, history, both) {
+        (None, _, None) => {
+            let problem =
+                "a layout has the part `task` or `conversation_history`: without one a model is not told what to do";
+            Err(Error::contradiction(pointer, problem))
+        }
+        (Some(other), _, Some(_)) | (None, Some(other), Some(_)) => {
+            let problem = "`conversation_history` is `history` and `task` together: list either it or them";
+            Err(Error::contradiction(format!("{pointer}/{other}"), problem))
+        }
+        (Some(task), Some(history), None) if history > task => {
+            let problem = "`history` is what was said before the task: list it before `task`";
+            Err(Error::contradiction(format!("{pointer}/{history}"), problem))
+        }
+        _ => Ok(()),
     }
 }

@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use super::{
+    speaker::{NO_RESULT, Speaker, loose_result, words},
     utterance::Utterance,
-    voice::{NO_RESULT, Voice, loose_result, words},
 };
 use crate::{
     agent::{Agent, Tool},
@@ -87,10 +87,10 @@ fn result(call: &str, content: &str) -> Value {
 fn one(utterance: &Utterance, reader: &Agent) -> Value {
     let (voice, words) = words(utterance, reader);
     match voice {
-        Voice::System => message("system", &words),
-        Voice::User => message("user", &words),
-        Voice::Own => own(words, utterance.calls()),
-        Voice::Tool => result(utterance.result_of().unwrap_or_default(), &words),
+        Speaker::System => message("system", &words),
+        Speaker::User => message("user", &words),
+        Speaker::Own => own(words, utterance.calls()),
+        Speaker::Tool => result(utterance.result_of().unwrap_or_default(), &words),
     }
 }
 

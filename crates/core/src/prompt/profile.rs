@@ -1,11 +1,15 @@
 //! Profiles: how the parts of a prompt share its budget.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::share::Allowed;
-pub use super::share::{Share, Shares};
+use super::{layout, part_name, share::Allowed};
+pub use super::{
+    layout::{LayoutPart, LayoutText},
+    part_name::PartName,
+    share::{Share, Shares},
+};
 use crate::{count::Tokens, error::Error};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
@@ -22,51 +26,31 @@ pub struct Profile {
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub answer_tokens: Option<Tokens>,
     /// The parts that differ from their defaults.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "shares", skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
     pub parts: BTreeMap<PartName, Shares>,
+    /// The session's own layout: its parts in order. Prompts that name no layout have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layout_parts: Vec<LayoutPart>,
+    /// Whether the parts that change often, such as the plan, the workflow, the variables and the browser's tabs, stand behind what was
+    /// said. A provider's cache then keeps more of the prompt from one turn to the next.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changing_parts_last: bool,
 }
 
-/// The name of a part whose share of the budget a profile may set.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PartName(&'static str);
+/// Reads the shares of parts that share the budget.
+fn shares<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<PartName, Shares>, D::Error> {
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    struct Sharing(PartName);
 
-impl PartName {
-    /// The names that there are. Settings cannot look at the parts themselves, which are made from all of a session; a
-    /// test holds both against each other.
-    pub(super) const ALL: [Self; 3] = [Self("context_sets"), Self("history"), Self("task")];
-
-    /// The name itself.
-    pub fn as_str(self) -> &'static str {
-        self.0
+    impl<'de> Deserialize<'de> for Sharing {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            part_name::read(deserializer, PartName::SHARING).map(Self)
+        }
     }
 
-    /// The name of a part.
-    pub(super) fn of(part: &'static str) -> Self {
-        Self(part)
-    }
-}
-
-impl fmt::Debug for PartName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl Serialize for PartName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for PartName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        Self::ALL.into_iter().find(|part| part.0 == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|part| format!("`{}`", part.0)).collect();
-            de::Error::custom(format!("unknown variant `{name}`, expected one of {}", names.join(", ")))
-        })
-    }
+    let shares = BTreeMap::<Sharing, Shares>::deserialize(deserializer)?;
+    Ok(shares.into_iter().map(|(Sharing(part), shares)| (part, shares)).collect())
 }
 
 impl Profile {
@@ -75,7 +59,7 @@ impl Profile {
         *self == Self::default()
     }
 
-    /// Refuses a part whose minimum is above its maximum in every budget.
+    /// Refuses a part whose minimum is above its maximum in every budget, and a layout that makes no prompt.
     pub(crate) fn check(&self, pointer: &str) -> Result<(), Error> {
         for (part, shares) in &self.parts {
             let above = match (shares.min, shares.max) {
@@ -88,7 +72,7 @@ impl Profile {
                 return Err(Error::contradiction(pointer, "the minimum is above the maximum"));
             }
         }
-        Ok(())
+        layout::check(&self.layout_parts, &format!("{pointer}/layout_parts"))
     }
 
     /// What `part` gets of `budget`; `default` says what is not said here.

@@ -5,8 +5,8 @@ use std::{cell::Cell, sync::Arc};
 use serde_json::{Value, json};
 
 use super::{
+    rendered::Renderer,
     utterance::{Group, Kind, Utterance},
-    written::Writer,
 };
 use crate::{conversation::ToolCall, count::Tokens, text::both_ends};
 
@@ -65,7 +65,7 @@ fn without_middle(text: &str, note: &str, bytes: usize) -> Option<String> {
 
 /// Shortens all texts of a group, which has `whole` tokens, down to one length, so that it has at most `allowed`. `None`
 /// where that cannot be done.
-pub(super) fn shorten_evenly(writer: &Writer<'_>, group: &Group, whole: Tokens, allowed: Tokens) -> Option<Group> {
+pub(super) fn shorten_evenly(renderer: &Renderer<'_>, group: &Group, whole: Tokens, allowed: Tokens) -> Option<Group> {
     let mut notes: Vec<Arc<str>> = Vec::new();
     let longest = Cell::new(0);
     let mut of_bytes = |bytes: usize| {
@@ -73,7 +73,7 @@ pub(super) fn shorten_evenly(writer: &Writer<'_>, group: &Group, whole: Tokens, 
         for utterance in &mut short {
             shorten_texts(utterance, bytes, |text, place| {
                 if notes.len() == at {
-                    let tokens = writer.count.count(text);
+                    let tokens = renderer.count.count(text);
                     notes.push(format!("[shortened here: it has {tokens} tokens; {place}]").into());
                     longest.set(longest.get().max(text.len()));
                 }
@@ -81,7 +81,7 @@ pub(super) fn shorten_evenly(writer: &Writer<'_>, group: &Group, whole: Tokens, 
                 notes.get(at - 1).cloned().unwrap_or_default()
             });
         }
-        let tokens = writer.size(&short);
+        let tokens = renderer.size(&short);
         (short, tokens)
     };
     let (mut best, mut least) = of_bytes(0);
@@ -176,15 +176,15 @@ fn longest_text(value: &mut Value) -> Option<&mut String> {
 }
 
 /// Shortens the texts of a group, the last ones first, until it fits in `allowed` or there is nothing left to shorten.
-pub(super) fn shorten_group(writer: &Writer<'_>, group: &mut Group, allowed: Tokens) {
+pub(super) fn shorten_group(renderer: &Renderer<'_>, group: &mut Group, allowed: Tokens) {
     for at in (0..group.len()).rev() {
-        let whole = writer.size(group);
+        let whole = renderer.size(group);
         if whole <= allowed {
             return;
         }
         let mut candidate = group.clone();
         let Some((text, note)) = group.get_mut(at).and_then(Utterance::long_text).map(|(text, place)| {
-            let tokens = writer.count.count(text);
+            let tokens = renderer.count.count(text);
             (text.clone(), format!("[shortened here: it has {tokens} tokens; {place}]"))
         }) else {
             continue;
@@ -193,7 +193,7 @@ pub(super) fn shorten_group(writer: &Writer<'_>, group: &mut Group, allowed: Tok
             if let Some((text, _)) = candidate.get_mut(at).and_then(Utterance::long_text) {
                 *text = short.into();
             }
-            writer.size(&candidate)
+            renderer.size(&candidate)
         };
         let short = shorten(&text, &note, allowed, &mut size).unwrap_or(note);
         if size(&short) < whole {

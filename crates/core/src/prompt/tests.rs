@@ -1,10 +1,12 @@
 mod anthropic;
+mod director;
+mod layouts;
 mod steps;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Body, Format, Layout, Prompt, Request, profile::Profile, tags};
+use super::{Body, Format, Prompt, ResolvedSpec, profile::Profile, tags};
 use crate::{
     agent::Agent,
     conversation::{AddMessages, NewMessage, ToolCall},
@@ -122,15 +124,13 @@ fn as_messages(board: &Board, agent: &str, thread: &str, budget: u64) -> Prompt 
 /// The prompt of the turn that is due, as the driver of a run asks for it.
 fn of_the_turn(board: &Board, format: Format) -> Prompt {
     let Next::Ask(ask) = board.next() else { panic!("{:?}", board.next()) };
-    let request = Request {
-        thread: &ask.turn.thread,
-        layout: Layout::Team,
+    let spec = ResolvedSpec {
         format,
-        profile: &Profile::default(),
-        budget: Tokens(4000),
-        task: ask.turn.task.as_deref(),
+        profile: Some(Profile::default()),
+        task: ask.turn.task,
+        ..ResolvedSpec::new(ask.agent.clone(), ask.turn.thread, Tokens(4000), board.count)
     };
-    board.prompt_for(ask.agent.as_str(), &request, 2).unwrap()
+    board.prompt_for(ask.agent.as_str(), &spec, 2).unwrap()
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::{layout::Style, replaced};
 use crate::{
     conversation::said::Said,
-    conversation::{Message, Role, ToolCall},
+    conversation::{Message, Role, Speaker, ToolCall},
     count::Tokens,
     directive::Received,
     entry::Hash,
@@ -25,6 +26,11 @@ pub(super) struct Utterance {
     pub(super) size: Tokens,
     /// Whether it is the reader's own.
     pub(super) mine: bool,
+    /// Which one it is of those that its speaker said, from 1; none where they are not numbered.
+    pub(super) number: Option<u64>,
+    pub(super) speaker: Speaker,
+    /// Whether a note stands in the place of what it says.
+    pub(super) replaced: bool,
     pub(super) kind: Kind,
 }
 
@@ -60,19 +66,23 @@ pub(super) enum From {
     System,
 }
 
+/// Who reads what is said, where and how.
+pub(super) struct Reader<'a> {
+    pub(super) name: &'a AgentName,
+    pub(super) thread: &'a ThreadId,
+    pub(super) style: Style,
+    pub(super) manager: Option<&'a AgentName>,
+}
+
 impl Utterance {
     /// What an item says to `reader` in `thread`; nothing where a directive led to nothing that is worth a word. A text
     /// that is not at hand has to be read first.
-    pub(super) fn of(
-        item: &Item,
-        reader: &AgentName,
-        thread: &ThreadId,
-        values: &Values,
-    ) -> Result<Option<Self>, Hash> {
+    pub(super) fn of(item: &Item, reader: &Reader<'_>, values: &Values) -> Result<Option<Self>, Hash> {
         let seq = item.header.seq;
         let aside = |kind| Some(Self { seq, ..Self::note(kind) });
         Ok(match &item.said {
-            Said::Message(message) => Some(said(seq, message, reader, thread, values)?),
+            Said::Message(message) if message.role == Role::System && reader.style == Style::Labelled => None,
+            Said::Message(message) => Some(said(seq, message, reader, values)?),
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
             Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
         })
@@ -80,7 +90,15 @@ impl Utterance {
 
     /// Something that no entry says.
     pub(super) fn note(kind: Kind) -> Self {
-        Self { seq: Seq::ZERO, size: Tokens(0), mine: false, kind }
+        Self {
+            seq: Seq::ZERO,
+            size: Tokens(0),
+            mine: false,
+            number: None,
+            speaker: Speaker::Other,
+            replaced: false,
+            kind,
+        }
     }
 
     /// The text that can be shortened, and how the whole of it can be fetched.
@@ -122,18 +140,12 @@ impl Utterance {
     }
 }
 
-fn said(
-    seq: Seq,
-    message: &Message,
-    reader: &AgentName,
-    thread: &ThreadId,
-    values: &Values,
-) -> Result<Utterance, Hash> {
+fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let text = message.content.in_text(values)?;
     let place = format!("fetch message {} of thread {}", message.message_id, message.thread_id);
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
-    let mine = nameless || message.agent.as_ref() == Some(reader);
+    let mine = nameless || message.agent.as_ref() == Some(reader.name);
     let kind = if message.role == Role::Tool {
         Kind::Result { call: message.tool_call_id.clone(), text, place }
     } else {
@@ -143,18 +155,23 @@ fn said(
             (Role::Ai, None) => From::Agent(None),
             (Role::User | Role::Tool, None) => From::User,
         };
-        let elsewhere = mine && message.thread_id != *thread;
+        let mut calls = message.tool_calls.clone();
+        if reader.style == Style::Labelled {
+            replaced::shorten_calls(&mut calls);
+        }
+        let elsewhere = mine && message.thread_id != *reader.thread;
         let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse().ok());
         Kind::Said {
             from,
             to: if elsewhere { to() } else { None },
             text,
-            calls: message.tool_calls.clone(),
+            calls,
             expected: message.expected_output.clone(),
             place,
         }
     };
-    Ok(Utterance { seq, size: message.tokens, mine, kind })
+    let speaker = message.speaker(reader.manager);
+    Ok(Utterance { seq, size: message.tokens, mine, number: None, speaker, replaced: false, kind })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

@@ -9,6 +9,7 @@ use crate::{
     entry::Header,
     fact::{Description, Earlier, Fact, Seen, TextField, json, text},
     id::{AgentName, RunId, ThreadId},
+    prompt::observed::Observed,
     run::sight::no_answer,
     run::team::Duty,
     run::{Due, Halt, Kind, Limits, Origin, Pending, PromptRecord, Run, Status, Usage, Used},
@@ -121,6 +122,7 @@ const WORDS: &[TextField] = &[
     text("due.request"),
     text("due.criteria"),
     json("due.calls.*.arguments"),
+    json("prompt.observed"),
     json("due.own.*.arguments"),
 ];
 
@@ -241,7 +243,11 @@ impl SeenBy for Ended {
 
 impl SeenBy for TurnRequested {
     fn seen(self, view: &View<'_>) -> Self {
-        Self { due: seen_due(self.due, view, &self.agent), ..self }
+        let mut prompt = self.prompt;
+        if !view.may_see(Share::Browser) {
+            prompt.observed.tabs = Observed::Absent;
+        }
+        Self { due: seen_due(self.due, view, &self.agent), prompt, ..self }
     }
 }
 

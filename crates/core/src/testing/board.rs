@@ -8,8 +8,8 @@ use crate::{
     count::{TokenCounter, Tokens},
     entry::{Actor, Entry, Header},
     error::Error,
-    id::{AgentName, Seq, ThreadId},
-    prompt::{Format, HistoryCache, Lacking, Layout, Prompt, Request, prompt, prompt_of},
+    id::{AgentName, Seq},
+    prompt::{Format, HistoryCache, Lacking, Prompt, ResolvedSpec, prompt, prompt_of},
     secret::SealedInput,
     session::{NewSession, SessionPatch, Settings},
     state::State,
@@ -176,18 +176,12 @@ impl Board {
 
     /// The prompt of `agent` in `thread`, in some format.
     pub fn prompt_as(&self, agent: &str, thread: &str, budget: u64, format: Format) -> Result<Prompt, Error> {
-        let request = Request {
-            thread: &thread.parse::<ThreadId>()?,
-            layout: Layout::Team,
-            format,
-            profile: &self.state.session.settings.prompt.clone(),
-            budget: Tokens(budget),
-            task: None,
-        };
-        self.prompt_for(agent, &request, 3)
+        let spec =
+            ResolvedSpec { format, ..ResolvedSpec::new(agent.parse()?, thread.parse()?, Tokens(budget), self.count) };
+        self.prompt_for(agent, &spec, 3)
     }
 
-    /// The prompt of `agent` for `request`, made of what was kept of an earlier one as far as that is of use.
+    /// The prompt of `agent` for `spec`, made of what was kept of an earlier one as far as that is of use.
     ///
     /// # Panics
     /// Where it asks for what there is not.
@@ -195,23 +189,23 @@ impl Board {
         &self,
         kept: &mut Option<(HistoryCache, Seq)>,
         agent: &str,
-        request: &Request<'_>,
+        spec: &ResolvedSpec,
     ) -> Result<Prompt, Error> {
         let view = self.view(agent)?;
-        let source = Source::of(&view, request.thread);
+        let source = Source::of(&view, &spec.thread);
         let mut tail = Tail::default();
-        let mut history = match kept.take().filter(|(history, _)| history.is_of(&view, request, self.count)) {
+        let mut history = match kept.take().filter(|(history, _)| history.is_of(&view, spec, self.count)) {
             Some((mut history, through)) => {
                 let is_newer = |entry: &&Entry| entry.header.seq > through && source.has(&entry.header);
                 tail.extend(self.entries.iter().filter(is_newer))?;
                 history.read_on(&view, &tail, &self.values).unwrap();
                 history
             }
-            None => HistoryCache::new(&view, request, self.count)?,
+            None => HistoryCache::new(&view, spec, self.count)?,
         };
         let mut page = 1;
         let built = loop {
-            match prompt_of(&view, request, &mut history, &self.values, self.count) {
+            match prompt_of(&view, spec, &mut history, &self.values, self.count) {
                 Ok((prompt, _)) => break Ok(prompt),
                 Err(Lacking::Refused(error)) => break Err(error),
                 Err(lacking) => assert_eq!(lacking, Lacking::Older),
@@ -227,19 +221,19 @@ impl Board {
         built
     }
 
-    /// The prompt of `agent` for `request`, reading older entries `page` at a time and long texts only when asked for.
+    /// The prompt of `agent` for `spec`, reading older entries `page` at a time and long texts only when asked for.
     ///
     /// # Panics
     /// Where it asks for what there is not, or for what it was given.
-    pub fn prompt_for(&self, agent: &str, request: &Request<'_>, page: usize) -> Result<Prompt, Error> {
+    pub fn prompt_for(&self, agent: &str, spec: &ResolvedSpec, page: usize) -> Result<Prompt, Error> {
         let view = self.view(agent)?;
-        let source = Source::of(&view, request.thread);
+        let source = Source::of(&view, &spec.thread);
         let (subjects, types) = (source.subjects(), Source::types());
         let is_read = |header: &Header| subjects.contains(&header.subject) && types.contains(&header.kind);
         let mut older = self.entries.iter().rev().filter(|entry| is_read(&entry.header)).peekable();
         let (mut tail, mut values) = (Tail::default(), Values::new());
         loop {
-            match prompt(&view, request, &tail, &values, self.count) {
+            match prompt(&view, spec, &tail, &values, self.count) {
                 Ok(prompt) => return Ok(prompt),
                 Err(Lacking::Refused(error)) => return Err(error),
                 Err(Lacking::Older) => {

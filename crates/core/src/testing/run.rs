@@ -7,6 +7,7 @@ use crate::{
     entry::Hash,
     error::Error,
     id::RunId,
+    prompt::observed::Observations,
     run::{
         Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
         next::{Next, next},
@@ -106,6 +107,7 @@ impl Board {
             tokens: Tokens(100),
             sha256: Hash::of(b""),
             shows: Vec::new(),
+            observed: Observations::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use callboard_core::{
     count::{TokenCounter, Tokens},
-    prompt::{Body, Format, Layout, Prompt, Request, profile::Profile},
+    prompt::{Body, Format, Prompt, ResolvedSpec, profile::Profile},
     testing::{Board, Words},
 };
 use proptest::{collection::vec, prelude::*};
@@ -27,11 +27,11 @@ proptest! {
         let task = task.map(|words| "do it ".repeat(words / 2 + 1));
         for agent in board.state.team.names() {
             for (thread, budget) in THREADS.iter().flat_map(|thread| budgets.iter().map(move |budget| (thread, *budget))) {
-                let request = Request {
-                    thread: &thread.parse().unwrap(), layout: Layout::Team, format: Format::Anthropic,
-                    profile: &Profile::default(), budget: Tokens(budget), task: task.as_deref(),
+                let spec = ResolvedSpec {
+                    format: Format::Anthropic, profile: Some(Profile::default()), task: task.clone(),
+                    ..ResolvedSpec::new(agent.clone(), thread.parse().unwrap(), Tokens(budget), board.count)
                 };
-                if let Ok(prompt) = board.prompt_for(agent.as_str(), &request, 5) {
+                if let Ok(prompt) = board.prompt_for(agent.as_str(), &spec, 5) {
                     check_rules(&prompt)?;
                 }
             }

@@ -4,7 +4,7 @@ use callboard_core::{
     count::Tokens,
     error::Error,
     id::Seq,
-    prompt::{Body, Format, Layout, Prompt, Request, profile::Profile, tags},
+    prompt::{Body, Format, Prompt, ResolvedSpec, profile::Profile, tags},
     state::State,
     step::offer::offer,
     testing::{Board, Pieces, Words},
@@ -66,11 +66,11 @@ proptest! {
         let task = task.map(|words| "do it <CURRENT_TASK> ".repeat(words / 3));
         for agent in board.state.team.names().map(ToString::to_string).collect::<Vec<_>>() {
             for (thread, budget, format) in all_ways(&budgets) {
-                let request = Request {
-                    thread: &thread.parse().unwrap(), layout: Layout::Team, format, profile: &profile, budget: Tokens(budget),
-                    task: task.as_deref(),
+                let spec = ResolvedSpec {
+                    format, profile: Some(profile.clone()), task: task.clone(),
+                    ..ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), Tokens(budget), board.count)
                 };
-                match board.prompt_for(&agent, &request, 5) {
+                match board.prompt_for(&agent, &spec, 5) {
                     Ok(prompt) => check_fits(&prompt, &board, &agent)?,
                     Err(Error::BudgetExceeded { budget, needed, parts }) => {
                         prop_assert!(needed > budget, "{} of {}: {:?}", needed, budget, parts);
@@ -110,13 +110,13 @@ proptest! {
         restored.entries.truncate(then.entries.len());
         for agent in then.state.team.names() {
             for (thread, budget, format) in all_ways(&budgets) {
-                let request = Request {
-                    thread: &thread.parse().unwrap(), layout: Layout::Team, format, profile: &Profile::default(),
-                    budget: Tokens(budget), task: None,
+                let spec = ResolvedSpec {
+                    format, profile: Some(Profile::default()),
+                    ..ResolvedSpec::new(agent.clone(), thread.parse().unwrap(), Tokens(budget), then.count)
                 };
-                let whole = then.prompt_for(agent.as_str(), &request, usize::MAX);
-                prop_assert_eq!(&then.prompt_for(agent.as_str(), &request, page), &whole);
-                prop_assert_eq!(&restored.prompt_for(agent.as_str(), &request, 2), &whole);
+                let whole = then.prompt_for(agent.as_str(), &spec, usize::MAX);
+                prop_assert_eq!(&then.prompt_for(agent.as_str(), &spec, page), &whole);
+                prop_assert_eq!(&restored.prompt_for(agent.as_str(), &spec, 2), &whole);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use callboard_core::id::Seq;
 use callboard_core::{
     count::Tokens,
-    prompt::{Format, HistoryCache as Kept, Layout, Request, profile::Profile},
+    prompt::{Format, HistoryCache as Kept, ResolvedSpec, profile::Profile},
     testing::{Pieces, Words},
 };
 use proptest::{collection::vec, prelude::*};
@@ -29,19 +29,17 @@ fn ask_all(told: &mut Told, shelf: &mut Shelf, mut asked: u64, budgets: [u64; 3]
                 continue;
             }
             let (text, words) = (asked & 2 == 0, asked & 4 == 0);
-            let name = thread.parse().unwrap();
-            let request = Request {
-                thread: &name,
-                layout: Layout::Team,
-                format: if text { Format::Text } else { Format::OpenAi },
-                profile: &Profile::default(),
-                budget: Tokens(budgets[(at + asked as usize % 7) % 3]),
-                task: (asked & 24 == 24).then_some("Do it."),
-            };
             told.board.count = if words { &Words } else { &Pieces };
+            let budget = Tokens(budgets[(at + asked as usize % 7) % 3]);
+            let spec = ResolvedSpec {
+                format: if text { Format::Text } else { Format::OpenAi },
+                profile: Some(Profile::default()),
+                task: (asked & 24 == 24).then(|| "Do it.".to_owned()),
+                ..ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), budget, told.board.count)
+            };
             let kept = shelf.entry((agent.clone(), thread, text, words)).or_default();
-            let found = told.board.prompt_from(kept, agent, &request);
-            prop_assert_eq!(found, told.board.prompt_for(agent, &request, 50), "{} in {}", agent, thread);
+            let found = told.board.prompt_from(kept, agent, &spec);
+            prop_assert_eq!(found, told.board.prompt_for(agent, &spec, 50), "{} in {}", agent, thread);
         }
     }
     Ok(())

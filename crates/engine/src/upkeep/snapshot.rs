@@ -51,7 +51,7 @@ async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Sta
 }
 
 /// The version of what snapshots hold. One of another version is left aside, and the journal is folded from its start.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Snapshot<S> {

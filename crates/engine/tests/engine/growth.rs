@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use callboard_engine::{
-    Board, MessageQuery, PromptQuery, Session,
+    Board, MessageQuery, PromptSpec, Session,
     core::{
         conversation::{NewMessage, Role},
         count::Tokens,
@@ -174,9 +174,9 @@ async fn i11_an_append_is_one_call_however_long_the_history_is() {
     }
 }
 
-fn query(format: Format) -> PromptQuery {
+fn query(format: Format) -> PromptSpec {
     let (agent, model) = ("writer".parse().ok(), Some("gpt-4o".to_owned()));
-    PromptQuery { agent, model, format, budget: Some(Tokens(4000)), ..PromptQuery::default() }
+    PromptSpec { agent, model, format, budget: Some(Tokens(4000)), ..PromptSpec::default() }
 }
 
 /// What is read for prompts: the first, one after a message more, the same again.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use callboard_engine::{
-    Board, PromptQuery, Session, Settings,
+    Board, PromptSpec, Session, Settings,
     core::{conversation::PutThread, count::Tokens, id::Seq, prompt::Format},
     store::Store,
 };
@@ -30,18 +30,18 @@ async fn fill(session: &Session) {
     }
 }
 
-fn queries() -> Vec<PromptQuery> {
+fn queries() -> Vec<PromptSpec> {
     let mut queries = Vec::new();
     for name in ["lead", "writer", "editor"] {
         for format in [Format::Text, Format::OpenAi, Format::Anthropic] {
             for budget in [900, 2000, 100_000] {
                 for at in [None, Some(40), Some(90), Some(165)] {
-                    queries.push(PromptQuery {
+                    queries.push(PromptSpec {
                         agent: name.parse().ok(),
                         format,
                         budget: Some(Tokens(budget)),
                         at: at.map(Seq),
-                        ..PromptQuery::default()
+                        ..PromptSpec::default()
                     });
                 }
             }
@@ -90,7 +90,7 @@ async fn a_prompt_as_of_an_entry_does_not_change_with_what_comes_later() {
     let session = crate::fixture::session().await;
     fill(&session).await;
     let head = session.state().await.unwrap().head.seq;
-    let query = |at| PromptQuery { agent: "writer".parse().ok(), at, ..PromptQuery::default() };
+    let query = |at| PromptSpec { agent: "writer".parse().ok(), at, ..PromptSpec::default() };
     let now = session.prompt(&query(None)).await.unwrap();
     say(&session, "something new").await;
     run(&session, put("Brief", "another one")).await;
@@ -108,11 +108,11 @@ async fn a_task_is_found_behind_thousands_of_entries_that_the_reader_does_not_se
     run(&session, hide(&["lead", "editor"])).await;
     let chatter = (0..3000).map(|n| text(&n.to_string())).collect();
     run(&session, add("main", chatter)).await;
-    let lead = PromptQuery { agent: "lead".parse().ok(), budget: Some(Tokens(3000)), ..PromptQuery::default() };
+    let lead = PromptSpec { agent: "lead".parse().ok(), budget: Some(Tokens(3000)), ..PromptSpec::default() };
     assert!(session.prompt(&lead).await.unwrap().text().contains("2999"));
     // It was away while the others talked.
     run(&session, hide(&["lead", "editor", "writer"])).await;
-    let writer = PromptQuery { agent: "writer".parse().ok(), thread: Some(thread("main")), ..lead };
+    let writer = PromptSpec { agent: "writer".parse().ok(), thread: Some(thread("main")), ..lead };
     let prompt = session.prompt(&writer).await.unwrap();
     assert!(!prompt.text().contains("2999"), "{}", prompt.text());
 }
@@ -120,8 +120,8 @@ async fn a_task_is_found_behind_thousands_of_entries_that_the_reader_does_not_se
 #[tokio::test]
 async fn an_agent_that_is_not_in_the_team_has_no_prompt() {
     let session = crate::fixture::session().await;
-    let query = PromptQuery { agent: "nobody".parse().ok(), ..PromptQuery::default() };
+    let query = PromptSpec { agent: "nobody".parse().ok(), ..PromptSpec::default() };
     assert_eq!(code(session.prompt(&query).await), "not_found");
-    let query = PromptQuery { budget: Some(Tokens(10)), ..PromptQuery::default() };
+    let query = PromptSpec { budget: Some(Tokens(10)), ..PromptSpec::default() };
     assert_eq!(code(session.prompt(&query).await), "budget_exceeded");
 }

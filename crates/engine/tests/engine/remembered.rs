@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_engine::{
-    Board, PromptMemory, PromptQuery, Session, Settings,
+    Board, PromptMemory, PromptSpec, Session, Settings,
     core::{
         conversation::{NewMessage, PutThread, Role},
         count::Tokens,
@@ -108,7 +108,7 @@ async fn take(session: &Session, step: &Step, number: usize) {
 }
 
 /// The prompt of a board that has never made one.
-async fn anew(store: &Arc<dyn Store>, query: &PromptQuery) -> Result<Prompt, String> {
+async fn anew(store: &Arc<dyn Store>, query: &PromptSpec) -> Result<Prompt, String> {
     let board = Board::new(store.clone(), settings(&clock()));
     let session = board.session(&id("s")).await.unwrap();
     session.prompt(query).await.map_err(|error| error.to_string())
@@ -128,14 +128,14 @@ async fn check(steps: &[(Step, Vec<Ask>)], max_bytes: usize) -> Result<(), TestC
         }
         let head = session.state().await.unwrap().head.seq;
         for ask in asks {
-            let query = PromptQuery {
+            let query = PromptSpec {
                 agent: ask.agent.parse().ok(),
                 thread: ask.thread.map(thread),
                 format: ask.format,
                 model: Some(ask.model.to_owned()),
                 budget: Some(Tokens(ask.budget)),
                 at: ask.back.map(|back| Seq(head.0.saturating_sub(back).max(1))),
-                ..PromptQuery::default()
+                ..PromptSpec::default()
             };
             let found = session.prompt(&query).await.map_err(|error| error.to_string());
             prop_assert_eq!(found, anew(&store, &query).await, "{:?} after step {}", ask, number);
@@ -172,7 +172,7 @@ async fn what_is_remembered_goes_with_the_session_and_stays_within_its_bytes() {
             say(&session, &format!("message {n} {}", "word ".repeat(60))).await;
         }
         for agent in AGENTS {
-            let query = PromptQuery { agent: agent.parse().ok(), ..PromptQuery::default() };
+            let query = PromptSpec { agent: agent.parse().ok(), ..PromptSpec::default() };
             session.prompt(&query).await.unwrap();
             assert!(memory.bytes() <= 300_000);
             most = most.max(memory.bytes());
@@ -191,7 +191,7 @@ async fn prompts_that_are_asked_for_at_once_are_all_the_same() {
     for n in 0..200 {
         say(&session, &format!("message {n}")).await;
     }
-    let query = PromptQuery { agent: "writer".parse().ok(), budget: Some(Tokens(3000)), ..PromptQuery::default() };
+    let query = PromptSpec { agent: "writer".parse().ok(), budget: Some(Tokens(3000)), ..PromptSpec::default() };
     for _ in 0..5 {
         say(&session, "one more").await;
         let asked = (0..8).map(|_| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_engine::{
-    Board, PromptQuery, Session,
+    Board, PromptSpec, Session,
     core::{
         count::Tokens,
         entry::Actor,
@@ -50,7 +50,7 @@ impl Play {
         let state = self.state().await;
         let now = the_run(&state).clone();
         let Next::Ask(ask) = next(&state, &now).unwrap() else { panic!("no model is asked") };
-        let query = PromptQuery {
+        let query = PromptSpec {
             agent: Some(ask.agent),
             thread: Some(ask.turn.thread),
             task: ask.turn.task,
@@ -69,7 +69,7 @@ impl Play {
     }
 
     /// A prompt; a board that has never made one makes the same.
-    async fn ask(&self, query: &PromptQuery) -> Prompt {
+    async fn ask(&self, query: &PromptSpec) -> Prompt {
         let prompt = self.session.prompt(query).await.unwrap();
         let fresh = Board::new(self.store.clone(), settings(&clock()));
         let anew = fresh.session(&id("s")).await.unwrap().prompt(query).await.unwrap();
@@ -88,9 +88,9 @@ fn the_run(state: &State) -> &Run {
     state.runs.unfinished().unwrap()
 }
 
-fn query(format: Format, at: Option<Seq>) -> PromptQuery {
+fn query(format: Format, at: Option<Seq>) -> PromptSpec {
     let model = Some(MODEL.to_owned());
-    PromptQuery { model, format, at, budget: Some(Tokens(3000)), ..PromptQuery::default() }
+    PromptSpec { model, format, at, budget: Some(Tokens(3000)), ..PromptSpec::default() }
 }
 
 fn messages(prompt: &Prompt) -> &[serde_json::Value] {
@@ -143,14 +143,14 @@ async fn a_change_of_a_context_set_leaves_what_is_before_the_sets() {
 async fn only_prompts_of_the_same_agent_and_form_are_compared() {
     let play = Play::start().await;
     play.turn(&json!({"messageTo": "writer", "message": "begin"})).await;
-    let of = |agent: &str, format| PromptQuery { agent: agent.parse().ok(), ..query(format, None) };
+    let of = |agent: &str, format| PromptSpec { agent: agent.parse().ok(), ..query(format, None) };
     assert!(play.ask(&of("lead", Format::OpenAi)).await.reusable_prefix_tokens.0 > 0);
     assert_eq!(play.ask(&of("lead", Format::Text)).await.reusable_prefix_tokens, Tokens(0));
-    let writer = PromptQuery { thread: "agent:writer".parse().ok(), ..of("writer", Format::OpenAi) };
+    let writer = PromptSpec { thread: "agent:writer".parse().ok(), ..of("writer", Format::OpenAi) };
     assert_eq!(play.ask(&writer).await.reusable_prefix_tokens, Tokens(0));
     // As of an entry before the turn there is no last prompt.
     let requested = play.state().await.runs.last_requested(&"lead".parse().unwrap()).unwrap();
-    let before = PromptQuery { at: Some(requested.previous()), ..of("lead", Format::OpenAi) };
+    let before = PromptSpec { at: Some(requested.previous()), ..of("lead", Format::OpenAi) };
     assert_eq!(play.ask(&before).await.reusable_prefix_tokens, Tokens(0));
 }
 
@@ -159,7 +159,7 @@ async fn a_prompt_that_cannot_be_made_again_has_nothing_in_common() {
     let play = Play::start().await;
     let state = play.state().await;
     let now = the_run(&state).clone();
-    let lead = PromptQuery { agent: "lead".parse().ok(), ..query(Format::OpenAi, None) };
+    let lead = PromptSpec { agent: "lead".parse().ok(), ..query(Format::OpenAi, None) };
     let mut record = play.ask(&lead).await.record();
     record.layout_version += 1;
     let request = TurnRequest { run: now.id, epoch: now.epoch, model: MODEL.to_owned(), prompt: record };

@@ -1,5 +1,5 @@
 use callboard_engine::{
-    Filter, PromptQuery, Session,
+    Filter, PromptSpec, Session,
     core::{
         context_set::DeleteSet,
         conversation::{NewMessage, PutThread, Role},
@@ -58,7 +58,7 @@ async fn i3_nothing_for_a_worker_contains_what_is_hidden_from_it() {
 
     let page = session.messages(&writer, &thread("main"), Default::default()).await.unwrap();
     assert!(!serde_json::to_string(&page).unwrap().contains(MARK));
-    let prompt = session.prompt(&PromptQuery { agent: "writer".parse().ok(), ..Default::default() }).await.unwrap();
+    let prompt = session.prompt(&PromptSpec { agent: "writer".parse().ok(), ..Default::default() }).await.unwrap();
     assert!(prompt.text().contains("for everyone") && !prompt.text().contains(MARK), "{}", prompt.text());
     assert!(prompt.parts.iter().all(|part| !format!("{part:?}").contains(MARK)));
     for words in [MARK, "once", "whispers", "xxxx"] {
@@ -98,7 +98,7 @@ async fn i3_what_is_hidden_answers_like_what_is_not_there() {
             let blank = |answer: String| answer.replace(&name, "NAME");
             let say = session.say(writer.clone(), &thread, text("may I?")).await.map(|_| ());
             let read = session.messages(&writer, &thread, Default::default()).await.map(|_| ());
-            let query = PromptQuery { agent: "writer".parse().ok(), thread: Some(thread), ..Default::default() };
+            let query = PromptSpec { agent: "writer".parse().ok(), thread: Some(thread), ..Default::default() };
             let prompt = session.prompt(&query).await.map(|_| ());
             [say, read, prompt].map(|answer| blank(format!("{answer:?}")))
         }

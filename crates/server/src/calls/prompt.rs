@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_core::{context_set::SetView, id::AgentName, prompt::Body, view::View};
-use callboard_engine::PromptQuery;
+use callboard_engine::PromptSpec;
 
 use super::{
     Answer, Authorized, CallError,
@@ -22,7 +22,7 @@ impl Authorized<BuildPrompt> {
         }
         let default_model = self.app.settings.runs.model.clone();
         let query =
-            PromptQuery { agent, thread, layout, model, default_model, budget, at, format, ..PromptQuery::default() };
+            PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
         let prompt = self.session.prompt(&query).await?;
         let tools = prompt.format.tools(&prompt.tools);
         let (text, messages, system) = match prompt.body {

@@ -9,7 +9,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, PromptQuery};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec};
 
 use super::{
     Answer, Authorized, CallError, WriteOptions,
@@ -46,7 +46,7 @@ impl Authorized<ReadThreads> {
             return Ok(Answer::ok(api::ContextSize::new(size.tokens, vec![history], DEFAULT_WINDOW)));
         };
         let default_model = self.app.settings.runs.model.clone();
-        let query = PromptQuery { agent: Some(agent), thread: Some(thread), default_model, ..PromptQuery::default() };
+        let query = PromptSpec { agent: Some(agent), thread: Some(thread), default_model, ..PromptSpec::default() };
         let prompt = self.session.prompt(&query).await?;
         Ok(Answer::ok(api::ContextSize::new(prompt.tokens, prompt.parts, prompt.budget)))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Changes, Content, Part, Rendered, Source};
+use super::{Changes, Content, Part, PartOutcome, Source};
 use crate::{
     agent::Team,
     context_set::{Held, SetView},
@@ -12,6 +12,7 @@ use crate::{
         Lacking,
         assemble::Assembly,
         escape::{attribute, escape},
+        part_name::PartName,
         share::{Share, Shares},
         shorten::{shorten, water_level},
     },
@@ -34,12 +35,15 @@ impl Part for ContextSets {
         Changes::Sometimes
     }
 
-    fn shares(&self) -> Option<Shares> {
-        Some(Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(75)), priority: Some(2) })
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((
+            PartName::CONTEXT_SETS,
+            Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(75)), priority: Some(2) },
+        ))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let sets = Sets::gather(from.view, from.values, from.writer.count).map_err(Lacking::Values)?;
+        let sets = Sets::gather(from.view, from.values, from.renderer.count).map_err(Lacking::Values)?;
         Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
     }
 }
@@ -151,8 +155,8 @@ impl Content for Sets<'_> {
     }
 
     /// Where the room is not enough, the largest sets are shortened to the same size.
-    fn render(&self, prompt: &mut Assembly) -> Rendered {
-        let mut rendered = Rendered { tokens: self.frame(), ..Rendered::default() };
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        let mut rendered = PartOutcome { tokens: self.frame(), ..PartOutcome::default() };
         prompt.text(OPEN, self.count.count(OPEN));
         let level = self.level(self.granted.minus(self.frame()));
         for shown in &self.sets {

@@ -1,6 +1,6 @@
 //! The part that says what the reader is to do in a team with a manager.
 
-use super::{Changes, Content, Part, Source, Whole, tagged};
+use super::{Changes, Content, Part, Source, tagged};
 use crate::{
     agent::{Agent, Role},
     prompt::Lacking,
@@ -29,7 +29,7 @@ impl Part for Duties {
             (Role::Worker, Some(manager)) => worker(manager),
             (Role::Worker, None) => return Ok(None),
         };
-        Ok(Whole::content(tagged(TAG, &duties), &from.writer))
+        Ok(from.whole(tagged(TAG, &duties)))
     }
 }
 

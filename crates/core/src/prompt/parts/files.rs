@@ -1,6 +1,6 @@
 //! The part that names the context files which are meant for the reader. What they say is read where they are.
 
-use super::{Changes, Content, Part, Source, Whole};
+use super::{Changes, Content, Part, Source};
 use crate::{
     agent::Agent,
     file::Held,
@@ -27,7 +27,7 @@ impl Part for Files {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        Ok(files(from.view, from.agent).and_then(|text| Whole::content(text, &from.writer)))
+        Ok(files(from.view, from.agent).and_then(|text| from.whole(text)))
     }
 }
 

@@ -1,24 +1,58 @@
 //! The part that holds what was said before the task.
 
-use super::{Changes, Content, Part, Rendered, Source};
+use super::{Changes, Content, Part, PartOutcome, Source};
 use crate::{
     count::Tokens,
     prompt::{
-        Lacking,
+        Format, Lacking,
         assemble::Assembly,
         excerpt::{Excerpt, History},
+        part_name::PartName,
+        rendered::Frame,
         share::{Share, Shares},
-        written::Frame,
     },
 };
 
-pub(in crate::prompt) struct ConversationHistory;
+/// What was said before the task.
+pub(in crate::prompt) struct ConversationHistory {
+    name: PartName,
+    frame: Frame,
+}
 
-const FRAME: Frame = ("<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n");
+/// The heading of what was said, where it has one.
+pub(in crate::prompt) struct HistoryHeading;
+
+impl ConversationHistory {
+    /// In tags.
+    pub(in crate::prompt) const TAGGED: Self =
+        Self { name: PartName::HISTORY, frame: ("<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n") };
+
+    /// Under the heading.
+    pub(in crate::prompt) const LABELLED: Self = Self { name: PartName::CONVERSATION_HISTORY, frame: ("", "") };
+}
+
+impl Part for HistoryHeading {
+    fn name(&self) -> &'static str {
+        PartName::CONVERSATION_HISTORY.as_str()
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let is_text = from.spec.format == Format::Text;
+        Ok(is_text.then(|| from.whole("CONVERSATION HISTORY:\n".to_owned())).flatten())
+    }
+}
 
 impl Part for ConversationHistory {
     fn name(&self) -> &'static str {
-        "history"
+        self.name.as_str()
     }
 
     fn tags(&self) -> &'static [&'static str] {
@@ -38,45 +72,50 @@ impl Part for ConversationHistory {
         Changes::Grows
     }
 
-    fn shares(&self) -> Option<Shares> {
-        Some(Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(100)), priority: Some(1) })
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((
+            self.name,
+            Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(100)), priority: Some(1) },
+        ))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let frame = from.writer.frame(FRAME);
-        let content = |history| Box::new(Framed { history, frame, excerpt: Excerpt::default() }) as Box<dyn Content>;
+        let (frame, size) = (self.frame, from.renderer.frame(self.frame));
+        let framed = |history| Framed { history, frame, size, excerpt: Excerpt::default() };
+        let content = |history| Box::new(framed(history)) as Box<dyn Content>;
         Ok(from.history.take().map(content))
     }
 }
 
-/// The history with the tags around it.
+/// The history with what stands around it.
 struct Framed<'a> {
     history: History<'a>,
-    frame: Tokens,
+    frame: Frame,
+    size: Tokens,
     excerpt: Excerpt,
 }
 
 impl Framed<'_> {
     fn with_frame(&self, tokens: Tokens) -> Tokens {
-        if tokens > Tokens(0) { tokens + self.frame } else { tokens }
+        if tokens > Tokens(0) { tokens + self.size } else { tokens }
     }
 }
 
 impl Content for Framed<'_> {
     fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
-        let least = self.history.least(min.minus(self.frame))?;
+        let least = self.history.least(min.minus(self.size))?;
         Ok(self.with_frame(least))
     }
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
-        self.excerpt = self.history.fit(limit.minus(self.frame))?;
+        self.excerpt = self.history.fit(limit.minus(self.size))?;
         Ok(self.with_frame(self.excerpt.tokens))
     }
 
-    fn render(&self, prompt: &mut Assembly) -> Rendered {
-        let tokens = prompt.section(FRAME, self.frame, &self.history.shown(&self.excerpt));
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        let tokens = prompt.section(self.frame, self.size, &self.history.shown(&self.excerpt));
         let omitted = self.history.omitted(&self.excerpt);
         let shows = self.history.shows(&self.excerpt);
-        Rendered { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
+        PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
     }
 }

@@ -1,6 +1,6 @@
 //! The part that says who the reader is and what its user wrote for it.
 
-use super::{Changes, Content, Part, Source, Whole, tagged};
+use super::{Changes, Content, Part, Source, tagged};
 use crate::prompt::{Lacking, escape::escape};
 
 pub(in crate::prompt) struct Instructions;
@@ -27,6 +27,6 @@ impl Part for Instructions {
             None => format!("You are {}.", agent.name),
         };
         let own = agent.instructions.as_deref().map(|text| format!("\n{}", escape(text))).unwrap_or_default();
-        Ok(Whole::content(tagged(TAG, &(who + &own)), &from.writer))
+        Ok(from.whole(tagged(TAG, &(who + &own))))
     }
 }

@@ -1,6 +1,6 @@
 //! The part that names the members of the team.
 
-use super::{Changes, Content, Part, Source, Whole, tagged};
+use super::{Changes, Content, Part, Source, tagged};
 use crate::{
     agent::{Agent, Role},
     prompt::{Lacking, escape::escape},
@@ -25,7 +25,7 @@ impl Part for Members {
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let lines: Vec<_> = from.view.state.team.agents().map(|agent| line(agent, from.agent)).collect();
-        Ok(Whole::content(tagged(TAG, &lines.join("\n")), &from.writer))
+        Ok(from.whole(tagged(TAG, &lines.join("\n"))))
     }
 }
 

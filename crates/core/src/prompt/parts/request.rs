@@ -1,6 +1,6 @@
 //! The parts of a request that are no text of the prompt, and cost tokens all the same.
 
-use super::{Changes, Content, Part, Rendered, Source};
+use super::{Changes, Content, Part, PartOutcome, Source};
 use crate::{
     count::Tokens,
     prompt::{Lacking, assemble::Assembly},
@@ -26,7 +26,7 @@ impl Part for Envelope {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        Ok(Beside::content(String::new(), from.writer.envelope()))
+        Ok(Beside::content(String::new(), from.renderer.envelope()))
     }
 }
 
@@ -44,8 +44,8 @@ impl Part for Tools {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let tools = serde_json::to_string(from.writer.offered).unwrap_or_default();
-        Ok(Beside::content(tools, from.writer.tools()))
+        let tools = serde_json::to_string(from.renderer.offered).unwrap_or_default();
+        Ok(Beside::content(tools, from.renderer.tools()))
     }
 }
 
@@ -70,8 +70,8 @@ impl Content for Beside {
         Ok(self.tokens)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> Rendered {
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
         prompt.beside(&self.what, self.tokens);
-        Rendered { tokens: self.tokens, ..Rendered::default() }
+        PartOutcome { tokens: self.tokens, ..PartOutcome::default() }
     }
 }

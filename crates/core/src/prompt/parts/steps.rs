@@ -1,7 +1,7 @@
 //! The part that says where the team is among its steps. It changes with each tool that is used, so it stands behind the
 //! history.
 
-use super::{Changes, Content, Part, Section, Source};
+use super::{Changes, Content, Part, Source};
 use crate::{
     prompt::{
         Lacking,
@@ -30,7 +30,7 @@ impl Part for ActiveStep {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        Ok(active(from.view).map(|step| Box::new(Section(from.writer.section(&step))) as Box<dyn Content>))
+        Ok(active(from.view).and_then(|step| from.whole(step)))
     }
 }
 

@@ -2,27 +2,39 @@
 
 use std::sync::Arc;
 
-use super::{Changes, Content, Part, Rendered, Source};
+use super::{Changes, Content, Part, PartOutcome, Source};
 use crate::{
     count::Tokens,
     prompt::{
         Format, Lacking,
         assemble::Assembly,
         history_cache::{Piece, left_out_between},
+        part_name::PartName,
+        rendered::{Frame, Renderer},
         share::{Share, Shares},
         shorten::{shorten_group, water_level},
         utterance::{From, Kind, Utterance},
-        written::{Frame, Writer},
     },
 };
 
-pub(in crate::prompt) struct CurrentTask;
+/// What is to be done now.
+pub(in crate::prompt) struct CurrentTask {
+    name: PartName,
+    frame: Frame,
+}
 
-const FRAME: Frame = ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n");
+impl CurrentTask {
+    /// In tags.
+    pub(in crate::prompt) const TAGGED: Self =
+        Self { name: PartName::TASK, frame: ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n") };
+
+    /// As the end of the conversation.
+    pub(in crate::prompt) const LABELLED: Self = Self { name: PartName::CONVERSATION_HISTORY, frame: ("", "") };
+}
 
 impl Part for CurrentTask {
     fn name(&self) -> &'static str {
-        "task"
+        self.name.as_str()
     }
 
     fn tags(&self) -> &'static [&'static str] {
@@ -33,13 +45,16 @@ impl Part for CurrentTask {
         Changes::Grows
     }
 
-    fn shares(&self) -> Option<Shares> {
-        Some(Shares { min: Some(Share::Percent(25)), max: Some(Share::Percent(100)), priority: Some(3) })
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((
+            PartName::TASK,
+            Shares { min: Some(Share::Percent(25)), max: Some(Share::Percent(100)), priority: Some(3) },
+        ))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let unanswered = std::mem::take(&mut from.unanswered);
-        let task = Task::new(unanswered, from.request.task, from.writer);
+        let task = Task::new(unanswered, from.spec.task.as_deref(), self.frame, from.renderer);
         Ok((!task.pieces.is_empty()).then(|| Box::new(task) as Box<dyn Content>))
     }
 }
@@ -50,8 +65,9 @@ const LONG_TEXTS: u64 = 4;
 /// What is to be done: what was given, or what the reader has not answered.
 struct Task<'a> {
     pieces: Vec<Piece>,
-    writer: Writer<'a>,
-    frame: Tokens,
+    renderer: Renderer<'a>,
+    frame: Frame,
+    frame_size: Tokens,
     /// Whether it stands in no thread.
     is_given: bool,
     /// Whether something of it was shortened or left out.
@@ -60,12 +76,13 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// The task of a request: the one that is given, else what was not answered, which is written.
-    fn new(unanswered: Vec<Piece>, given: Option<&str>, writer: Writer<'a>) -> Self {
+    fn new(unanswered: Vec<Piece>, given: Option<&str>, frame: Frame, renderer: Renderer<'a>) -> Self {
         let pieces = match given {
-            Some(text) => vec![Piece::of(vec![spoken(text, writer.format)], &writer)],
+            Some(text) => vec![Piece::of(vec![spoken(text, renderer.format)], &renderer)],
             None => unanswered,
         };
-        Self { pieces, writer, frame: writer.frame(FRAME), is_given: given.is_some(), shortened: false }
+        let frame_size = renderer.frame(frame);
+        Self { pieces, renderer, frame, frame_size, is_given: given.is_some(), shortened: false }
     }
 
     /// The size of it.
@@ -100,8 +117,8 @@ impl<'a> Task<'a> {
             self.pieces = pieces;
             for (piece, _) in self.pieces.iter_mut().zip(sizes).filter(|(_, size)| *size > level) {
                 let mut group = piece.group.to_vec();
-                shorten_group(&self.writer, &mut group, level);
-                *piece = Piece::of(group, &self.writer);
+                shorten_group(&self.renderer, &mut group, level);
+                *piece = Piece::of(group, &self.renderer);
             }
             if self.size() <= allowed {
                 return;
@@ -112,7 +129,7 @@ impl<'a> Task<'a> {
     /// Its size with the tags around it.
     fn whole(&self) -> Tokens {
         let size = self.size();
-        if size > Tokens(0) { size + self.frame } else { size }
+        if size > Tokens(0) { size + self.frame_size } else { size }
     }
 
     /// The first piece and the newest ones; what is between them is left out and says so.
@@ -121,7 +138,7 @@ impl<'a> Task<'a> {
         let between = all.get(1..all.len() - newest).unwrap_or_default();
         let note = (!between.is_empty()).then(|| {
             let note = left_out_between(between.iter().flat_map(|piece| piece.group.iter()));
-            Piece::of(vec![note], &self.writer)
+            Piece::of(vec![note], &self.renderer)
         });
         all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
     }
@@ -134,17 +151,17 @@ impl Content for Task<'_> {
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
         let taken = self.whole().min(limit);
-        self.fit(taken.minus(self.frame));
+        self.fit(taken.minus(self.frame_size));
         Ok(taken)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> Rendered {
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
         let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written().cloned()).collect();
-        let tokens = prompt.section(FRAME, self.frame, &shown);
+        let tokens = prompt.section(self.frame, self.frame_size, &shown);
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
         // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
         let passes = self.is_given || self.shortened;
-        Rendered { tokens, omitted: Vec::new(), shortened: self.shortened, shows, passes }
+        PartOutcome { tokens, omitted: Vec::new(), shortened: self.shortened, shows, passes }
     }
 }
 

@@ -7,14 +7,14 @@ use callboard_core::{
     count::Tokens,
     fact,
     id::Seq,
-    prompt::{Layout, Pieces},
+    prompt::{LayoutName, Pieces, PromptSpec, ResolvedSpec},
     run::facts::TurnRequested,
 };
 
-use super::{PromptQuery, Wanted};
+use super::Wanted;
 use crate::{
     error::Error,
-    prompt_memory::{MadePrompts, ResolvedSpec},
+    prompt_memory::{MadePrompts, MemoryKey},
     session::Session,
 };
 
@@ -26,7 +26,7 @@ impl Session {
         pieces: &Pieces,
         made: &mut MadePrompts,
     ) -> Result<Tokens, Error> {
-        let Some(requested) = wanted.state.runs.last_requested(&wanted.spec.reader) else { return Ok(Tokens(0)) };
+        let Some(requested) = wanted.state.runs.last_requested(&wanted.spec.agent) else { return Ok(Tokens(0)) };
         let last = match made.last(requested) {
             Some(known) => known,
             None => {
@@ -48,23 +48,25 @@ impl Session {
         let Some(entry) = entry else { return Ok(None) };
         let turn: TurnRequested = fact::read(&entry)?;
         let Some(asked) = turn.due.turn() else { return Ok(None) };
-        let (prompt, layout) = (&turn.prompt, Layout::default());
+        let (prompt, layout) = (&turn.prompt, &now.layout);
         let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
         if !is_alike || prompt.format != now.format.name() {
             return Ok(None);
         }
         let spec = ResolvedSpec {
-            reader: turn.agent.clone(),
+            agent: turn.agent.clone(),
             thread: asked.thread,
-            layout,
+            layout: now.layout.clone(),
             format: now.format,
+            profile: None,
             budget: prompt.budget,
             task: asked.task,
             vocabulary: prompt.vocabulary.clone(),
+            observed: prompt.observed.clone(),
         };
         // Whoever made the prompt for the turn remembers its pieces. It is made again only where that was forgotten:
         // after a restart, on another server, or where the memory is full.
-        let known = self.live.prompts.recall(&spec.memory_key());
+        let known = self.live.prompts.recall(&MemoryKey::of(&spec));
         let made = known.as_ref().and_then(|known| known.made.made(prompt.at, &spec));
         match made.map(Some).or_else(|| known.and_then(|known| known.made.last(requested))) {
             Some(pieces) => Ok(pieces),
@@ -74,16 +76,17 @@ impl Session {
 
     /// Makes the prompt of a turn again.
     async fn make_again(&self, turn: &TurnRequested, spec: ResolvedSpec) -> Result<Option<Arc<Pieces>>, Error> {
-        let query = PromptQuery {
-            agent: Some(spec.reader),
+        let query = PromptSpec {
+            agent: Some(spec.agent),
             thread: Some(spec.thread),
-            layout: spec.layout,
+            layout: LayoutName::named(&turn.prompt.layout),
             model: Some(turn.model.clone()),
             budget: Some(spec.budget),
             at: Some(turn.prompt.at),
             format: spec.format,
             task: spec.task,
-            ..PromptQuery::default()
+            observed: spec.observed,
+            ..PromptSpec::default()
         };
         let made = match self.wanted(&query).await {
             Ok(wanted) => self.make(&wanted).await,

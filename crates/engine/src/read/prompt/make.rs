@@ -1,4 +1,4 @@
-//! Ingredients a prompt: of what is remembered of the last one and what was said since, or else of the journal.
+//! Building a prompt: from what is remembered of the last one and what was said since, or else from the journal.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
@@ -16,7 +16,7 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    prompt_memory::{MadePrompts, Remembered},
+    prompt_memory::{MadePrompts, MemoryKey, Remembered},
     session::Session,
 };
 
@@ -81,7 +81,7 @@ impl Session {
     /// Begins with what is remembered and what was said since, or with the newest page.
     async fn begin(&self, wanted: &Wanted) -> Result<Ingredients, Error> {
         let mut ingredients = Ingredients { page: wanted.page()?, ..Ingredients::default() };
-        if let Some(remembered) = self.live.prompts.recall(&wanted.spec.memory_key()) {
+        if let Some(remembered) = self.live.prompts.recall(&MemoryKey::of(&wanted.spec)) {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
             if self.read_newer(wanted, &remembered, &mut ingredients).await? {
                 ingredients.history = Some(remembered.history.clone());
@@ -100,7 +100,7 @@ impl Session {
         ingredients: &mut Ingredients,
     ) -> Result<bool, Error> {
         let head = wanted.state.head.seq;
-        if known.through > head || !known.history.is_of(&wanted.view()?, &wanted.request(), wanted.count) {
+        if known.through > head || !known.history.is_of(&wanted.view()?, &wanted.spec, wanted.count) {
             return Ok(false);
         }
         let (mut newer, source) = (Tail::default(), wanted.source()?);
@@ -176,10 +176,10 @@ impl Ingredients {
     }
 
     fn build(&mut self, wanted: &Wanted) -> Result<(Prompt, Pieces), Lacking> {
-        let (view, request) = (wanted.view()?, wanted.request());
+        let view = wanted.view()?;
         let history = match &mut self.history {
             Some(history) => history,
-            none => none.insert(HistoryCache::new(&view, &request, wanted.count)?),
+            none => none.insert(HistoryCache::new(&view, &wanted.spec, wanted.count)?),
         };
         if let Some(newer) = &self.newer {
             history.read_on(&view, newer, &self.values)?;
@@ -189,7 +189,7 @@ impl Ingredients {
             history.read(&view, &self.tail, &self.values)?;
             self.has_older = false;
         }
-        prompt_of(&view, &request, history, &self.values, wanted.count)
+        prompt_of(&view, &wanted.spec, history, &self.values, wanted.count)
     }
 
     fn finish(mut self, wanted: &Wanted, pieces: &Arc<Pieces>) -> Result<Remembered, Error> {
@@ -198,7 +198,7 @@ impl Ingredients {
         let through = wanted.state.head.seq;
         let sets: BTreeSet<_> = wanted.state.sets.iter().filter_map(|held| held.set.content.stored()).collect();
         self.values.retain(|hash, _| sets.contains(hash));
-        if !wanted.has_own_profile {
+        if wanted.spec.profile.is_none() {
             self.made.note(through, wanted.spec.clone(), pieces.clone());
         }
         Ok(Remembered { history, through, values: self.values, made: self.made })

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 
 /// Whose message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum Speaker {
     /// The system's.
     System,
     /// Anybody else's: other agents have their name before the text.
@@ -21,25 +21,25 @@ pub(super) enum Voice {
 }
 
 /// What an utterance says to `reader`. Calls of other agents stand in the text; the reader's own do not.
-pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Voice, String) {
+pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) {
     match &utterance.kind {
         Kind::Said { from, to, text, calls, expected, .. } => {
             let expected = expected.as_deref().map(|expected| format!("\n\nExpected output: {}", escape(expected)));
             let text = escape(text) + &expected.unwrap_or_default();
             match from {
-                From::System => (Voice::System, text),
-                From::User => (Voice::User, text),
+                From::System => (Speaker::System, text),
+                From::User => (Speaker::User, text),
                 From::Agent(Some(name)) if *name != reader.name => {
                     let calls: String = calls.iter().map(|call| format!("\n[calls {}]", call.name)).collect();
-                    (Voice::User, format!("{name}: {}", (text + &calls).trim_start()))
+                    (Speaker::User, format!("{name}: {}", (text + &calls).trim_start()))
                 }
-                From::Agent(_) => (Voice::Own, to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}"))),
+                From::Agent(_) => (Speaker::Own, to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}"))),
             }
         }
-        Kind::Result { text, .. } => (Voice::Tool, escape(text)),
-        Kind::Verdict { valid, reason } => (Voice::User, escape(&format!("[{}]", verdict(*valid, reason)))),
-        Kind::LeftOut(words) => (Voice::User, words.clone()),
-        Kind::Outcomes(text) => (Voice::User, escape(&format!("[what came of your directive]\n{text}"))),
+        Kind::Result { text, .. } => (Speaker::Tool, escape(text)),
+        Kind::Verdict { valid, reason } => (Speaker::User, escape(&format!("[{}]", verdict(*valid, reason)))),
+        Kind::LeftOut(words) => (Speaker::User, words.clone()),
+        Kind::Outcomes(text) => (Speaker::User, escape(&format!("[what came of your directive]\n{text}"))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Format, anthropic, openai, text, utterance::Utterance};
+use super::{Format, anthropic, labels, layout::Style, openai, text, utterance::Utterance};
 use crate::{
     agent::{Agent, Tool},
     count::{TokenCounter, Tokens},
@@ -16,8 +16,8 @@ pub(super) type Frame = (&'static str, &'static str);
 
 /// What was written of a group, and its size. Its clones share what was written.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
-    pub(super) form: Form,
+pub(super) struct RenderedPiece {
+    pub(super) body: PieceBody,
     pub(super) tokens: Tokens,
     /// The hash of what was written: where it is the same, so is the piece.
     pub(super) hash: Hash,
@@ -25,62 +25,66 @@ pub(super) struct Written {
 
 /// A piece of a prompt in its format.
 #[derive(Clone, Debug)]
-pub(super) enum Form {
+pub(super) enum PieceBody {
     Text(Arc<str>),
     Messages(Arc<[Value]>),
 }
 
 /// Writes in one format for one reader.
 #[derive(Clone, Copy)]
-pub(super) struct Writer<'a> {
+pub(super) struct Renderer<'a> {
     pub(super) agent: &'a Agent,
     /// The tools that are offered to it.
     pub(super) offered: &'a [Tool],
     pub(super) format: Format,
+    pub(super) style: Style,
     pub(super) count: &'a dyn TokenCounter,
 }
 
-impl Writer<'_> {
+impl Renderer<'_> {
     /// Writes a group.
-    pub(super) fn write(&self, group: &[Utterance]) -> Written {
+    pub(super) fn write(&self, group: &[Utterance]) -> RenderedPiece {
         match self.format {
             Format::Text => {
-                let pieces: Vec<_> = group.iter().map(|utterance| text::piece(utterance, self.agent)).collect();
+                let pieces: Vec<_> = match self.style {
+                    Style::Tagged => group.iter().map(|utterance| text::piece(utterance, self.agent)).collect(),
+                    Style::Labelled => labels::pieces(group, self.agent),
+                };
                 let tokens = pieces.iter().map(|piece| self.count.count(piece)).sum();
                 let text = pieces.concat();
-                Written { tokens, hash: Hash::of(text.as_bytes()), form: Form::Text(text.into()) }
+                RenderedPiece { tokens, hash: Hash::of(text.as_bytes()), body: PieceBody::Text(text.into()) }
             }
             Format::OpenAi => {
                 let messages = openai::messages(group, self.agent);
                 let tokens = messages.iter().map(|message| openai::tokens(message, self.count)).sum();
-                Written::messages(messages, tokens)
+                RenderedPiece::messages(messages, tokens)
             }
             Format::Anthropic => {
                 let messages = anthropic::messages(group, self.agent);
                 let tokens = messages.iter().map(|message| anthropic::tokens(message, self.count)).sum();
-                Written::messages(messages, tokens)
+                RenderedPiece::messages(messages, tokens)
             }
         }
     }
 
     /// Writes what nobody said and what has a place of its own among what was said. It begins with a tag and ends with
     /// a line end.
-    pub(super) fn section(&self, text: &str) -> Written {
+    pub(super) fn section(&self, text: &str) -> RenderedPiece {
         match self.format {
-            Format::Text => Written {
+            Format::Text => RenderedPiece {
                 tokens: self.count.count(text),
                 hash: Hash::of(text.as_bytes()),
-                form: Form::Text(text.into()),
+                body: PieceBody::Text(text.into()),
             },
             Format::OpenAi => {
                 let message = openai::message("user", text.trim_end());
                 let tokens = openai::tokens(&message, self.count);
-                Written::messages(vec![message], tokens)
+                RenderedPiece::messages(vec![message], tokens)
             }
             Format::Anthropic => {
                 let message = anthropic::unsaid(text.trim_end());
                 let tokens = anthropic::tokens(&message, self.count);
-                Written::messages(vec![message], tokens)
+                RenderedPiece::messages(vec![message], tokens)
             }
         }
     }
@@ -117,17 +121,17 @@ impl Writer<'_> {
     }
 }
 
-impl Written {
+impl RenderedPiece {
     fn messages(messages: Vec<Value>, tokens: Tokens) -> Self {
         let hash = Hash::of(&serde_json::to_vec(&messages).unwrap_or_default());
-        Self { tokens, hash, form: Form::Messages(messages.into()) }
+        Self { tokens, hash, body: PieceBody::Messages(messages.into()) }
     }
 
     /// About how many bytes of memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        match &self.form {
-            Form::Text(text) => text.len(),
-            Form::Messages(messages) => messages.iter().map(message_bytes).sum(),
+        match &self.body {
+            PieceBody::Text(text) => text.len(),
+            PieceBody::Messages(messages) => messages.iter().map(message_bytes).sum(),
         }
     }
 }

@@ -1,0 +1,109 @@
+//! The format `text` of layouts with headings: what was said stands behind labels, as in a script. Each piece begins
+//! with a label and ends with a line end, so that its tokens add up with those of its neighbours.
+
+use super::{
+    escape::escape,
+    text::verdict,
+    utterance::{From, Kind, Utterance},
+};
+use crate::{agent::Agent, conversation::ToolCall, variable::display};
+
+/// The headings of parts. A line of a text that begins like one has a `\` put before it.
+pub(super) const HEADINGS: [&str; 5] =
+    ["CURRENT PLAN:", "WORKFLOW SNAPSHOT:", "WORKFLOW VARIABLES:", "BROWSER STATE:", "CONVERSATION HISTORY:"];
+
+const CALL: &str = "calling_tool:";
+const RESPONSE: &str = "Tool Response:";
+const REPORT: &str = "Scout Report:";
+const USER: &str = "User";
+const DIRECTOR: &str = "Director";
+
+/// The tool that sends a scout, and what its result begins with.
+const SCOUT: (&str, &str) = ("deploy_scout", "Scout deployed successfully");
+
+/// Writes things that were said together: a call with its results, or one thing alone.
+pub(super) fn pieces(group: &[Utterance], reader: &Agent) -> Vec<String> {
+    let calls = group.first().map(Utterance::calls).unwrap_or_default();
+    let mut pieces: Vec<_> = group.iter().map(|utterance| piece(utterance, calls, reader)).collect();
+    if let Some(last) = pieces.last_mut() {
+        // What the director did and what came of it stands apart from what follows.
+        let is_users = matches!(group.last().map(|last| &last.kind), Some(Kind::Said { from: From::User, .. }));
+        last.push_str(if is_users { "" } else { "\n" });
+    }
+    pieces
+}
+
+fn piece(utterance: &Utterance, calls: &[ToolCall], reader: &Agent) -> String {
+    match &utterance.kind {
+        Kind::Said { from, to, text, calls, expected, .. } => {
+            let speaker = speaker(utterance, from, reader);
+            let to = to.as_ref().map(|to| format!("To {to}: ")).unwrap_or_default();
+            let expected = expected.as_deref().map(|expected| format!("\nExpected output: {expected}"));
+            let said = labelled(&speaker, &format!("{to}{text}{}", expected.unwrap_or_default()));
+            let said = if text.trim().is_empty() && !calls.is_empty() { String::new() } else { said };
+            let apart = if said.is_empty() || calls.is_empty() { "" } else { "\n" };
+            said + apart + &calls.iter().map(call).collect::<String>()
+        }
+        Kind::Result { call, text, .. } => {
+            let of = calls.iter().find(|one| Some(&one.id) == call.as_ref());
+            let report = text.strip_prefix(SCOUT.1).filter(|_| of.is_some_and(|of| of.name == SCOUT.0)).map(str::trim);
+            let report = report.map(|report| report.strip_prefix(REPORT).map_or(report, str::trim));
+            match report.filter(|report| !report.is_empty()) {
+                Some(report) => labelled(RESPONSE, SCOUT.1) + &labelled(REPORT, &format!("\"{report}\"")),
+                None => labelled(RESPONSE, text),
+            }
+        }
+        Kind::Verdict { valid, reason } => labelled("Note:", &verdict(*valid, reason)),
+        Kind::Outcomes(text) => labelled("Note:", &format!("what came of your directive\n{text}")),
+        Kind::LeftOut(words) => format!("{words}\n"),
+    }
+}
+
+/// Who speaks, and for the user and the director how often they have by now.
+fn speaker(utterance: &Utterance, from: &From, reader: &Agent) -> String {
+    let numbered = |name: &str| match utterance.number {
+        Some(number) => format!("{name} {number}:"),
+        None => format!("{name}:"),
+    };
+    match from {
+        From::User => numbered(USER),
+        From::Agent(Some(name)) if *name != reader.name => format!("{name}:"),
+        From::Agent(_) => numbered(DIRECTOR),
+        From::System => "System:".to_owned(),
+    }
+}
+
+fn call(call: &ToolCall) -> String {
+    let arguments = match &call.arguments {
+        serde_json::Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| call.arguments.clone()),
+        arguments => arguments.clone(),
+    };
+    let has_none = arguments.is_null() || arguments.as_object().is_some_and(serde_json::Map::is_empty);
+    let short = if has_none { String::new() } else { display(&arguments) };
+    labelled(CALL, &format!("{} {short}", call.name))
+}
+
+/// A text behind a label. None of its lines can be taken for a label or a heading.
+fn labelled(label: &str, text: &str) -> String {
+    let mut lines = text.trim().lines();
+    let mut written = format!("{label} {}", escape(lines.next().unwrap_or_default())).trim_end().to_owned();
+    for line in lines {
+        let mark = if is_label(line) { "\\" } else { "" };
+        written.push('\n');
+        written.push_str(mark);
+        written.push_str(&escape(line));
+    }
+    written + "\n"
+}
+
+/// Whether a line begins like a label or a heading of the prompt itself.
+fn is_label(line: &str) -> bool {
+    let begins_with = |label: &&str| line.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label));
+    let numbered = |name: &&str| {
+        let rest = line
+            .get(name.len()..)
+            .map(|rest| rest.trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']));
+        begins_with(name) && rest.is_some_and(|rest| rest.starts_with(':'))
+    };
+    HEADINGS.iter().chain(&[CALL, RESPONSE, REPORT]).any(begins_with) || [USER, DIRECTOR].iter().any(numbered)
+}

@@ -1,0 +1,54 @@
+//! Observations: what parts of a prompt show that is not in the journal. They are gathered first and handed in, so that
+//! building a prompt stays a pure function.
+
+use serde::{Deserialize, Serialize};
+
+/// What was observed outside of a session for one prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Observations {
+    /// The tabs of the browser.
+    #[serde(skip_serializing_if = "Observed::is_absent")]
+    pub tabs: Observed<Vec<Tab>>,
+}
+
+/// What came of looking at one thing outside.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observed<T> {
+    /// There is no such thing, or nobody looked.
+    #[default]
+    Absent,
+    /// This was seen.
+    Seen(T),
+    /// It could not be seen, and why. Only the part that shows it is shown as failed.
+    Failed(String),
+}
+
+/// A tab of a browser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tab {
+    /// What the tab is called.
+    pub name: String,
+    /// The address of the page that it shows.
+    pub url: String,
+    /// The title of the page.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Whether it is the one in front.
+    #[serde(default)]
+    pub active: bool,
+}
+
+impl Observations {
+    /// Whether nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl<T> Observed<T> {
+    fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}

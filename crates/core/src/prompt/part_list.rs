@@ -1,0 +1,89 @@
+//! Which part goes by which name, and which parts each layout has, in order.
+
+use super::{
+    layout::{Layout, LayoutName, LayoutPart},
+    parts::{
+        ActiveStep, BrowserState, ContextSets, ConversationHistory, CurrentTask, Duties, Envelope, Files,
+        HistoryHeading, Instructions, Members, Part, SystemPrompt, Tools,
+    },
+};
+
+/// What changes least stands first, so that a provider's cache keeps as much as can be.
+const TEAM: &[&dyn Part] = &[
+    &Instructions,
+    &Members,
+    &Duties,
+    &Files,
+    &Envelope,
+    &Tools,
+    &ContextSets,
+    &ConversationHistory::TAGGED,
+    &ActiveStep,
+    &CurrentTask::TAGGED,
+];
+
+/// What is known of the work stands before what was said of it.
+const DIRECTOR: &[&dyn Part] = &[
+    &SystemPrompt,
+    &Envelope,
+    &Tools,
+    &BrowserState,
+    &HistoryHeading,
+    &ConversationHistory::LABELLED,
+    &CurrentTask::LABELLED,
+];
+
+/// What is in every prompt without being listed: it is no text, and costs tokens all the same.
+const UNLISTED: &[&dyn Part] = &[&Envelope, &Tools];
+
+/// The parts of a layout, in order.
+pub(super) fn of(layout: &Layout) -> Vec<&dyn Part> {
+    match layout {
+        Layout::Named(name) => named(*name).to_vec(),
+        Layout::OfSession(listed) => UNLISTED.iter().copied().chain(listed.iter().flat_map(listed_part)).collect(),
+    }
+}
+
+/// The parts of all layouts that every session has.
+pub(super) fn all() -> impl Iterator<Item = &'static dyn Part> {
+    LayoutName::ALL.into_iter().flat_map(named).copied()
+}
+
+fn named(name: LayoutName) -> &'static [&'static dyn Part] {
+    match name {
+        LayoutName::Team => TEAM,
+        LayoutName::Director => DIRECTOR,
+    }
+}
+
+fn listed_part(listed: &LayoutPart) -> Vec<&dyn Part> {
+    match listed {
+        LayoutPart::Known(name) => all().filter(|part| part.name() == name.as_str()).map(|part| part as _).collect(),
+        LayoutPart::Text(text) => vec![text],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::part_name::PartName;
+
+    #[test]
+    fn every_part_that_is_listed_has_a_name_for_settings() {
+        let unlisted: Vec<_> = UNLISTED.iter().map(|part| part.name()).collect();
+        let mut names: Vec<_> = all().map(|part| part.name()).filter(|name| !unlisted.contains(name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut known: Vec<_> = PartName::ALL.iter().map(|name| name.as_str()).collect();
+        known.sort_unstable();
+        assert_eq!(names, known);
+    }
+
+    #[test]
+    fn profiles_name_the_parts_that_share_the_budget() {
+        let mut sharing: Vec<_> = all().filter_map(|part| part.shares()).map(|(name, _)| name).collect();
+        sharing.sort_unstable();
+        sharing.dedup();
+        assert_eq!(sharing, PartName::SHARING);
+    }
+}

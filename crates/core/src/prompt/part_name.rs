@@ -1,0 +1,76 @@
+//! The names of the parts of prompts.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The name of a part that every session has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartName(&'static str);
+
+impl PartName {
+    /// The shared context sets.
+    pub const CONTEXT_SETS: Self = Self("context_sets");
+    /// What was said before the task.
+    pub const HISTORY: Self = Self("history");
+    /// What is to be done.
+    pub const TASK: Self = Self("task");
+    /// What was said before the task, and the task.
+    pub const CONVERSATION_HISTORY: Self = Self("conversation_history");
+
+    /// The names that there are. Settings cannot look at the parts themselves, which are made from all of a session; a
+    /// test holds both against each other.
+    pub(crate) const ALL: &[Self] = &[
+        Self("instructions"),
+        Self("team"),
+        Self("duties"),
+        Self("files"),
+        Self::CONTEXT_SETS,
+        Self::HISTORY,
+        Self("steps"),
+        Self::TASK,
+        Self("system_prompt"),
+        Self("browser_state"),
+        Self::CONVERSATION_HISTORY,
+    ];
+
+    /// Those whose share of the budget a profile may set. The others are always there in full.
+    pub(super) const SHARING: &[Self] = &[Self::CONTEXT_SETS, Self::CONVERSATION_HISTORY, Self::HISTORY, Self::TASK];
+
+    /// The name itself.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// The part with this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|part| part.0 == name)
+    }
+}
+
+/// Reads one of `names`.
+pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D, names: &[PartName]) -> Result<PartName, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    names.iter().copied().find(|part| part.0 == name).ok_or_else(|| {
+        let names: Vec<_> = names.iter().map(|part| format!("`{}`", part.0)).collect();
+        de::Error::custom(format!("unknown variant `{name}`, expected one of {}", names.join(", ")))
+    })
+}
+
+impl fmt::Debug for PartName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl Serialize for PartName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for PartName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(deserializer, Self::ALL)
+    }
+}

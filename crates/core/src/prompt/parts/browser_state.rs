@@ -1,0 +1,62 @@
+//! The part that names the open tabs of the browser.
+
+use super::{Changes, Content, Part, Source};
+use crate::{
+    prompt::{
+        Lacking,
+        escape::escape,
+        observed::{Observed, Tab},
+    },
+    session::Share,
+};
+
+pub(in crate::prompt) struct BrowserState;
+
+const HEADING: &str = "BROWSER STATE:";
+
+impl Part for BrowserState {
+    fn name(&self) -> &'static str {
+        "browser_state"
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Always
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see(Share::Browser) {
+            return Ok(None);
+        }
+        let state = match &from.spec.observed.tabs {
+            Observed::Absent => "No browser session active\n".to_owned(),
+            Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
+            Observed::Seen(tabs) => open(tabs),
+        };
+        Ok(from.whole(format!("{HEADING}\n{state}\n")))
+    }
+}
+
+fn open(tabs: &[Tab]) -> String {
+    let count = match tabs.len() {
+        1 => "1 tab open:\n".to_owned(),
+        many => format!("{many} tabs open:\n"),
+    };
+    let line = |tab: &Tab| {
+        let active = if tab.active { " (Active)" } else { "" };
+        format!("- {}{active} = {}\n", one_line(&tab.name), one_line(&tab.url))
+    };
+    count + &tabs.iter().map(line).collect::<String>()
+}
+
+/// A name or an address of a page on one line: pages choose them, and must not write lines of a prompt.
+fn one_line(text: &str) -> String {
+    escape(&text.split(char::is_control).collect::<Vec<_>>().join(" "))
+}

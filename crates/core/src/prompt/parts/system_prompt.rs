@@ -1,0 +1,29 @@
+//! The part that says who the director is, what it has and how it works; the agent's own instructions stand behind.
+
+use super::{Changes, Content, Part, Source};
+use crate::prompt::Lacking;
+
+pub(in crate::prompt) struct SystemPrompt;
+
+/// What every director is told. A change of it raises the version of the layout.
+const TEXT: &str = include_str!("system_prompt.md");
+
+impl Part for SystemPrompt {
+    fn name(&self) -> &'static str {
+        "system_prompt"
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Seldom
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let own = from.agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
+        let own = own.map(|own| format!("\n## Instructions of this session\n\n{own}\n")).unwrap_or_default();
+        Ok(from.whole(format!("{}\n{own}\n", TEXT.trim())))
+    }
+}

@@ -1,0 +1,60 @@
+//! What of a conversation the other parts of a prompt, or later messages, have replaced: it is only noted in its place.
+//! It is found by the tool that was called, never by what a text looks like.
+
+use serde_json::{Value, json};
+
+use super::utterance::{Kind, Utterance};
+use crate::conversation::ToolCall;
+
+/// Leaves out of calls what stands in another part of the prompt.
+pub(super) fn shorten_calls(calls: &mut [ToolCall]) {
+    for call in calls.iter_mut().filter(|call| call.name == "update_plan") {
+        let mut arguments = arguments(call);
+        if let Some(plan) = arguments.get_mut("plan") {
+            *plan = json!("[left out: the plan as it is now stands above]");
+            call.arguments = arguments;
+        }
+    }
+}
+
+/// What becomes of the result of a call.
+pub(super) enum Result {
+    /// It stays.
+    Stays,
+    /// It stands in another part of the prompt.
+    StandsAbove,
+    /// It stays until there is a later one of the same key.
+    UntilNext(String),
+}
+
+/// What becomes of the result of `call`.
+pub(super) fn result_of(call: &ToolCall) -> Result {
+    let arguments = arguments(call);
+    let said = |name: &str| arguments.get(name).and_then(Value::as_str);
+    match call.name.as_str() {
+        "get_current_plan" => Result::StandsAbove,
+        "get_workflow_variable" if said("variableName") == Some("all") || said("nodeId") == Some("all") => {
+            Result::UntilNext("variables".to_owned())
+        }
+        "inspect_tab" if said("inspectionType") == Some("dom_snapshot") => {
+            Result::UntilNext(format!("tab {}", said("tabName").unwrap_or_default()))
+        }
+        _ => Result::Stays,
+    }
+}
+
+/// Puts a note in the place of what a result says.
+pub(super) fn note(result: &mut Utterance, what: &str) {
+    if let Kind::Result { text, place, .. } = &mut result.kind {
+        *text = format!("[left out: {what}; {place} to see this one]").into();
+        result.replaced = true;
+    }
+}
+
+/// The arguments of a call as JSON; models give them as an object, or as the text of one.
+fn arguments(call: &ToolCall) -> Value {
+    match &call.arguments {
+        Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
+        arguments => arguments.clone(),
+    }
+}

@@ -1,0 +1,90 @@
+//! Which prompt is wanted: as it is asked for, and with everything filled in that was left out.
+
+use super::{
+    Format,
+    layout::{Layout, LayoutName, Style},
+    observed::Observations,
+    profile::Profile,
+};
+use crate::{
+    count::{TokenCounter, Tokens},
+    id::{AgentName, Seq, ThreadId},
+    state::State,
+};
+
+/// Which prompt is wanted. What is left out is filled in when the prompt is built.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PromptSpec {
+    /// The agent; the manager or the only agent where it is absent.
+    pub agent: Option<AgentName>,
+    /// The thread; `main`, or the agent's own where it does not see that, if it is absent.
+    pub thread: Option<ThreadId>,
+    /// The layout; the session's own, or `team` where it has none, if it is absent.
+    pub layout: Option<LayoutName>,
+    /// The model that reads it, whose vocabulary counts; the agent's where it is absent.
+    pub model: Option<String>,
+    /// The model of an agent that names none.
+    pub default_model: Option<String>,
+    /// What it has to fit in; the model's window where it is absent.
+    pub budget: Option<Tokens>,
+    /// As of which entry; the head where it is absent.
+    pub at: Option<Seq>,
+    /// In which form.
+    pub format: Format,
+    /// What is to be done, where it is not the last message of the thread.
+    pub task: Option<String>,
+    /// How the parts share the budget; as the session says where it is absent.
+    pub profile: Option<Profile>,
+    /// What was observed outside of the session.
+    pub observed: Observations,
+}
+
+/// A [`PromptSpec`] with nothing left out. With the state as of an entry, it decides every byte of the prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedSpec {
+    /// Whose prompt it is.
+    pub agent: AgentName,
+    /// The thread in which the agent speaks.
+    pub thread: ThreadId,
+    /// How it is laid out.
+    pub layout: Layout,
+    /// In which form it is wanted.
+    pub format: Format,
+    /// How its parts share the budget, where that is not as the session says.
+    pub profile: Option<Profile>,
+    /// What it has to fit in.
+    pub budget: Tokens,
+    /// What is to be done, where it is not the last message of the thread.
+    pub task: Option<String>,
+    /// The vocabulary that it is counted in.
+    pub vocabulary: String,
+    /// What was observed outside of the session.
+    pub observed: Observations,
+}
+
+impl ResolvedSpec {
+    /// The prompt of `agent` in `thread`, as text in the layout `team`.
+    pub fn new(agent: AgentName, thread: ThreadId, budget: Tokens, count: &dyn TokenCounter) -> Self {
+        Self {
+            agent,
+            thread,
+            layout: Layout::Named(LayoutName::Team),
+            format: Format::Text,
+            profile: None,
+            budget,
+            task: None,
+            vocabulary: count.vocabulary().to_owned(),
+            observed: Observations::default(),
+        }
+    }
+
+    /// How its parts share the budget, in a session with this state.
+    pub(super) fn profile<'a>(&'a self, state: &'a State) -> &'a Profile {
+        self.profile.as_ref().unwrap_or(&state.session.settings.prompt)
+    }
+
+    /// In which style it is written.
+    pub(super) fn style(&self) -> Style {
+        self.layout.style()
+    }
+}
