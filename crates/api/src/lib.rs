@@ -15,6 +15,7 @@ mod form;
 mod journal;
 mod message;
 mod orchestration;
+mod plan;
 mod problem;
 mod prompt;
 mod run;
@@ -32,6 +33,10 @@ pub use callboard_core::{
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     form::Field,
     id::{AgentName, RunId, SessionId, SetName, ThreadId, VariableName},
+    plan::{
+        Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
+        diff::{Change as PlanChange, How as PlanChangeWord},
+    },
     prompt::{Format, LayoutName as Layout, PartReport as PromptPart},
     run::{Kind as RunKind, Limits, Used},
     schema::Label,
@@ -52,6 +57,10 @@ pub use self::{
     journal::{DELTA, Delta, Event, Findings, FollowQuery, JournalPage, JournalQuery, WhyQuery},
     message::{Added, MessageList, MessagesQuery, NewMessages, Roles},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
+    plan::{
+        Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanTaskPatch, PlanVersion, PlanVersionList, PlanVersionsQuery,
+        PutPlan,
+    },
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody},
     query::{PageQuery, whole, words},

@@ -8,6 +8,7 @@ pub(crate) mod files;
 mod form;
 mod journal;
 mod messages;
+mod plan;
 mod prompt;
 mod run;
 mod runs;
@@ -89,6 +90,8 @@ pub(crate) enum Command {
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(runs::Runs),
+    /// The plan: show it, set it, change a task: set, history, show, diff, task
+    Plan(plan::Plan),
     /// Steps: the team's current step and the tools it may use: show, use, advance, set, reset, usage, allowed
     #[command(subcommand)]
     Steps(steps::Steps),
@@ -178,6 +181,7 @@ impl Context {
             Command::Prompt(args) => prompt::prompt(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
+            Command::Plan(args) => plan::execute(self, args).await,
             Command::Steps(command) => steps::execute(self, command).await,
             Command::Tools(command) => tools::execute(self, command).await,
             Command::Variable(command) => variable::execute(self, command).await,

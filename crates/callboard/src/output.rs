@@ -112,6 +112,13 @@ impl Output {
         }
     }
 
+    /// Clears a terminal, so that what follows takes the place of what stood there.
+    pub(crate) fn clear(self) {
+        if !self.json && io::stdout().is_terminal() {
+            self.write("\u{1b}[H\u{1b}[2J");
+        }
+    }
+
     /// Asks for a line at the terminal.
     pub(crate) fn ask(self, question: &str) {
         self.remark(question);

@@ -158,6 +158,8 @@ conflicts! {
     MessageExists = "message_exists",
     /// An idempotency key was used for another request.
     IdempotencyKeyReused = "idempotency_key_reused",
+    /// The plan has another version by now.
+    StalePlan = "stale_plan",
     /// An entry to read on from is behind the head.
     BeyondHead = "beyond_head",
     /// The form was answered before.

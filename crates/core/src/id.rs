@@ -194,6 +194,42 @@ impl RunId {
     }
 }
 
+/// A node of a workflow. Its number is fixed for ever: the id is `node_4`, its variables are `node4.name`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct NodeId(pub u64);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node_{}", self.0)
+    }
+}
+
+impl FromStr for NodeId {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Self, BadName> {
+        let number = text.strip_prefix("node_").and_then(|digits| digits.parse().ok()).map(Self);
+        // A number has one form: no sign, no zeros before it.
+        let id = number.filter(|id| id.to_string() == text);
+        id.ok_or_else(|| BadName::new("node id", text, "use node_ and a number, for instance node_4"))
+    }
+}
+
+impl TryFrom<String> for NodeId {
+    type Error = BadName;
+
+    fn try_from(text: String) -> Result<Self, BadName> {
+        text.parse()
+    }
+}
+
+impl From<NodeId> for String {
+    fn from(id: NodeId) -> Self {
+        id.to_string()
+    }
+}
+
 /// The number of an entry in its journal, from 1 without gaps. 0 means before the first entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -88,6 +88,7 @@ pub mod conversation;
 pub mod directive;
 pub mod file;
 pub mod form;
+pub mod plan;
 pub mod run;
 pub mod secret;
 pub mod step;

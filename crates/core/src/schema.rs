@@ -15,7 +15,7 @@ use crate::{
     audience::Audience,
     conversation::NewContent,
     file::{Keyword, Recipient, TaskName},
-    id::{AgentName, MessageId, RunId, SessionId, SetName, StepName, ThreadId, VariableName},
+    id::{AgentName, MessageId, NodeId, RunId, SessionId, SetName, StepName, ThreadId, VariableName},
     prompt::profile::{self, Shares},
     session::{Ttl, Visible},
     step::Condition,
@@ -100,6 +100,9 @@ text_schema! {
 
     /// The name of a session.
     SessionId as "SessionId", |text| text.pattern(Some(SESSION_ID));
+
+    /// The id of a node of the workflow.
+    NodeId as "NodeId", |text| text.pattern(Some("^node_(0|[1-9][0-9]{0,18})$")).examples(["node_4"]);
 
     /// A name in one line.
     Label as "Label", |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(200));

@@ -3,7 +3,7 @@
 pub(crate) mod decide;
 pub mod facts;
 
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -146,6 +146,9 @@ pub struct Session {
     pub id: Option<SessionId>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// The id of its workflow, which its plan bears too: a UUID that was made with the session.
+    #[serde(default)]
+    pub workflow_id: Arc<str>,
     /// Its settings.
     pub settings: Settings,
 }

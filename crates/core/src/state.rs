@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     access_token::AccessTokens, agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files,
-    run::Runs, secret::Secrets, session::Session, step::Progress, time::Timestamp, variable::Variables,
+    plan, run::Runs, secret::Secrets, session::Session, step::Progress, time::Timestamp, variable::Variables,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -36,6 +36,9 @@ pub struct State {
     /// Its variables.
     #[serde(default)]
     pub variables: Variables,
+    /// Its plan, as it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Arc<plan::Held>>,
     /// Its tokens.
     #[serde(default)]
     pub tokens: AccessTokens,

@@ -4,6 +4,7 @@ pub(crate) mod entries;
 pub(crate) mod filter;
 pub(crate) mod message;
 pub(crate) mod messages;
+pub(crate) mod plan;
 pub(crate) mod prompt;
 pub(crate) mod runs;
 pub(crate) mod subscribe;

@@ -20,6 +20,7 @@ mod form;
 pub(crate) mod journal;
 pub(crate) mod message;
 mod orchestration;
+mod plan;
 mod prompt;
 mod run;
 mod session;

@@ -7,6 +7,7 @@ mod form;
 mod journal;
 mod message;
 mod orchestration;
+mod plan;
 mod prompt;
 mod run;
 mod session;
@@ -48,6 +49,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         message::routes(),
         orchestration::routes(),
         file::routes(),
+        plan::routes(),
         prompt::routes(),
         run::routes(),
         token::routes(),

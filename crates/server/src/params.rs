@@ -72,6 +72,35 @@ impl FromRequestParts<App> for ToolName {
     }
 }
 
+/// The number of a version of the plan in the path.
+pub(crate) struct VersionNumber(pub(crate) u64);
+
+impl FromRequestParts<App> for VersionNumber {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        number(parts, app, "version", "version of the plan").await.map(Self)
+    }
+}
+
+/// The number of a task of the plan in the path.
+pub(crate) struct TaskNumber(pub(crate) u64);
+
+impl FromRequestParts<App> for TaskNumber {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        number(parts, app, "task", "task").await.map(Self)
+    }
+}
+
+/// A number in the path. What is none is the number of nothing.
+async fn number(parts: &mut Parts, app: &App, param: &str, what: &'static str) -> Result<u64, CallError> {
+    let text = segment(parts, app, param).await?;
+    let absent = || callboard_core::error::Error::not_found(what, text.chars().take(60).collect::<String>());
+    callboard_api::whole(&text).ok_or_else(|| absent().into())
+}
+
 /// The id of a token in the path.
 pub(crate) struct TokenId(pub(crate) String);
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     audience::Audience,
-    entry::Header,
+    entry::{Hash, Header},
     fact::{Description, Earlier, Fact, Seen, TextField, text},
     id::SessionId,
     session::{Session, Settings},
@@ -48,7 +48,9 @@ impl Fact for Created {
     }
 
     fn apply(self, state: &mut State, header: &Header) {
-        state.session = Arc::new(Session { id: Some(self.id), created_at: header.at, settings: self.settings });
+        let workflow_id = uuid(&format!("workflow of {} {}", self.id, self.salt)).into();
+        let (id, created_at, settings) = (Some(self.id), header.at, self.settings);
+        state.session = Arc::new(Session { id, created_at, workflow_id, settings });
     }
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
@@ -59,6 +61,15 @@ impl Fact for Created {
         };
         Some(Seen { kind: Self::TYPE, data })
     }
+}
+
+/// The UUID that follows from `text`. It is of version 8: its other bits may be any.
+fn uuid(text: &str) -> String {
+    let Hash([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..]) = Hash::of(text.as_bytes());
+    let bits = u128::from_be_bytes([a, b, c, d, e, f, (g & 0x0f) | 0x80, h, (i & 0x3f) | 0x80, j, k, l, m, n, o, p]);
+    let digits = format!("{bits:032x}");
+    let piece = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    [piece(0, 8), piece(8, 12), piece(12, 16), piece(16, 20), piece(20, 32)].join("-")
 }
 
 impl Fact for Updated {

@@ -11,7 +11,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     input::InputVisitor,
-    variable,
+    plan, variable,
 };
 
 /// All of Callboard's own tools.
@@ -23,6 +23,8 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &variable::tools::SET_VARIABLE,
     &variable::tools::CLEAR_VARIABLE,
     &variable::tools::CLEAR_ALL_VARIABLES,
+    &plan::tools::UPDATE_PLAN,
+    &plan::tools::GET_CURRENT_PLAN,
 ];
 
 /// The tool that models call `name`.

@@ -20,7 +20,9 @@ fn check(tools: Value) -> String {
 #[test]
 fn a_team_names_only_tools_that_there_are() {
     assert_eq!(check(json!([{"name": "callboard:read_messages"}, {"name": "look"}])), "ok");
-    assert_snapshot!(check(json!([{"name": "callboard:dance"}])), @r#"/agents/0/tools/0/name: Callboard has no tool "dance" of its own; those it has are: callboard:read_context_set, callboard:write_context_set, callboard:read_messages, callboard:get_workflow_variable, callboard:set_variable, callboard:clear_variable, callboard:clear_all_variables"#);
+    let unknown = check(json!([{"name": "callboard:dance"}]));
+    let beginning = "/agents/0/tools/0/name: Callboard has no tool \"dance\" of its own; those it has are: callboard:";
+    assert!(unknown.starts_with(beginning) && unknown.ends_with(OWN_TOOLS.last().unwrap().name), "{unknown}");
     assert_snapshot!(check(json!([{"name": "callboard:read_messages", "description": "Dances."}])), @"/agents/0/tools/0/description: leave out what Callboard knows of its own tool: name it only");
     assert_snapshot!(check(json!([{"name": "callboard:read_messages"}, {"name": "read_messages"}])), @"/agents/0/tools/1/name: the agent has another tool read_messages");
 }
@@ -32,15 +34,7 @@ fn models_are_told_of_each_tool_with_a_schema_of_its_arguments() {
         assert!(jsonschema::validator_for(&json!(told.parameters)).is_ok());
         format!("{} {} {}", told.name, told.idempotent, json!(told.parameters["properties"]))
     });
-    assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r#"
-    read_context_set true {"name":{"type":"string","description":"The name of the set."}}
-    write_context_set true {"name":{"type":"string","description":"The name of the set."},"content":{"type":"string","description":"All that it is to say."}}
-    read_messages true {"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; 20 where it is left out."},"thread":{"type":"string","description":"The thread; your own, or `main`, where it is left out."}}
-    get_workflow_variable true {"variableName":{"type":"string","description":"The name of the variable, such as `node7.emails`, or `all`."},"nodeId":{"type":"integer","minimum":0,"description":"In place of a name: the number of the node whose variables are read."}}
-    set_variable true {"variableName":{"type":"string","description":"The name of the variable."},"value":{"description":"Its value."},"reason":{"type":"string","description":"Why, in a few words."}}
-    clear_variable false {"variableName":{"type":"string","description":"The name of the variable."},"reason":{"type":"string","description":"Why, in a few words."}}
-    clear_all_variables true {"reason":{"type":"string","description":"Why, in a few words."}}
-    "#);
+    assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -62,15 +56,15 @@ fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
 #[test]
 fn tools_are_for_those_who_have_the_right_to_what_they_do() {
     let mut board = Board::team("lead writer");
-    let names = |board: &Board, viewer: &str| {
-        board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>().join(" ")
-    };
-    assert_snapshot!(names(&board, "lead"), @"read_context_set write_context_set read_messages get_workflow_variable set_variable clear_variable clear_all_variables");
+    let names =
+        |board: &Board, viewer: &str| board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>();
+    assert_eq!(names(&board, "lead"), OWN_TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
     assert_eq!(names(&board, "lead"), names(&board, "user"));
-    assert_snapshot!(names(&board, "writer"), @"read_context_set read_messages");
+    assert_eq!(names(&board, "writer"), ["read_context_set", "read_messages"]);
     let patch = json!({"grant": ["context_sets"], "share": ["variables"]});
     board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
-    assert_snapshot!(names(&board, "writer"), @"read_context_set write_context_set read_messages get_workflow_variable");
+    let granted = ["read_context_set", "write_context_set", "read_messages", "get_workflow_variable"];
+    assert_eq!(names(&board, "writer"), granted);
 }
 
 #[test]

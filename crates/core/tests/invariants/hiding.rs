@@ -39,6 +39,7 @@ proptest! {
             for agent in sight.agents() {
                 check_journal(&told.board, &sight, agent)?;
                 check_runs(&told.board, &sight, agent)?;
+                check_plan(&told.board, &sight, agent)?;
                 if at % 8 == 7 || at + 1 == steps.len() {
                     check_prompts(&told.board, &sight, agent)?;
                     check_commands(&told.board, &sight, agent)?;
@@ -93,6 +94,15 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
     let expected: BTreeSet<_> = expected.into_values().flat_map(|(_, words)| words).collect();
     prop_assert_eq!(said, expected, "the messages of {}", agent);
     Ok(())
+}
+
+/// What is told of the plan.
+fn check_plan(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
+    let view = board.view(agent).unwrap();
+    match view.plan() {
+        Ok(held) => check(&json!([held, view.plan_document().unwrap()]).to_string(), sight, agent, "the plan"),
+        Err(error) => check(&error.to_string(), sight, agent, "an error"),
+    }
 }
 
 /// What is told of the runs, and what the agent is told to do in one.

@@ -11,6 +11,7 @@ mod filled;
 mod folding;
 mod hiding;
 mod kept;
+mod plan;
 mod sight;
 mod story;
 mod texts;

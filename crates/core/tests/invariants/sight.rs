@@ -84,6 +84,10 @@ pub(crate) struct Sight {
     variables: BTreeMap<String, String>,
     /// What was said of variables, and who saw them then.
     said_of_variables: Vec<(Who, BTreeSet<String>)>,
+    /// Whether workers may see the plan.
+    plan_shared: bool,
+    /// The words of the versions of the plan, and for whom each was.
+    plans: Vec<(Who, BTreeSet<String>)>,
     /// Names that an agent has had in sight.
     named: BTreeMap<String, BTreeSet<String>>,
 }
@@ -137,6 +141,7 @@ impl Sight {
             "session.created" | "session.updated" => {
                 let share = data["share"].as_array().cloned().unwrap_or_default();
                 self.variables_shared = share.iter().any(|shared| shared == "variables");
+                self.plan_shared = share.iter().any(|shared| shared == "plan");
             }
             "variable.set" | "variable.cleared" => {
                 let who = if self.variables_shared { Who::All } else { self.managers() };
@@ -146,6 +151,10 @@ impl Sight {
                     _ if data["name"].is_null() => self.variables.clear(),
                     _ => drop(self.variables.remove(&text("name"))),
                 }
+            }
+            "plan.updated" => {
+                let who = if self.plan_shared { Who::All } else { self.managers() };
+                self.plans.push((who, words(&data.to_string())));
             }
             "directive.received" => self.for_the_manager(&data),
             "turn.requested" | "turn.answered" => {
@@ -214,6 +223,12 @@ impl Sight {
         if is_manager || self.variables_shared {
             let then = self.said_of_variables.iter().filter(|(who, _)| who.has(agent));
             words.extend(then.flat_map(|(_, words)| words.clone()));
+        }
+        if is_manager || self.plan_shared {
+            // The newest is there for all who may see the plan; earlier ones for those they were for.
+            let newest = self.plans.last().map(|(_, words)| words);
+            let then = self.plans.iter().filter(|(who, _)| who.has(agent)).map(|(_, words)| words);
+            words.extend(newest.into_iter().chain(then).flatten().cloned());
         }
         if is_manager {
             words.extend(self.instructions.values().flatten().cloned());

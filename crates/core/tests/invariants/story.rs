@@ -11,6 +11,7 @@ use callboard_core::{
     error::Error,
     file::{ContextFile, ObserveFiles},
     form::SubmitForm,
+    plan::{PatchTask, PutPlan, Status},
     run::{
         CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage, Wait, team::Duty,
     },
@@ -66,6 +67,8 @@ pub(crate) enum Step {
     Submit,
     /// These files are seen: their numbers, and for whom they are.
     Files(Vec<(u8, &'static str)>),
+    /// The plan is replaced, or one of its tasks is changed.
+    Plan { by: &'static str, tasks: u64, patch: bool },
     /// The team goes on among its steps.
     Steps { by: &'static str, change: StepsChange },
     /// A variable is set to a text in a few forms, or cleared where there are no words; all are where it has no name.
@@ -168,6 +171,7 @@ fn step() -> impl Strategy<Value = Step> {
         (1, any::<u8>().prop_map(Step::Run).boxed()),
         (1, Just(Step::Submit).boxed()),
         (2, vec((0..6_u8, files_for()), 0..5).prop_map(Step::Files).boxed()),
+        (3, (by(), 0..4_u64, any::<bool>()).prop_map(|(by, tasks, patch)| Step::Plan { by, tasks, patch }).boxed()),
         (6, (by(), change()).prop_map(|(by, change)| Step::Steps { by, change }).boxed()),
         (
             4,
@@ -212,7 +216,7 @@ fn settings() -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => audience().prop_map(|audience| json!({"default_visibility": audience})),
         1 => any::<bool>().prop_map(|grant| json!({"grant": if grant { vec!["context_sets"] } else { vec![] }})),
-        2 => subsequence(vec!["runs", "variables"], 0..3).prop_map(|share| json!({ "share": share })),
+        2 => subsequence(vec!["runs", "variables", "plan"], 0..4).prop_map(|share| json!({ "share": share })),
         3 => steps(),
     ]
 }
@@ -330,6 +334,15 @@ impl Told {
                 };
                 let files = files.iter().map(file).collect();
                 self.board.system(ObserveFiles(files)).map(|_| ())
+            }
+            Step::Plan { by, tasks, patch: true } => {
+                let (task_id, status) = (*tasks, Some(Status::Completed));
+                let (notes, reason) = (Some(self.text(2).into()), self.text(2).into());
+                self.ask(by, PatchTask { task_id, status, notes, reason })
+            }
+            Step::Plan { by, tasks, patch: false } => {
+                let (plan, reason) = (self.plan(*tasks), self.text(2).into());
+                self.ask(by, PutPlan { plan, reason, expected_version: None })
             }
             Step::Steps { by, change } => self.ask(by, change.clone()),
             Step::Variable { by, name, words, in_list } => self.change_variable(by, *name, *words, *in_list),
@@ -469,6 +482,17 @@ impl Told {
             "workflowComplete": complete,
             "expectedOutput": expects.then(|| self.text(2)),
             "contextSetUpdate": {"contextSets": sets},
+        })
+    }
+
+    fn plan(&mut self, tasks: u64) -> Value {
+        let phase = self.text(1);
+        let task = |id| json!({"task_id": id, "description": self.text(3), "status": "pending", "notes": self.text(2)});
+        let tasks: Vec<_> = (0..tasks).map(task).collect();
+        json!({
+            "overall_goal": self.text(3), "current_phase": phase,
+            "phases": [{"phase_name": phase, "status": "pending", "tasks": tasks}],
+            "next_actions": [self.text(2)], "blockers": [self.text(2)], "notes": self.text(2),
         })
     }
 

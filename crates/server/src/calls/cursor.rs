@@ -46,6 +46,11 @@ fn text(cursor: &str) -> Result<String, CallError> {
     String::from_utf8(open(cursor)?).map_err(|_| bad())
 }
 
+/// The number behind which a page begins.
+pub(crate) fn number(cursor: &str) -> Result<u64, CallError> {
+    text(cursor)?.parse().map_err(|_| bad())
+}
+
 /// Cuts what was read down to a page of `limit`, and says where the next one begins, if there is more.
 pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, name: impl Fn(&T) -> &str) -> Option<String> {
     let more = read.len() > limit;

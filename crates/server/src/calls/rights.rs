@@ -79,6 +79,8 @@ rights! {
     WriteFiles,     "context files",    "write",    Who::Manager;
     ReadSteps,      "steps",            "read",     Who::Worker;
     GoThroughSteps, "steps",            "go through", Who::Manager;
+    ReadPlan,       "the plan",         "read",     Who::Worker;
+    ChangePlan,     "the plan",         "change",   Who::Manager;
     BuildPrompt,    "prompts",          "build",    Who::Worker;
     StartRun,       "runs",             "start",    Who::Manager;
     ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);

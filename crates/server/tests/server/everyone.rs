@@ -21,6 +21,7 @@ const HIDDEN_FROM_WRITER: &[&str] = &[
     "VARNAME",
     "VARVALUE",
     "VARREASON",
+    "PLANTEXT",
 ];
 
 /// Words that stand only in what is hidden from the manager, too.
@@ -75,6 +76,7 @@ async fn hide(server: &Server) {
     say("late", "OLDTEXT").await;
     put("threads/late", json!({"visible_to": "all"})).await;
     say("main", "hello all").await;
+    put("plan", json!({"plan": plan("PLANTEXT"), "reason": "PLANTEXT"})).await;
     let field = json!({"key": "k", "valueType": "STRING", "label": "FORMTEXT", "required": true});
     let ask = json!({"isInfoRequest": true, "message": "FORMTEXT?", "form": {"name": "Form", "fields": [field]}});
     server.send("POST", &format!("{s}/directives"), ask).await.is(200);
@@ -84,6 +86,13 @@ async fn hide(server: &Server) {
     put("threads/main", json!({"visible_to": "all"})).await;
     let run = server.send("POST", &format!("{s}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     server.send("POST", &format!("{s}/runs/{}/pause", run.text("id")), json!({"reason": "RUNINPUT"})).await.is(200);
+}
+
+/// A plan with this goal.
+fn plan(goal: &str) -> Value {
+    let task = json!({"task_id": 1, "description": goal, "status": "pending"});
+    let phase = json!({"phase_name": "one", "status": "pending", "tasks": [task]});
+    json!({"overall_goal": goal, "current_phase": "one", "phases": [phase]})
 }
 
 /// Every call of the document, with a body that would do; those that come last end what the others need.
@@ -137,6 +146,16 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", on(&format!("/runs/{run}/resume")), Some(json!({"no": 1}))),
         ("POST", on(&format!("/runs/{run}/cancel")), Some(json!({"no": 1}))),
         ("POST", on(&format!("/runs/{run}/tool-results")), Some(json!({"results": []}))),
+        ("GET", on("/plan"), None),
+        ("PUT", on("/plan"), Some(json!({"plan": plan("goal"), "reason": "r"}))),
+        ("PUT", on("/plan"), Some(json!({"plan": plan("goal"), "reason": "r", "expected_version": 99}))),
+        ("GET", on("/plan/versions"), None),
+        ("GET", on("/plan/versions/1"), None),
+        ("GET", on("/plan/versions/99"), None),
+        ("GET", on("/plan/diff?from=0&to=1"), None),
+        ("PATCH", on("/plan/tasks/1"), Some(json!({"status": "completed", "reason": "r"}))),
+        ("POST", on("/tools/get_current_plan"), Some(json!({}))),
+        ("POST", on("/tools/update_plan"), Some(json!({"arguments": {"plan": plan("goal"), "reason": "r"}}))),
         ("GET", on("/tools"), None),
         ("GET", on("/tools?agent=critic"), None),
         ("GET", on("/tools?format=anthropic"), None),

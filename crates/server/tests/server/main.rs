@@ -13,6 +13,7 @@ mod files;
 mod keyed;
 mod local;
 mod people;
+mod plan;
 mod resources;
 mod runs;
 mod several;

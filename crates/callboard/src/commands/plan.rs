@@ -1,0 +1,236 @@
+//! `callboard plan`.
+
+mod show;
+
+use std::path::PathBuf;
+
+use callboard_api as api;
+use callboard_engine::core::id::Seq;
+use clap::{Args, Subcommand, ValueEnum};
+use http::Method;
+use serde_json::Value;
+
+use super::Context;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    client::{Answer, Follow, Item, OnSession},
+    failure::Failure,
+    output::Output,
+    terminal,
+};
+
+/// The plan: what the team is to do, as a to-do list
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  callboard plan\n  callboard plan --follow\n  callboard plan task 3 --status completed\n  callboard plan diff 4 6"
+)]
+pub(crate) struct Plan {
+    #[command(subcommand)]
+    pub(crate) command: Option<PlanCommand>,
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// Keep showing the plan as it changes until Ctrl-C
+    #[arg(long)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Replace the plan
+    #[command(
+        after_help = "Examples:\n  callboard plan set plan.json --reason \"the first draft\"\n  callboard plan --json | jq .plan > plan.json   # the plan as it is, for a change"
+    )]
+    Set {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// A file with the plan as JSON, or - for the standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Why the plan is changed
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        /// Replace this version only (0: only if there is no plan)
+        #[arg(long, value_name = "N")]
+        expected_version: Option<u64>,
+    },
+    /// List the versions of the plan, the newest first
+    #[command(after_help = "Example:\n  callboard plan history --limit 10")]
+    History {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// At most this many versions (default: 100)
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+    },
+    /// Show a version of the plan
+    #[command(after_help = "Example:\n  callboard plan show 2")]
+    Show {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The number of the version
+        #[arg(value_name = "N")]
+        version: u64,
+    },
+    /// Compare two versions of the plan
+    #[command(
+        after_help = "Examples:\n  callboard plan diff          # what the last change did\n  callboard plan diff 4 6"
+    )]
+    Diff {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The older version (default: the one before the newer)
+        from: Option<u64>,
+        /// The newer version (default: the newest)
+        to: Option<u64>,
+    },
+    /// Change the status or the notes of a task
+    #[command(
+        after_help = "Examples:\n  callboard plan task 3 --status completed\n  callboard plan task 3 --status failed --notes \"no login\" --reason \"tried twice\""
+    )]
+    Task {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The number of the task
+        #[arg(value_name = "ID")]
+        task: u64,
+        /// How far it is
+        #[arg(long, value_name = "STATUS", required_unless_present = "notes")]
+        status: Option<StatusChoice>,
+        /// What is to be noted; an empty text removes the notes
+        #[arg(long, value_name = "TEXT")]
+        notes: Option<String>,
+        /// Why it is changed
+        #[arg(long, value_name = "TEXT", default_value = "changed by hand")]
+        reason: String,
+    },
+}
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum StatusChoice {
+    Pending,
+    InProgress,
+    Completed,
+    Failed,
+}
+
+impl From<StatusChoice> for api::PlanStatus {
+    fn from(choice: StatusChoice) -> Self {
+        match choice {
+            StatusChoice::Pending => Self::Pending,
+            StatusChoice::InProgress => Self::InProgress,
+            StatusChoice::Completed => Self::Completed,
+            StatusChoice::Failed => Self::Failed,
+        }
+    }
+}
+
+/// The entries that change the plan.
+const CHANGES: &str = "plan.updated";
+
+pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure> {
+    let output = context.output;
+    let Some(command) = args.command else {
+        let session = context.session(&args.session_arg).await?;
+        if !args.follow {
+            return print(&read(&session, &args.acting_as).await?, output);
+        }
+        return tokio::select! {
+            ended = follow(&session, args.acting_as, output) => ended,
+            _ = tokio::signal::ctrl_c() => Ok(()),
+        };
+    };
+    match command {
+        PlanCommand::Set { session_arg, acting_as, file, reason, expected_version } => {
+            let plan = plan_in(&file)?;
+            let session = context.session(&session_arg).await?;
+            let put = api::PutPlan { plan, reason: reason.into(), expected_version };
+            changed(session.call(Method::PUT, &["plan"]).json(&put).acting_as(&acting_as).answer().await?, output);
+        }
+        PlanCommand::History { session_arg, acting_as, limit } => {
+            let session = context.session(&session_arg).await?;
+            let call = session.get(&["plan", "versions"]).maybe("limit", limit).acting_as(&acting_as);
+            let versions = call.answer::<api::PlanVersionList>().await?;
+            output.answer(&versions.json, |output| show::history(&versions.it, output));
+        }
+        PlanCommand::Show { session_arg, acting_as, version } => {
+            let session = context.session(&session_arg).await?;
+            let path = ["plan", "versions", &version.to_string()];
+            print(&session.get(&path).acting_as(&acting_as).answer().await?, output)?;
+        }
+        PlanCommand::Diff { session_arg, acting_as, from, to } => {
+            let session = context.session(&session_arg).await?;
+            let call = session.get(&["plan", "diff"]).maybe("from", from).maybe("to", to).acting_as(&acting_as);
+            let diff = call.answer::<api::PlanDiff>().await?;
+            output.answer(&diff.json, |output| show::diff(&diff.it, output));
+        }
+        PlanCommand::Task { session_arg, acting_as, task, status, notes, reason } => {
+            let session = context.session(&session_arg).await?;
+            let (status, notes) = (status.map(api::PlanStatus::from), notes.map(Into::into));
+            let patch = api::PlanTaskPatch { status, notes, reason: reason.into() };
+            let call = session.call(Method::PATCH, &["plan", "tasks", &task.to_string()]).json(&patch);
+            changed(call.acting_as(&acting_as).answer().await?, output);
+        }
+    }
+    Ok(())
+}
+
+async fn read(session: &OnSession<'_>, acting_as: &ActingAs) -> Result<Answer<api::Plan>, Failure> {
+    session.get(&["plan"]).acting_as(acting_as).answer().await
+}
+
+fn print(plan: &Answer<api::Plan>, output: Output) -> Result<(), Failure> {
+    output.answer(&plan.json, |output| show::plan(&plan.it, output));
+    Ok(())
+}
+
+fn changed(changed: Answer<api::PlanChanged>, output: Output) {
+    output.answer(&changed.json, |output| output.line(format!("the plan has version {}", changed.it.version)));
+}
+
+/// The plan in a file: the plan itself, or what `callboard plan --json` prints.
+fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
+    let text = if file.as_os_str() == "-" { terminal::all()? } else { terminal::file(file)? };
+    let mut value: Value = serde_json::from_str(&text).map_err(|error| {
+        Failure::failed("invalid", format!("{} is not JSON: {error}", file.display()))
+            .hint("`callboard plan --json` shows what a plan looks like")
+    })?;
+    let is_answer = value.get("overall_goal").is_none() && value.get("plan").is_some_and(Value::is_object);
+    Ok(if is_answer { value["plan"].take() } else { value })
+}
+
+/// Shows the plan, and each version that follows. A terminal is cleared before each.
+async fn follow(session: &OnSession<'_>, acting_as: ActingAs, output: Output) -> Result<(), Failure> {
+    let head = session.get(&[]).answer::<api::Session>().await?.it.head;
+    match read(session, &acting_as).await {
+        Ok(plan) => show_again(&plan, output)?,
+        Err(failure) if failure.problem.detail.starts_with("there is no plan") => output.note("no plan yet"),
+        Err(failure) => return Err(failure),
+    }
+    let mut follow = Follow::start(session, acting_as.clone(), vec![CHANGES.to_owned()], Seq(head.0), output).await?;
+    while output.is_writable() {
+        if let Item::Entry(_) = follow.next().await? {
+            show_again(&read(session, &acting_as).await?, output)?;
+        }
+    }
+    Ok(())
+}
+
+fn show_again(plan: &Answer<api::Plan>, output: Output) -> Result<(), Failure> {
+    output.clear();
+    print(plan, output)
+}

@@ -1,0 +1,189 @@
+//! The plan: what a team is to do, phase by phase and task by task. It is replaced whole, and all its versions are kept.
+
+pub(crate) mod decide;
+pub mod diff;
+pub mod facts;
+mod read;
+pub(crate) mod tools;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    entry::Actor,
+    id::{NodeId, Seq},
+    time::Timestamp,
+};
+
+/// What is planned, as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanContent))]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What is to be reached.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
+    pub overall_goal: Arc<str>,
+    /// The phase that is being worked on, by its name.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub current_phase: Arc<str>,
+    /// The phases, in order.
+    pub phases: Vec<Phase>,
+    /// What comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
+    pub next_actions: Option<Vec<Arc<str>>>,
+    /// What is in the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
+    pub blockers: Option<Vec<Arc<str>>>,
+    /// What else there is to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub notes: Option<Arc<str>>,
+}
+
+/// A part of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanPhase))]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Its name, unique in its plan.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
+    pub phase_name: Arc<str>,
+    /// How far it is.
+    pub status: Status,
+    /// Its tasks, in order.
+    pub tasks: Vec<Task>,
+}
+
+/// Something to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanTask))]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Its number, unique in its plan.
+    pub task_id: u64,
+    /// What is to be done.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
+    pub description: Arc<str>,
+    /// How far it is.
+    pub status: Status,
+    /// What was found out about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub notes: Option<Arc<str>>,
+    /// The nodes of the workflow that were built for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_ids: Option<Vec<NodeId>>,
+}
+
+/// How far a phase or a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanStatus))]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Nobody has begun with it.
+    Pending,
+    /// Somebody works on it.
+    InProgress,
+    /// It is done.
+    Completed,
+    /// It did not succeed.
+    Failed,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::InProgress, Self::Completed, Self::Failed];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A plan with what Callboard knows of it, as prompts show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanDocument))]
+pub struct Document {
+    /// The id of the session's workflow: a UUID that was made with the session.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub workflow_id: Arc<str>,
+    /// Its version, from 1 without gaps.
+    pub plan_version: u64,
+    /// When the first version was made.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub created_at: Timestamp,
+    /// When this version was made.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub updated_at: Timestamp,
+    /// What is planned.
+    #[serde(flatten)]
+    pub plan: Plan,
+}
+
+/// A version of the plan as the state holds it, or as it was read from the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Its number, from 1 without gaps.
+    pub version: u64,
+    /// What is planned.
+    pub plan: Arc<Plan>,
+    /// Why it was changed.
+    pub reason: Arc<str>,
+    /// Who changed it.
+    pub by: Actor,
+    /// When the first version was made.
+    pub created_at: Timestamp,
+    /// When this version was made.
+    pub updated_at: Timestamp,
+    /// The entry that has it.
+    pub seq: Seq,
+}
+
+impl Held {
+    /// The version as prompts show it.
+    pub fn document(&self, workflow_id: &Arc<str>) -> Document {
+        Document {
+            workflow_id: workflow_id.clone(),
+            plan_version: self.version,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            plan: Plan::clone(&self.plan),
+        }
+    }
+}
+
+/// A plan in the place of the one that is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutPlan {
+    /// The plan, as JSON: what is wrong with it is told all at once. What Callboard itself sets is ignored.
+    pub plan: Value,
+    /// Why it is changed.
+    pub reason: Arc<str>,
+    /// The version that it is to replace; 0 where there is to be none yet.
+    pub expected_version: Option<u64>,
+}
+
+/// A change of one task of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchTask {
+    /// The task.
+    pub task_id: u64,
+    /// How far it is now; as before where it is left out.
+    pub status: Option<Status>,
+    /// What is noted now; as before where it is left out. A blank text takes the notes away.
+    pub notes: Option<Arc<str>>,
+    /// Why it is changed.
+    pub reason: Arc<str>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! What can happen to the plan, and who sees it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Document, Held, Plan};
+use crate::{
+    audience::Audience,
+    entry::{Entry, Header},
+    error::Error,
+    fact::{self, Description, Earlier, Fact, Seen, text},
+    session::Share,
+    state::State,
+    time::Timestamp,
+    view::View,
+};
+
+/// What all entries of the plan are about.
+pub const SUBJECT: &str = "plan";
+
+/// The plan was replaced by another version. The entry carries the whole plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Updated {
+    pub(super) version: u64,
+    pub(super) plan: Plan,
+    pub(super) reason: Arc<str>,
+}
+
+/// The key that a version claims, so that there is one of each number, and it is found by it.
+pub fn key(version: u64) -> Arc<str> {
+    format!("plan:{version}").into()
+}
+
+/// The version that an entry has. `created_at` is when the first version was made.
+pub fn version_of(entry: &Entry, created_at: Timestamp) -> Result<Held, Error> {
+    Ok(held(fact::read::<Updated>(entry)?, &entry.header, created_at))
+}
+
+fn held(updated: Updated, header: &Header, created_at: Timestamp) -> Held {
+    let Updated { version, plan, reason } = updated;
+    let (by, updated_at, seq) = (header.by.clone(), header.at, header.seq);
+    Held { version, plan: Arc::new(plan), reason, by, created_at, updated_at, seq }
+}
+
+fn is_shared(state: &State) -> bool {
+    state.session.settings.share.contains(&Share::Plan)
+}
+
+fn audience(state: &State) -> Audience {
+    if is_shared(state) { Audience::All } else { state.team.managers() }
+}
+
+impl<'a> View<'a> {
+    /// Whether the viewer may see the plan, if there is one: the user and the manager, and workers where the session
+    /// shares it.
+    pub fn may_see_plan(&self) -> bool {
+        self.is_in_charge() || is_shared(self.state)
+    }
+
+    /// The plan as it is now. A hidden one answers like one that is not there.
+    pub fn plan(&self) -> Result<&'a Arc<Held>, Error> {
+        let plan = self.state.plan.as_ref().filter(|_| self.may_see_plan());
+        plan.ok_or_else(|| Error::not_found("plan", "here"))
+    }
+
+    /// The same as prompts show it.
+    pub fn plan_document(&self) -> Result<Document, Error> {
+        Ok(self.plan()?.document(&self.state.session.workflow_id))
+    }
+}
+
+impl Fact for Updated {
+    const TYPE: &'static str = "plan.updated";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[
+            text("reason"),
+            text("plan.overall_goal"),
+            text("plan.current_phase"),
+            text("plan.phases.*.phase_name"),
+            text("plan.phases.*.tasks.*.description"),
+            text("plan.phases.*.tasks.*.notes"),
+            text("plan.next_actions.*"),
+            text("plan.blockers.*"),
+            text("plan.notes"),
+        ],
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        SUBJECT.to_owned()
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn keys(&self, _: &State) -> Vec<String> {
+        vec![key(self.version).to_string()]
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let created_at = state.plan.as_ref().map_or(header.at, |before| before.created_at);
+        state.plan = Some(Arc::new(held(self, header, created_at)));
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.may_see_plan() && view.was_meant(header) { Seen::fact(&self) } else { None }
+    }
+
+    fn visible_to(view: &View<'_>, _: &str) -> Option<Audience> {
+        view.may_see_plan().then(|| audience(view.state))
+    }
+}
