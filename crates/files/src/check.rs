@@ -1,4 +1,4 @@
-//! Finding what is wrong with sessions, and mending what can be mended.
+//! Checking sessions, and repairing them as far as possible.
 
 use callboard_core::{id::SessionId, time::Timestamp};
 use indexmap::IndexMap;
@@ -13,31 +13,31 @@ use crate::{
     project::{locked, shown},
 };
 
-/// For whom a file is of which nobody knows it any more.
+/// The recipient of a file whose recipient is lost.
 const UNKNOWN: &str = "unknown";
 
-/// Something that is wrong.
+/// A problem that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// With which session.
+    /// The session.
     pub session_id: SessionId,
-    /// Where, as a path below the project.
+    /// The path below the project.
     pub path: String,
-    /// A stable word for the kind of problem.
+    /// The stable name of the kind of problem.
     pub code: String,
-    /// What is wrong, and what it leads to.
+    /// What is wrong, and what follows from it.
     pub detail: String,
-    /// Whether it was mended.
+    /// Whether it was repaired.
     pub repaired: bool,
 }
 
 impl Project {
-    /// Says what is wrong with a session, or with all of them.
+    /// The problems of a session, or of all sessions.
     pub fn check(&self, id: Option<&SessionId>) -> Result<Vec<Problem>, Error> {
         self.examine(id, None)
     }
 
-    /// The same, and mends what can be mended: the manifest of a session is written anew as it should be.
+    /// The same, and repairs what it can by writing a corrected manifest.
     pub fn repair(&self, id: Option<&SessionId>, now: Timestamp) -> Result<Vec<Problem>, Error> {
         self.examine(id, Some(now))
     }
@@ -67,11 +67,11 @@ fn problem(id: &SessionId, path: &str, code: &str, detail: String) -> Problem {
     Problem { session_id: id.clone(), path, code: code.to_owned(), detail, repaired: false }
 }
 
-/// A session that is looked at: its manifest as it should be, and what was wrong with it.
+/// A session that is being checked: its corrected manifest, and the problems.
 struct Examined {
     session: Session,
     problems: Vec<Problem>,
-    /// What stays wrong also in the manifest as it should be.
+    /// The problems that the corrected manifest does not solve.
     beyond_repair: Vec<Problem>,
 }
 
@@ -120,7 +120,7 @@ impl Examined {
         self.beyond_repair.push(problem(&self.session.id, path, code, detail.into()));
     }
 
-    /// Takes from the manifest what can be used of it.
+    /// Reads the usable parts of the manifest.
     fn manifest(&mut self, bytes: Option<&[u8]>) {
         let Some(bytes) = bytes else {
             self.wrong(MANIFEST, "manifest_missing", "the manifest is missing, so the session cannot be used");
@@ -172,7 +172,7 @@ impl Examined {
         }
     }
 
-    /// Lists the documents that say that they belong to this session.
+    /// Lists the documents that name this session.
     fn documents(&mut self) {
         for category in Category::ALL {
             let Ok(Some(folder)) = self.session.folder.folder(category.as_str()) else { continue };
@@ -189,14 +189,14 @@ impl Examined {
         }
     }
 
-    /// The entry of a file of which only the file is known.
+    /// A new entry for a file whose entry is lost.
     fn remade(&self, path: &str) -> Entry {
         let name = path.parse::<ContextPath>().map_or_else(|_| path.to_owned(), |path| path.name().to_owned());
         let created = self.changed_at(path);
         Entry { created, recipient: UNKNOWN.to_owned(), keywords: vec![name], unknown: Map::new() }
     }
 
-    /// When a file was changed, as manifests have it; nothing where there is none.
+    /// When a file was changed, in the form of manifests; empty if there is no file.
     fn changed_at(&self, path: &str) -> String {
         let seconds = path.parse::<ContextPath>().ok().and_then(|path| {
             let folder = self.session.reach(&path).ok().flatten()?;
@@ -206,7 +206,7 @@ impl Examined {
         time.map_or_else(String::new, stamp)
     }
 
-    /// Drops entries that cannot stand.
+    /// Drops invalid entries.
     fn entries(&mut self) {
         for path in self.session.manifest.context_files.keys().cloned().collect::<Vec<_>>() {
             let Some((code, detail)) = self.fault(&path) else { continue };
@@ -228,7 +228,7 @@ impl Examined {
         }
     }
 
-    /// Puts dates that are some for those that are none: when the file was changed, or now.
+    /// Replaces invalid dates by the time when the file was changed, or by now.
     fn dates(&mut self, now: Option<Timestamp>) {
         let paths: Vec<_> = self.session.manifest.context_files.keys().cloned().collect();
         for path in paths {
@@ -248,7 +248,7 @@ impl Examined {
         for (name, date) in [("created_at", created_at), ("last_activity", last_activity)] {
             if date.parse::<Timestamp>().is_err() {
                 let was = std::mem::replace(date, now.clone());
-                // A manifest that was not there has been named as a whole.
+                // A missing manifest has been reported as a whole.
                 if self
                     .problems
                     .iter()
@@ -262,7 +262,7 @@ impl Examined {
         }
     }
 
-    /// Names files that the manifest does not list. They are left alone: nobody knows whose they are.
+    /// Reports files that the manifest does not list. They are not touched, since their owner is unknown.
     fn strays(&mut self) {
         let mut strays = Vec::new();
         strays_in(&self.session.folder, "", 0, &self.session.manifest, &mut strays);
@@ -289,7 +289,7 @@ fn strays_in(folder: &Folder, before: &str, depth: usize, manifest: &Manifest, s
     }
 }
 
-/// Whether two indexes lead to the same, in whichever order.
+/// Whether two indexes are equal, in any order.
 fn is_same_index(found: &Value, should: &Value) -> bool {
     let sorted = |index: &Value| {
         let mut words: Vec<(String, Vec<String>)> = Vec::new();

@@ -1,7 +1,7 @@
-//! Cleaning up: at the end of a session, and what nobody has used for long.
+//! Cleaning up: ending a session, and removing sessions that were not used for long.
 //!
-//! Nothing goes but what the manifest lists: each entry is judged alone, and what is not plainly a file in the folder of
-//! the session stays and is told. Folders go when they are empty.
+//! Only what the manifest lists is deleted. Each entry is judged alone. Anything that is not plainly a file in the session's
+//! folder stays and is reported. Folders are removed when they are empty.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -15,13 +15,13 @@ use crate::{
     project::{is_blank, locked, shown},
 };
 
-/// How deep folders are looked into.
+/// The deepest level of folders that is searched.
 const DEEPEST: usize = 32;
 
-/// What came of cleaning up.
+/// The result of cleaning up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleaned {
-    /// What is gone: files, and the folders of sessions. Paths below the project.
+    /// The deleted files and folders of sessions, as paths below the project.
     pub deleted: Vec<String>,
     /// What had to stay.
     pub kept: Vec<Kept>,
@@ -36,7 +36,7 @@ pub struct Kept {
     pub reason: String,
 }
 
-/// Whether it is done, or only said what would be done.
+/// Whether to delete, or only to report what would be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Do,
@@ -44,7 +44,7 @@ enum Mode {
 }
 
 impl Project {
-    /// Ends a session: what it lists goes. One that is not there has ended.
+    /// Ends a session: deletes the files in its manifest. A session that does not exist counts as ended.
     pub fn end(&self, id: &SessionId, now: Timestamp) -> Result<Cleaned, Error> {
         let mut cleaned = Cleaned::default();
         let Some(sessions) = self.sessions()? else { return Ok(cleaned) };
@@ -55,8 +55,8 @@ impl Project {
         Ok(cleaned)
     }
 
-    /// Cleans up sessions that nobody has used for more than `older_than`, to the second. Where anything is wrong with
-    /// a session, it stays and is told.
+    /// Cleans up sessions that were not used for more than `older_than`, in whole seconds. A session with any problem stays
+    /// and is reported.
     pub fn clean(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
         self.sweep(older_than, now, Mode::Do)
     }
@@ -89,7 +89,8 @@ impl Project {
     ) -> Result<(), Error> {
         let Some(mut folder) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
         if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
-            // Perhaps somebody makes it this moment, who has the folder of sessions locked until it has this one.
+            // Another process may be creating it. That process holds the lock on the folder of sessions until it has locked
+            // this one.
             drop(folder);
             sessions.again()?.lock(Lock::Exclusive)?;
             let Some(again) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
@@ -105,7 +106,7 @@ impl Project {
     }
 }
 
-/// A date that is none stops everything.
+/// Refuses to clean up a session with an invalid date.
 fn refuse_bad_dates(session: &Session) -> Result<(), Error> {
     match session.manifest.bad_date() {
         Some((pointer, wrong)) => {
@@ -115,19 +116,19 @@ fn refuse_bad_dates(session: &Session) -> Result<(), Error> {
     }
 }
 
-/// What is to become of an entry.
+/// What happens to an entry.
 enum Fate {
-    /// Its file goes.
+    /// Its file is deleted.
     Goes(ContextPath),
-    /// There is nothing.
+    /// There is no file.
     IsGone,
     /// It stays.
     Stays(String),
 }
 
 impl Session {
-    /// Removes what the manifest lists, then empty folders, then the manifest and the folder of the session. Where
-    /// something has to stay, the manifest stays too and lists that; `touch` is when it was used last then.
+    /// Removes the files in the manifest, then empty folders, then the manifest and the folder of the session. If something
+    /// has to stay, the manifest stays and lists it, with `touch` as the time of last use.
     fn clear(
         &mut self,
         sessions: &Folder,
@@ -136,12 +137,12 @@ impl Session {
         cleaned: &mut Cleaned,
     ) -> Result<(), Error> {
         for name in [NEW_MANIFEST, NEW_DOCUMENT] {
-            // What has to stay could not be written down.
+            // There is no space to list what has to stay.
             if self.folder.kind(name)? == Kind::Folder {
                 return Err(Error::Misplaced { path: self.shown(name), found: "a folder", expected: "no folder" });
             }
         }
-        // All are judged before any goes, so that none is judged by what is left of another.
+        // All entries are judged before any is deleted, so that deleting one does not affect another.
         let paths: Vec<String> = self.manifest.context_files.keys().cloned().collect();
         let fates: Vec<Fate> = paths.iter().map(|path| self.fate(path)).collect();
         let (mut gone, mut stays) = (HashSet::new(), HashSet::new());
@@ -192,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Does what is to become of an entry, and says whether its file goes by that; or why it stays.
+    /// Applies a fate. Returns whether a file was deleted, or why it stays.
     fn meet(&self, fate: Fate, mode: Mode) -> Result<bool, String> {
         match fate {
             Fate::Stays(reason) => Err(reason),
@@ -206,8 +207,8 @@ impl Session {
         }
     }
 
-    /// Removes the manifest and the folder of the session, and says whether they are gone. Where somebody has put
-    /// something there just now, the manifest is written again.
+    /// Removes the manifest and the folder of the session, and returns whether they are gone. If somebody has just put a file
+    /// there, the manifest is written again.
     fn vanish(&self, sessions: &Folder) -> Result<bool, Error> {
         for name in [NEW_DOCUMENT, NEW_MANIFEST, MANIFEST] {
             self.folder.remove(name)?;
@@ -218,7 +219,7 @@ impl Session {
     }
 }
 
-/// What is in the folder of a session besides what was listed.
+/// The contents of a session's folder that the manifest does not list.
 struct Rest<'a> {
     mode: Mode,
     gone: &'a HashSet<String>,
@@ -226,7 +227,7 @@ struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// Removes the folders below that are empty, tells of what else is there, and says whether nothing is.
+    /// Removes empty folders, reports everything else, and returns whether nothing is left.
     fn clear(
         &self,
         folder: &Folder,

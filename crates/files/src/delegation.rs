@@ -1,29 +1,29 @@
-//! Handing a task to another agent: what to say, and whether to write a file for it.
+//! Delegating a task to another agent: what to say, and whether to write a context file.
 
-/// A task that is handed over.
+/// A task that may be delegated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Whether it goes to another agent.
+    /// Whether it is delegated to another agent.
     pub delegating: bool,
-    /// How many sentences it takes to say what one has to know.
+    /// How many sentences its context needs.
     pub sentences: u64,
     /// Whether it could be misread without more context.
     pub risk: bool,
 }
 
-/// Whether a file is due, and why.
+/// Whether to write a context file, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Whether it is.
+    /// Whether to write one.
     pub create: bool,
     /// Why, in words.
     pub reason: &'static str,
 }
 
-/// How many sentences need no file.
+/// So many sentences need no file.
 const BRIEF: u64 = 2;
 
-/// Whether a context file is due: only where a task is handed over, and it takes many words or could be misread.
+/// Whether to write a context file: only if the task is delegated, and is long or could be misread.
 pub fn should_create(task: Task) -> Advice {
     let advice = |create, reason| Advice { create, reason };
     match (task.delegating, task.sentences > BRIEF, task.risk) {
@@ -35,7 +35,7 @@ pub fn should_create(task: Task) -> Advice {
     }
 }
 
-/// What one says who hands `task` to the agent `to`, with the paths of the files that belong to it.
+/// The message that delegates `task` to the agent `to`, with the paths of its context files.
 pub fn message<S: AsRef<str>>(to: &str, task: &str, paths: &[S]) -> String {
     let task = task.trim();
     if paths.is_empty() {

@@ -1,7 +1,7 @@
-//! Folders that are open, and what is in them. This is the only place that asks the system for anything.
+//! Open folders and their contents. Only this module calls the file system.
 //!
-//! A folder is opened by its name in the one above it and held by its descriptor, and no symbolic link is followed. So
-//! what was looked at is what is changed, whatever anybody renames in the meantime.
+//! A folder is opened by its name within its parent and held by its descriptor, and no symbolic link is followed. So a
+//! change affects the very folder that was checked, whatever others rename meanwhile.
 
 use std::{
     fs::File,
@@ -17,15 +17,15 @@ use rustix::{
 
 use crate::Error;
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     fd: OwnedFd,
-    /// What it is called in words for people: its path below the project.
+    /// Its path below the project, for messages.
     shown: String,
 }
 
-/// What has a name in a folder.
+/// The kind of an item in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nothing,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Which file has a name, and when it was changed: another one where the file was written anew.
+/// Identifies a version of a file. It differs after the file was replaced or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
@@ -44,12 +44,12 @@ pub struct Stamp {
     nanoseconds: u64,
 }
 
-/// Who else may have a folder locked at the same time.
+/// The mode of a lock on a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lock {
-    /// Those who only look.
+    /// Shared with other readers.
     Shared,
-    /// Nobody.
+    /// Not shared.
     Exclusive,
 }
 
@@ -77,14 +77,14 @@ impl Kind {
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 impl Folder {
-    /// The folder at a path that the user named: links in it are what the user meant.
+    /// Opens the folder at a path that the user gave. Links in this path are followed.
     pub(crate) fn at(path: &Path) -> Result<Self, Error> {
         let opened = retry_on_intr(|| fs::open(path, FOLDER, Mode::empty()));
         let fd = opened.map_err(|errno| Error::io("open the folder", path.display().to_string(), errno))?;
         Ok(Self { fd, shown: String::new() })
     }
 
-    /// What something in this folder is called in words for people.
+    /// The path of an item in this folder, for messages.
     pub(crate) fn shown(&self, name: &str) -> String {
         if self.shown.is_empty() { name.to_owned() } else { format!("{}/{name}", self.shown) }
     }
@@ -99,14 +99,14 @@ impl Folder {
         }
     }
 
-    /// The same folder once more, without its lock.
+    /// Opens the same folder again, without the lock.
     pub(crate) fn again(&self) -> Result<Self, Error> {
         let opened = retry_on_intr(|| fs::openat(&self.fd, ".", FOLDER, Mode::empty()));
         let fd = opened.map_err(|errno| Error::io("open the folder", self.shown.clone(), errno))?;
         Ok(Self { fd, shown: self.shown.clone() })
     }
 
-    /// Makes a folder, and says whether it was not there before.
+    /// Creates a folder. Returns whether it is new.
     pub(crate) fn make(&self, name: &str) -> Result<bool, Error> {
         match fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
             Ok(()) => Ok(true),
@@ -115,7 +115,7 @@ impl Folder {
         }
     }
 
-    /// What has this name.
+    /// The kind of the item with this name.
     pub(crate) fn kind(&self, name: &str) -> Result<Kind, Error> {
         match fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Kind::of(&stat)),
@@ -135,7 +135,7 @@ impl Folder {
         Some(Stamp { inode: stat.st_ino, seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec })
     }
 
-    /// The names of all that is in it, in order. One that is not UTF-8 is told as it can be.
+    /// The names of all items, in order. In a name that is not UTF-8, the invalid bytes are replaced.
     pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
         let failed = |errno| Error::io("list the folder", self.shown.clone(), errno);
         let entries = fs::Dir::read_from(&self.fd).map_err(failed)?;
@@ -149,9 +149,9 @@ impl Folder {
         Ok(names)
     }
 
-    /// What is in a file, if there is one.
+    /// The contents of a file, if there is one.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
-        // A pipe that nobody writes to must not be waited for.
+        // Opening a pipe must not wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let failed = |errno| Error::io("read", self.shown(name), errno);
         let fd = match retry_on_intr(|| fs::openat(&self.fd, name, flags, Mode::empty())) {
@@ -172,8 +172,8 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes a new file and has it flushed. What is left of one that was broken off under this name is removed before;
-    /// where writing fails nothing is left.
+    /// Writes and flushes a new file. It first removes a file of this name, which an interrupted process left. If writing
+    /// fails, no file is left.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         self.remove(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -188,19 +188,19 @@ impl Folder {
         })
     }
 
-    /// Gives a file another name, and takes away what had that name.
+    /// Renames a file, and replaces the file that had the new name.
     pub(crate) fn replace(&self, name: &str, new: &str) -> Result<(), Error> {
         fs::renameat(&self.fd, name, &self.fd, new).map_err(|errno| Error::io("write", self.shown(new), errno))
     }
 
-    /// Moves a file to where nothing is yet.
+    /// Moves a file to a name that is free.
     pub(crate) fn move_to(&self, name: &str, folder: &Self, new: &str) -> Result<(), Error> {
         let failed = |errno| match errno {
             Errno::EXIST => Error::NotOurs { path: folder.shown(new) },
             errno => Error::io("write", folder.shown(new), errno),
         };
         match fs::renameat_with(&self.fd, name, &folder.fd, new, RenameFlags::NOREPLACE) {
-            // Some file systems cannot make sure of it by themselves.
+            // Some file systems cannot guarantee this by themselves.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match folder.kind(new)? {
                 Kind::Nothing => fs::renameat(&self.fd, name, &folder.fd, new).map_err(failed),
                 _ => Err(failed(Errno::EXIST)),
@@ -209,7 +209,7 @@ impl Folder {
         }
     }
 
-    /// Removes a file, and says whether there was one. A link is removed itself, and not what it leads to.
+    /// Removes a file. Returns whether there was one. For a link it removes the link itself.
     pub(crate) fn remove(&self, name: &str) -> Result<bool, Error> {
         match fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -218,7 +218,7 @@ impl Folder {
         }
     }
 
-    /// Removes a folder that is empty, and says whether it is gone.
+    /// Removes a folder if it is empty. Returns whether it is gone.
     pub(crate) fn remove_empty(&self, name: &str) -> Result<bool, Error> {
         match fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(true),
@@ -227,7 +227,7 @@ impl Folder {
         }
     }
 
-    /// Waits until which names are in it would survive a loss of power.
+    /// Flushes the folder, so that its names survive a loss of power.
     pub(crate) fn flush(&self) -> Result<(), Error> {
         match fs::fsync(&self.fd) {
             // Some file systems cannot flush folders.
@@ -236,7 +236,7 @@ impl Folder {
         }
     }
 
-    /// Waits until nobody else has it locked, and locks it until it is dropped or this process ends.
+    /// Waits for the lock, and holds it until this is dropped or the process ends.
     pub(crate) fn lock(&self, lock: Lock) -> Result<(), Error> {
         let operation = match lock {
             Lock::Shared => FlockOperation::LockShared,
@@ -246,7 +246,7 @@ impl Folder {
         locked.map_err(|errno| Error::io("lock the folder", self.shown.clone(), errno))
     }
 
-    /// Whether this is the folder that has this name in `above`. One that was removed and made again is another.
+    /// Whether this is still the folder with this name in `above`, and not one that replaced it.
     pub(crate) fn is_still(&self, above: &Self, name: &str) -> bool {
         let place = |stat: Stat| (stat.st_dev, stat.st_ino);
         let there = fs::statat(&above.fd, name, AtFlags::SYMLINK_NOFOLLOW).map(place);

@@ -1,32 +1,32 @@
-//! What a context file says.
+//! The text of a context file.
 
 use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Recipient, TaskName};
 
-/// What stands where a part was not given.
+/// The text for a part that is not given.
 const NONE: &str = "None given.";
 
-/// What the one who gets a task has to know.
+/// What the recipient of a task has to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
-    /// What is to be done.
+    /// What to do.
     #[serde(default)]
     pub request: String,
-    /// What one has to know for it.
+    /// What one needs to know for it.
     #[serde(default)]
     pub background: Option<String>,
-    /// What is to come of it.
+    /// The expected result.
     #[serde(default)]
     pub expected: Option<String>,
-    /// What limits it.
+    /// Limits and requirements.
     #[serde(default)]
     pub constraints: Option<String>,
 }
 
-/// The parts with their headings in a document and their places in a template.
+/// The parts with their headings in a document and their placeholders in a template.
 const PARTS: [(&str, &str); 4] = [
     ("Request Summary", "{request}"),
     ("Background", "{background}"),
@@ -35,7 +35,7 @@ const PARTS: [(&str, &str); 4] = [
 ];
 
 impl Parts {
-    /// Takes the parts from a text with their headings; one without any is the request.
+    /// Parses a text with headings into parts. A text without headings is the request.
     pub fn parse(text: &str) -> Self {
         let mut found: [Option<String>; 4] = Default::default();
         let mut at = None;
@@ -58,7 +58,7 @@ impl Parts {
         Self { request: request.unwrap_or_default(), background, expected, constraints }
     }
 
-    /// These parts, where they are given, and otherwise those of `other`.
+    /// These parts; those that are missing are taken from `other`.
     pub fn or(self, other: Self) -> Self {
         Self {
             request: if self.request.trim().is_empty() { other.request } else { self.request },
@@ -78,8 +78,8 @@ fn trimmed(text: Option<&str>) -> Option<String> {
     text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// How documents look. In the text of a template `{task_name}`, `{session_id}`, `{for}`, `{request}`, `{background}`,
-/// `{expected}` and `{constraints}` stand for what comes there; braces around anything else are left as they are.
+/// A template for documents. It may contain the placeholders `{task_name}`, `{session_id}`, `{for}`, `{request}`,
+/// `{background}`, `{expected}` and `{constraints}`. Other text in braces stays as it is.
 #[derive(Clone, Debug)]
 pub struct Template(String);
 
@@ -95,8 +95,8 @@ impl Template {
         Self(text.into())
     }
 
-    /// The document that says `parts`. It is an error where the template has no place for one of them, or where it is
-    /// not said what is to be done.
+    /// The document with these `parts`. It is an error if the template lacks the placeholder of one of them, or if there is no
+    /// request.
     pub(crate) fn document(
         &self,
         id: &SessionId,
@@ -126,7 +126,7 @@ impl Template {
     }
 }
 
-/// Puts each filling into its place, once: what is filled in is not looked at again.
+/// Replaces the placeholders. Inserted text is not searched for placeholders.
 fn fill(template: &str, fillings: &[(&str, String)]) -> String {
     let (mut filled, mut rest) = (String::with_capacity(template.len()), template);
     while let Some(at) = rest.find('{') {

@@ -39,16 +39,16 @@ pub enum Error {
         /// The file.
         path: String,
     },
-    /// A file that was to be tracked or read is not there.
+    /// The file does not exist.
     #[error("there is no file {path}")]
     NoFile {
         /// The file.
         path: String,
     },
-    /// A name, category, keyword or path that cannot be one.
+    /// An invalid name, category, keyword or path.
     #[error(transparent)]
     BadName(#[from] BadName),
-    /// A text of a document or template that cannot be one.
+    /// An invalid text for a document, or an invalid template.
     #[error("{what}: {wrong}")]
     BadText {
         /// Which text.
@@ -64,7 +64,7 @@ pub enum Error {
         /// Where it leads to.
         why: &'static str,
     },
-    /// Something else is in the place of a folder or a file, such as a symbolic link.
+    /// Something else, such as a symbolic link, is where a folder or a file has to be.
     #[error("{path} is {found} and has to be {expected}: move it away")]
     Misplaced {
         /// Where.
@@ -128,7 +128,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A stable name of this kind of error, for programs.
+    /// The stable name of this error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSession { .. } | Self::NotTracked { .. } | Self::NoFile { .. } => "not_found",
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// What the system said while `doing` something with `path`.
+    /// The error of the system for the operation `doing` on `path`.
     pub(crate) fn io(doing: &'static str, path: impl Into<String>, errno: rustix::io::Errno) -> Self {
         use rustix::io::Errno;
         let (path, source) = (path.into(), io::Error::from(errno));

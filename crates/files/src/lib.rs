@@ -1,4 +1,4 @@
-//! Context files: what an agent writes down for those to whom it delegates, in a folder a session.
+//! Context files: notes of an agent for the agents to which it delegates. Each session has a folder for them.
 //!
 //! ```text
 //! .tmp/sessions/20250118-143022-a4f2/.manifest.json
@@ -6,16 +6,16 @@
 //!                                    tasks/user-auth-tasks.md
 //! ```
 //!
-//! Many processes share these folders without a server. The manifest is the truth: it lists every file that belongs to
-//! the session, with the keywords under which agents find it. Four rules keep that harmless:
+//! Many processes share these folders without a server. The manifest is the truth: it lists every file of the session with
+//! the keywords by which agents find it. Four rules make sharing safe:
 //!
-//! - Whoever changes a session has its folder locked. The system lifts the lock when a process ends, by any means.
-//! - What is written is written beside and flushed, then renamed: nobody ever sees half of it.
-//! - The manifest names a file before it is there. So whatever a process that is killed leaves behind can be cleaned up.
-//! - Folders are opened one by one, each in the one above, and no symbolic link is followed. So nothing outside is
-//!   read, written or deleted, also while somebody replaces folders by links.
+//! - A process that changes a session locks its folder. The system releases the lock when the process ends in any way.
+//! - A file is written under a temporary name and flushed, then renamed. So nobody sees half of it.
+//! - The manifest lists a file before the file exists. So everything that a killed process leaves behind can be cleaned up.
+//! - Folders are opened one by one, each within its parent, and no symbolic link is followed. So nothing outside is read,
+//!   written or deleted, even while somebody replaces folders by links.
 //!
-//! Nothing here asks for the time, for random numbers or for the environment: whoever calls passes them in.
+//! This crate reads no clock, no random numbers and no environment. Callers pass these in.
 
 mod check;
 mod clean;
@@ -45,5 +45,5 @@ pub use crate::{
     session::{NewFile, Session},
 };
 
-/// A text that a user pastes into the rules of a coding agent, so that it works with these files.
+/// A text for the rules of a coding agent, which explains these files to it.
 pub const INSTRUCTIONS: &str = include_str!("instructions.md");

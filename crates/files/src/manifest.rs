@@ -1,4 +1,4 @@
-//! The manifest of a session: which files belong to it, for whom they are, and under which keywords they are found.
+//! The manifest of a session: its files, their recipients, and the keywords by which they are found.
 
 use callboard_core::{
     id::SessionId,
@@ -8,23 +8,23 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The manifest of a session. Dates stay as they were written; fields that are not known here are kept.
+/// The manifest of a session. Dates stay as they were written, and unknown fields are kept.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Manifest {
     /// The session.
     pub session_id: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: String,
     /// When it was used last.
     pub last_activity: String,
     /// Its files by their paths below the folder of the session, in the order in which they were added.
     pub context_files: IndexMap<String, Entry>,
-    /// All else.
+    /// Unknown fields.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// What is known of a file.
+/// The entry of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// When it was added.
@@ -32,18 +32,18 @@ pub struct Entry {
     /// The agent it is for.
     #[serde(rename = "for", default)]
     pub recipient: String,
-    /// Under which words it is found.
+    /// The keywords by which it is found.
     #[serde(default)]
     pub keywords: Vec<String>,
-    /// All else.
+    /// Unknown fields.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// Where each keyword leads: the exact inverse of the keywords of the entries.
+/// The files of each keyword: the exact inverse of the keywords of the entries.
 pub(crate) type Index<'a> = IndexMap<&'a str, Vec<&'a str>>;
 
-/// The name of what is derived from all else, and therefore never read.
+/// The field with the index. It is derived from the entries, so it is never read.
 const INDEX: &str = "context_index";
 
 /// A manifest as it is written.
@@ -59,7 +59,7 @@ struct Written<'a> {
 }
 
 impl Manifest {
-    /// The manifest of a session that begins now.
+    /// The manifest of a new session.
     pub fn new(id: &SessionId, now: Timestamp) -> Self {
         Self {
             session_id: id.to_string(),
@@ -97,13 +97,13 @@ impl Manifest {
         json
     }
 
-    /// Where each keyword leads.
+    /// The files of each keyword.
     pub fn index(&self) -> IndexMap<&str, Vec<&str>> {
         let mut index = Index::new();
         for (path, entry) in &self.context_files {
             for keyword in &entry.keywords {
                 let paths = index.entry(keyword).or_default();
-                // All paths of a file come one after the other, so one that is there twice stands at the end.
+                // All keywords of a file come in a row, so a path that is there already is the last one.
                 if paths.last() != Some(&path.as_str()) {
                     paths.push(path);
                 }
@@ -112,7 +112,7 @@ impl Manifest {
         index
     }
 
-    /// The first date that is none, with its JSON pointer.
+    /// The first invalid date, with its JSON pointer.
     pub(crate) fn bad_date(&self) -> Option<(String, BadTime)> {
         let own = [("/created_at", &self.created_at), ("/last_activity", &self.last_activity)];
         let own = own.into_iter().map(|(pointer, date)| (pointer.to_owned(), date));
@@ -132,7 +132,7 @@ fn entry_pointer(path: &str) -> String {
     format!("/context_files/{}/created", path.replace('~', "~0").replace('/', "~1"))
 }
 
-/// A time as manifests have it: to the second.
+/// A time in the form of manifests, in whole seconds.
 pub(crate) fn stamp(time: Timestamp) -> String {
     let text = time.to_string();
     text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))

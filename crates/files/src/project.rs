@@ -13,7 +13,7 @@ use crate::{
     path::{ContextPath, MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
 };
 
-/// Where the folders of sessions are in a project.
+/// The folder of sessions in a project.
 pub const SESSIONS: &str = ".tmp/sessions";
 
 /// How many random names are tried.
@@ -35,7 +35,7 @@ impl Project {
         Ok(Self { root: folder, paths: [root.to_owned(), without_links] })
     }
 
-    /// Makes a session with a name of its own: the time, and what `random` gives.
+    /// Creates a session with a new name, made of the time and `random`.
     pub fn create(&self, now: Timestamp, mut random: impl FnMut() -> u32) -> Result<Session, Error> {
         for _ in 0..TRIES {
             if let Some(session) = self.make(&SessionId::generate(now, random()), now, New::Only)? {
@@ -45,12 +45,12 @@ impl Project {
         Err(Error::NoFreeName)
     }
 
-    /// Makes a session with this name.
+    /// Creates a session with this name.
     pub fn create_as(&self, id: &SessionId, now: Timestamp) -> Result<Session, Error> {
         self.make(id, now, New::Only)?.ok_or_else(|| Error::SessionExists { id: id.clone() })
     }
 
-    /// The session with this name; where there is none, it is made.
+    /// The session with this name. It is created if there is none.
     pub fn session_or_new(&self, id: &SessionId, now: Timestamp) -> Result<Session, Error> {
         match self.make(id, now, New::OrThere)? {
             Some(session) => Ok(session),
@@ -58,7 +58,7 @@ impl Project {
         }
     }
 
-    /// The session with this name. It is locked: whoever else wants it waits until this one is dropped.
+    /// Opens the session with this name, locked. Others wait until it is dropped.
     pub fn session(&self, id: &SessionId) -> Result<Session, Error> {
         let sessions = self.sessions()?;
         let folder = sessions.as_ref().map(|sessions| locked(sessions, id, Lock::Exclusive)).transpose()?.flatten();
@@ -68,14 +68,14 @@ impl Project {
         }
     }
 
-    /// The same for those who only look: they wait for whoever writes, and not for each other.
+    /// The same with a lock for reading: readers wait for writers, but not for each other.
     pub fn look(&self, id: &SessionId) -> Result<Option<Session>, Error> {
         let Some(sessions) = self.sessions()? else { return Ok(None) };
         let Some(folder) = locked(&sessions, id, Lock::Shared)? else { return Ok(None) };
         Session::open(id.clone(), folder, self.paths.clone()).map(Some)
     }
 
-    /// What tells whether the manifest of a session has been written since, for each session that has one.
+    /// The stamp of each session's manifest. It differs after the manifest was written.
     pub fn stamps(&self) -> Result<BTreeMap<SessionId, Stamp>, Error> {
         let Some(sessions) = self.sessions()? else { return Ok(BTreeMap::new()) };
         let stamp = |id: SessionId| {
@@ -85,7 +85,7 @@ impl Project {
         Ok(self.ids()?.into_iter().filter_map(stamp).collect())
     }
 
-    /// Notes that a session is in use, where its last use was longer ago than `seconds`.
+    /// Notes that a session is in use, unless it was used within the last `seconds`.
     pub fn refresh(&self, id: &SessionId, seconds: i64, now: Timestamp) -> Result<(), Error> {
         let mut session = self.session(id)?;
         match session.manifest.idle_seconds(now) {
@@ -94,7 +94,7 @@ impl Project {
         }
     }
 
-    /// The names of all that is in the folder of sessions and is called like one.
+    /// The names in the folder of sessions that are names of sessions.
     pub fn ids(&self) -> Result<Vec<SessionId>, Error> {
         let names = self.sessions()?.map(|sessions| sessions.names()).transpose()?.unwrap_or_default();
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
@@ -113,7 +113,7 @@ impl Project {
     fn make(&self, id: &SessionId, now: Timestamp, new: New) -> Result<Option<Session>, Error> {
         loop {
             let sessions = made(&made(&self.root, ".tmp")?, "sessions")?;
-            // Whoever finds a folder without a manifest waits until nobody is between these two steps any more.
+            // A process that finds a folder without a manifest waits for this lock, in case it is being created.
             sessions.lock(Lock::Shared)?;
             match sessions.make(id.as_str())? {
                 true => sessions.flush()?,
@@ -129,16 +129,16 @@ impl Project {
     }
 }
 
-/// What to do about a session that is there.
+/// What to do if the session exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum New {
-    /// Only a new one will do.
+    /// It must not exist.
     Only,
-    /// One that is there will do.
+    /// It may exist.
     OrThere,
 }
 
-/// The folder with this name, which is made where it is missing.
+/// Opens the folder with this name, and creates it if it is missing.
 fn made(above: &Folder, name: &str) -> Result<Folder, Error> {
     loop {
         if let Some(folder) = above.folder(name)? {
@@ -149,7 +149,7 @@ fn made(above: &Folder, name: &str) -> Result<Folder, Error> {
     }
 }
 
-/// The folder of a session, locked. Whoever waited for one that was removed in the meantime looks again.
+/// Opens and locks the folder of a session. If the folder was removed while this waited for the lock, it looks again.
 pub(crate) fn locked(sessions: &Folder, id: &SessionId, lock: Lock) -> Result<Option<Folder>, Error> {
     loop {
         let Some(folder) = sessions.folder(id.as_str())? else { return Ok(None) };
@@ -160,7 +160,7 @@ pub(crate) fn locked(sessions: &Folder, id: &SessionId, lock: Lock) -> Result<Op
     }
 }
 
-/// Whether there is nothing in the folder of a session but what was broken off.
+/// Whether the folder of a session is empty, except for temporary files of interrupted processes.
 pub(crate) fn is_blank(folder: &Folder) -> Result<bool, Error> {
     Ok(folder.names()?.iter().all(|name| name == NEW_MANIFEST || name == NEW_DOCUMENT))
 }
@@ -170,7 +170,7 @@ pub(crate) fn shown(id: &SessionId, path: &str) -> String {
     format!("{SESSIONS}/{id}/{path}")
 }
 
-/// What a user means who names a file of a session: by its path in the manifest, below the project, or from the root.
+/// Resolves a user's name for a file of a session: a path in the manifest, below the project, or from the root.
 pub(crate) fn meant(id: &SessionId, roots: &[PathBuf; 2], text: &str) -> Result<ContextPath, Error> {
     let outside = |why| Error::Outside { path: text.to_owned(), why };
     let is_absolute = Path::new(text).is_absolute();

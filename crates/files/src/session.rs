@@ -1,4 +1,4 @@
-//! A session: a folder with files and their manifest, locked as long as it is in hand.
+//! A session: a folder with files and their manifest. It is locked while it is open.
 
 use std::path::PathBuf;
 
@@ -22,25 +22,25 @@ pub struct Session {
     roots: [PathBuf; 2],
 }
 
-/// A file that is to be written.
+/// A new file.
 #[derive(Clone, Debug)]
 pub struct NewFile {
-    /// What it is for.
+    /// Its category.
     pub category: Category,
-    /// What it is called.
+    /// Its name.
     pub name: TaskName,
     /// For whom it is.
     pub recipient: Recipient,
-    /// Under which words it is found; its name, where there are none.
+    /// Its keywords; if empty, its name is the keyword.
     pub keywords: Vec<Keyword>,
-    /// What it says.
+    /// Its text.
     pub parts: Parts,
-    /// How it looks.
+    /// The template for its text.
     pub template: Template,
 }
 
 impl Session {
-    /// A session whose folder is blank.
+    /// Creates a session in an empty folder.
     pub(crate) fn begin(id: SessionId, folder: Folder, roots: [PathBuf; 2], now: Timestamp) -> Result<Self, Error> {
         let session = Self { manifest: Manifest::new(&id, now), id, folder, roots };
         session.write()?;
@@ -57,7 +57,7 @@ impl Session {
         Ok(Self { id, folder, manifest, roots })
     }
 
-    /// A session whose manifest is not taken from its folder.
+    /// A session with this manifest, which is not read from the folder.
     pub(crate) fn unread(id: SessionId, folder: Folder, roots: [PathBuf; 2], manifest: Manifest) -> Self {
         Self { id, folder, manifest, roots }
     }
@@ -93,7 +93,7 @@ impl Session {
         let path = ContextPath::new(file.category, &file.name);
         let there = self.kind(&path)?;
         match (there, self.manifest.context_files.contains_key(path.as_str())) {
-            // What is listed and not there was broken off, or deleted by hand.
+            // An entry without a file comes from an interrupted process, or the file was deleted by hand.
             (Kind::Nothing, _) => {}
             (Kind::File, true) => return Err(Error::FileExists { path: self.shown(path.as_str()) }),
             (Kind::File, false) => return Err(Error::NotOurs { path: self.shown(path.as_str()) }),
@@ -109,7 +109,7 @@ impl Session {
         placed.map(|()| path)
     }
 
-    /// Where a file is, if it is there just as [`Self::add`] would write it.
+    /// The path of a file, if it exists exactly as [`Self::add`] would write it.
     pub fn has(&self, file: &NewFile) -> Result<Option<ContextPath>, Error> {
         let path = ContextPath::new(file.category, &file.name);
         let Some(there) = self.manifest.context_files.get(path.as_str()) else { return Ok(None) };
@@ -123,7 +123,7 @@ impl Session {
         file.template.document(&self.id, &file.name, &file.recipient, &file.parts)
     }
 
-    /// Takes a file that is in the folder already into the manifest.
+    /// Adds a file that is in the folder already to the manifest.
     pub fn track(
         &mut self,
         path: &ContextPath,
@@ -162,25 +162,25 @@ impl Session {
         self.touch(now)
     }
 
-    /// What a file says, if it is there.
+    /// The text of a file, if it exists.
     pub fn read(&self, path: &ContextPath) -> Result<Option<String>, Error> {
         let Some(folder) = self.reach(path)? else { return Ok(None) };
         let bytes = folder.read(path.split().1)?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// The file that a user means: by its path in the manifest, below the project, or from the root of the system.
+    /// Resolves a user's name for a file: a path in the manifest, below the project, or from the root.
     pub fn meant(&self, text: &str) -> Result<ContextPath, Error> {
         project::meant(&self.id, &self.roots, text)
     }
 
-    /// What there is at a path.
+    /// The kind of the item at a path.
     pub(crate) fn kind(&self, path: &ContextPath) -> Result<Kind, Error> {
         let folder = self.reach(path)?;
         folder.map_or(Ok(Kind::Nothing), |folder| folder.kind(path.split().1))
     }
 
-    /// The folder that a file is in, if there is one. A link on the way is an error.
+    /// Opens the folder that a file is in, if there is one. A link in the path is an error.
     pub(crate) fn reach(&self, path: &ContextPath) -> Result<Option<Folder>, Error> {
         let mut folder = None;
         for name in path.split().0 {
@@ -203,7 +203,7 @@ impl Session {
         self.folder.flush()
     }
 
-    /// Lists a document that is written, and only then moves it to where it belongs.
+    /// Lists a document in the manifest, and then moves it to its place.
     fn place(&mut self, path: &ContextPath, entry: Entry, now: Timestamp) -> Result<(), Error> {
         for name in path.split().0.take(1) {
             self.folder.make(name)?;

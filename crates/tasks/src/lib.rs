@@ -1,7 +1,6 @@
-//! Background tasks that are supervised: a panic in one is logged, counted and told to whoever asks how things are, and
-//! the task is started again where that is safe.
+//! Supervision of background tasks: a panic is logged, counted and reported, and the task is started again if that is safe.
 //!
-//! A supervisor runs nothing by itself. Whoever owns a task spawns what the supervisor makes of it:
+//! A supervisor spawns nothing by itself. The owner of a task spawns the future that the supervisor returns:
 //!
 //! ```
 //! # async fn tick() {}
@@ -30,28 +29,28 @@ use std::{
 use futures::FutureExt as _;
 use tokio::time::{Instant, sleep};
 
-/// How long it takes until a task that panicked is started again, at first and at most.
+/// The first and the longest pause before a task that panicked is started again.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long after a panic a task that was started again still counts as troubled.
+/// How long a task counts as troubled after a panic.
 const PROBATION: Duration = Duration::from_secs(60);
 
-/// Supervises tasks. Clones supervise together.
+/// Supervises tasks. Clones share their records.
 #[derive(Clone, Debug, Default)]
 pub struct Supervisor(Arc<Mutex<BTreeMap<&'static str, Record>>>);
 
-/// What is known of the tasks of one name.
+/// The record of the tasks with one name.
 #[derive(Debug, Default)]
 struct Record {
     panics: u64,
     last_panic: Option<Instant>,
-    /// How many of them have ended by a panic for good.
+    /// How many of them have ended for good because of a panic.
     dead: usize,
 }
 
 impl Supervisor {
-    /// A task that goes on until it ends by itself: after a panic it is started again, after a pause that grows.
+    /// Supervises a task that runs until it ends by itself. After a panic it is started again, after a growing pause.
     pub fn keep<F, T>(&self, name: &'static str, mut start: F) -> impl Future<Output = ()> + Send + use<F, T>
     where
         F: FnMut() -> T + Send,
@@ -73,8 +72,7 @@ impl Supervisor {
         }
     }
 
-    /// A task that is done once. Gives nothing where it panicked: then it is for the caller to say what becomes of the
-    /// work.
+    /// Supervises a task that runs once. Returns `None` if it panicked, which the caller has to handle.
     pub fn once<T>(&self, name: &'static str, task: T) -> impl Future<Output = Option<T::Output>> + Send + use<T>
     where
         T: Future + Send,
@@ -91,7 +89,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs the work of a thread. It cannot be started again: after a panic the thread counts as troubled for good.
+    /// Runs the work of a thread. After a panic it is not started again, and counts as troubled for good.
     pub fn thread(&self, name: &'static str, work: impl FnOnce()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             self.note(name, &*panic);
@@ -99,7 +97,7 @@ impl Supervisor {
         }
     }
 
-    /// The tasks that do not work as they should: those that have panicked within the last minute, or that are dead.
+    /// The troubled tasks: those that panicked within the last minute, or have ended for good because of a panic.
     pub fn troubled(&self) -> Vec<&'static str> {
         let records = self.records();
         let is_troubled =
@@ -107,7 +105,7 @@ impl Supervisor {
         records.iter().filter(|(_, record)| is_troubled(record)).map(|(name, _)| *name).collect()
     }
 
-    /// How often each task has panicked; those that never have are left out.
+    /// How often each task has panicked. Tasks that never did are left out.
     pub fn panics(&self) -> Vec<(&'static str, u64)> {
         self.records().iter().map(|(name, record)| (*name, record.panics)).collect()
     }
@@ -125,8 +123,8 @@ impl Supervisor {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it does not say why")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

@@ -1,16 +1,16 @@
-//! A bound for models whose vocabulary is not known.
+//! An upper bound for models whose vocabulary is unknown.
 
 use callboard_core::count::{Counting, TokenCounter, Tokens};
 use unicode_normalization::char::{decompose_canonical, decompose_compatible};
 
-/// A counter whose numbers no byte-level vocabulary exceeds: the bytes of the text.
+/// A counter whose count is at least that of every byte-level vocabulary: the number of bytes.
 ///
 /// Every token of a byte-level vocabulary (and of SentencePiece with byte fallback) covers at least one byte. Some
 /// tokenizers normalise the text first, which can lengthen it, so a character counts with the bytes of its longest
-/// normal form. English text has about a quarter of these tokens, so a budget is far from used up.
+/// normal form. English text has about a quarter as many tokens, so much of a budget stays unused.
 ///
-/// What is added around a text, such as a token for its start, is not its part and not counted. Counts of pieces add up
-/// wherever the text is cut.
+/// Tokens that are added around a text, such as one for its start, are not counted. Counts of pieces add up wherever the
+/// text is cut.
 pub fn upper_bound() -> &'static dyn TokenCounter {
     &Bytes
 }
@@ -31,7 +31,7 @@ impl TokenCounter for Bytes {
     }
 }
 
-/// The bytes of the longest of a character's normal forms. Composing characters never lengthens a text.
+/// The number of bytes of a character's longest normal form. Composing characters never lengthens a text.
 fn longest_form_bytes(c: char) -> u64 {
     if c.is_ascii() {
         return 1;

@@ -1,4 +1,4 @@
-//! Remembers the counts of long texts.
+//! A cache for the counts of long texts.
 
 use std::{
     collections::HashMap,
@@ -9,13 +9,13 @@ use std::{
 
 use callboard_core::count::{Counting, TokenCounter, Tokens};
 
-/// Counting a text shorter than this, in bytes, takes hardly longer than to look it up.
+/// Counting a text with fewer bytes takes about as long as looking it up.
 const WORTH_BYTES: usize = 1 << 10;
 
-/// A counter that remembers the counts of texts of 1 KiB or more, so that counting the same text again costs a hash.
+/// A counter that caches the counts of texts of 1 KiB or more, so that counting the same text again costs only a hash.
 ///
-/// It keeps hashes, not texts: 128 bits under keys drawn for this counter, so nobody can make two texts meet. Between
-/// half and all of `capacity` counts are kept, at least those used last.
+/// It keeps hashes, not texts: 128 bits with random keys, so nobody can construct two texts with the same hash. It keeps
+/// between half of `capacity` and `capacity` counts, at least the most recently used.
 pub struct Cached {
     counter: &'static dyn TokenCounter,
     keys: [RandomState; 2],
@@ -23,7 +23,7 @@ pub struct Cached {
 }
 
 impl Cached {
-    /// Remembers up to `capacity` counts of `counter`, 40 bytes each.
+    /// Caches up to `capacity` counts of `counter`, with 40 bytes each.
     pub fn new(counter: &'static dyn TokenCounter, capacity: usize) -> Self {
         let counts = Generations { each: capacity / 2, young: HashMap::new(), old: HashMap::new() };
         Self { counter, keys: Default::default(), counts: Mutex::new(counts) }
@@ -57,7 +57,7 @@ impl TokenCounter for Cached {
     }
 }
 
-/// Two halves of the cache: what was used of late, and what was before. When the first is full, the second is dropped.
+/// The two halves of the cache: recently used counts, and older ones. When the first half is full, the second is dropped.
 struct Generations {
     each: usize,
     young: HashMap<[u64; 2], Tokens>,

@@ -1,29 +1,29 @@
 //! Cuts a text into chunks whose counts add up to the count of the text.
 //!
-//! A vocabulary's pattern first splits a text into words, marks and white space, and merges bytes within these only. The
-//! implementation of that pattern reads the rest of the text once for each no-break space and its like (and, for
-//! `deepseek_v3`, for most characters beyond ASCII), so a long text would take time by the square of its length: two
-//! minutes for 1 MB. In chunks of 1 KiB the rest is short. They are cut only where every pattern splits:
+//! A vocabulary first splits a text by a pattern into words, punctuation and white space, and merges bytes only within
+//! these. For each no-break space or similar character (and, in `deepseek_v3`, for most characters that are not ASCII), the
+//! implementation of the pattern reads the rest of the text. So a long text would take quadratic time: two minutes for 1 MB.
+//! In chunks of 1 KiB the rest is short. The text is cut only where every pattern splits:
 //!
-//! - before white space other than a line end, if there is none before it: nothing goes on from a word into a space;
-//! - after the last line end of a stretch of white space, unless `/` follows at once: `o200k_base` and `tekken` take
-//!   line ends and slashes after punctuation for one mark.
+//! - before white space other than a line end, if no white space precedes it;
+//! - after the last line end in a run of white space, unless `/` follows at once: `o200k_base` and `tekken` keep line ends
+//!   and slashes after punctuation together.
 
-/// Chunks are at most this long, in bytes, where the text has a place to cut.
+/// The most bytes of a chunk, if the text can be cut there.
 const CHUNK_BYTES: usize = 1 << 10;
 
-/// Where cutting is needed to bound the time, and the text has no place for it, it is cut about here, in bytes.
+/// If the text cannot be cut without changing counts, it is cut after about so many bytes where the time would be quadratic.
 const LONGEST_BYTES: usize = 8 << 10;
 
 /// What a vocabulary splits off before its pattern is applied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isolates {
     Nothing,
-    /// Stretches of Chinese characters and kana.
+    /// Runs of Chinese characters and kana.
     Cjk,
 }
 
-/// The chunks of a text, in order. Together they are the text.
+/// The chunks of a text, in order. Joined they are the text.
 pub(crate) struct Chunks<'a> {
     rest: &'a str,
     isolates: Isolates,
@@ -34,7 +34,7 @@ impl<'a> Chunks<'a> {
         Self { rest: text, isolates }
     }
 
-    /// The length of the next chunk: up to the last place to cut within the first KiB, or else up to the first behind it.
+    /// The length of the next chunk: up to the last possible cut within the first KiB, else up to the first one after it.
     fn length(&self) -> usize {
         if self.rest.len() <= CHUNK_BYTES {
             return self.rest.len();
@@ -44,7 +44,7 @@ impl<'a> Chunks<'a> {
         within.or_else(behind).unwrap_or(self.rest.len())
     }
 
-    /// Whether every way to split the text has a split `at` this byte.
+    /// Whether every pattern splits the text `at` this byte.
     fn splits_at(&self, at: usize) -> bool {
         let Some((before, after)) = self.rest.split_at_checked(at) else { return false };
         let (Some(last), Some(next)) = (before.chars().next_back(), after.chars().next()) else { return false };
@@ -60,7 +60,7 @@ impl<'a> Chunks<'a> {
         self.isolates == Isolates::Cjk && is_cjk(last) != is_cjk(next)
     }
 
-    /// Whether to cut although the vocabulary may not split here: the time would grow by the square otherwise.
+    /// Whether to cut although the vocabulary may not split here, since the time would be quadratic otherwise.
     fn must_cut_at(&self, at: usize) -> bool {
         let next = self.rest.split_at_checked(at).and_then(|(_, after)| after.chars().next());
         let costly = |next: char| !next.is_ascii_graphic() && !next.is_whitespace();

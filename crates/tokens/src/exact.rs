@@ -10,9 +10,9 @@ use crate::{
     chunks::{Chunks, Isolates},
 };
 
-/// The counter of `vocabulary`. Its counts are exact.
+/// The exact counter of `vocabulary`.
 ///
-/// The first count loads the vocabulary; threads that count meanwhile wait for it, and it is never loaded twice.
+/// The first count loads the vocabulary, once. Other threads that count meanwhile wait for it.
 pub fn counter(vocabulary: Vocabulary) -> &'static dyn TokenCounter {
     match vocabulary {
         Vocabulary::O200kBase => &O200K_BASE,

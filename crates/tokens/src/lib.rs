@@ -1,8 +1,8 @@
-//! How many tokens a text has: exactly, in the vocabularies that are part of the binary, and as a bound in all others.
+//! Counts the tokens of texts: exactly for the vocabularies in the binary, and as an upper bound for all others.
 //!
-//! A counter is chosen by [`Vocabulary`] or by the name of a model. Choosing is free; the first count in a vocabulary
-//! loads it, which takes some tenths of a second and some tens of megabytes, once in a process. Counting is work for the
-//! processor: count off an async runtime.
+//! A counter is chosen by [`Vocabulary`] or by the name of a model. The first count in a vocabulary loads it, once in a
+//! process, which takes some tenths of a second and some tens of megabytes. Counting needs the processor, so do it outside
+//! an async runtime.
 //!
 //! ```
 //! use callboard_core::count::{Counting, Tokens};

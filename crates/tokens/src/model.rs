@@ -7,20 +7,20 @@ use crate::{Vocabulary, counter, upper_bound};
 
 /// The counter for `model`: exact if its vocabulary is known and part of the binary, else the [`upper_bound`].
 ///
-/// The name may have a provider, an owner or a folder before it and a tag behind it: `openai:gpt-4o`,
+/// The name may have a provider, an owner or a folder before it and a tag after it: `openai:gpt-4o`,
 /// `Qwen/Qwen2.5-Coder-1.5B-Instruct`, `models/qwen2.5-0.5b-instruct-q4_k_m.gguf`, `llama3.1:8b`. Case does not matter.
-/// A name that moves on with time, such as `qwen-max`, is unknown.
+/// A name that stands for changing models, such as `qwen-max`, is unknown.
 pub fn for_model(model: &str) -> &'static dyn TokenCounter {
     find(model).and_then(|family| family.vocabulary).map_or_else(upper_bound, counter)
 }
 
-/// The tokens that `model` can read and write together, as its maker states it; where it depends on the size or
-/// the settings, the smallest. `None` if it is not known. Names are read as by [`for_model`].
+/// How many tokens `model` can read and write together, as its vendor states; if that depends on the size of the model or on
+/// settings, the lowest number. `None` if it is unknown. Names are read as by [`for_model`].
 pub fn context_window(model: &str) -> Option<u64> {
     find(model)?.context_window
 }
 
-/// Models whose names begin alike.
+/// Models whose names have the same prefix.
 struct Family {
     prefix: &'static str,
     vocabulary: Option<Vocabulary>,
@@ -34,7 +34,7 @@ fn find(model: &str) -> Option<&'static Family> {
 }
 
 impl Family {
-    /// Whether `name` begins with the prefix, and the word or number at the prefix's end does not go on.
+    /// Whether `name` begins with the prefix, and the prefix ends where a word or number of the name ends.
     fn has(&self, name: &str) -> bool {
         let goes_on = |rest: &str| {
             self.prefix.ends_with(|c: char| c.is_alphanumeric()) && rest.starts_with(|c: char| c.is_alphanumeric())
@@ -47,7 +47,7 @@ const fn family(prefix: &'static str, vocabulary: Option<Vocabulary>, context_wi
     Family { prefix, vocabulary, context_window }
 }
 
-/// The first whose prefix fits is meant, so the longer prefix stands before the shorter.
+/// The first family with a fitting prefix counts, so a longer prefix comes before a shorter one.
 const FAMILIES: &[Family] = &[
     family("gpt-5-chat", Some(O200kBase), Some(128_000)),
     family("gpt-5.", Some(O200kBase), None),

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 /// A vocabulary that is part of the binary.
 ///
-/// One is listed only if its counts agree with an implementation other than the one that is used here.
+/// A vocabulary is listed only if its counts agree with those of another implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Vocabulary {
     /// `o200k_base`: OpenAI's models since GPT-4o, and `gpt-oss`, whose `o200k_harmony` differs in special tokens only.
@@ -13,16 +13,16 @@ pub enum Vocabulary {
     Cl100kBase,
     /// `qwen2`: Alibaba's Qwen 1.5, 2, 2.5 and 3, but not 3.5 and later.
     ///
-    /// Counts are those of the text as it is, like llama.cpp's. Servers that use the vendor's `tokenizer.json` compose
-    /// the text first (NFC), which changes counts where the text is not composed already.
+    /// The text is counted as it is, as llama.cpp does. Servers with the vendor's `tokenizer.json` first compose the text
+    /// (NFC), which changes the count if the text is not composed.
     Qwen2,
     /// `llama3`: Meta's Llama 3 to 3.3, but not 4.
     Llama3,
     /// `deepseek_v3`: DeepSeek V3, R1 and V4, but not the models distilled from R1.
     ///
-    /// A row of several control or format characters is counted one by one, which now and then gives a token more
-    /// than the vendor's. Text with neither white space nor Chinese or Japanese characters for 8 KiB is cut there
-    /// unless it is ASCII, which may change the count by a token for each cut.
+    /// Several control or format characters in a row are counted one by one, which may give one token more than the
+    /// vendor's implementation. Text that is not ASCII and has neither white space nor Chinese or Japanese characters for
+    /// 8 KiB is cut there, which may change the count by one token for each cut.
     DeepseekV3,
     /// `tekken`: Mistral's models since Mistral NeMo, but not those that still use SentencePiece.
     Tekken,
@@ -52,7 +52,7 @@ impl fmt::Display for Vocabulary {
     }
 }
 
-/// A text that names none of the vocabularies in the binary.
+/// The error for a name of no vocabulary in the binary.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("vocabulary {name:?} is not part of this binary: use one of {}", Vocabulary::ALL.map(Vocabulary::as_str).join(", "))]
 pub struct UnknownVocabulary {

@@ -48,7 +48,7 @@ pub enum Category {
     Refactoring,
     /// Testing.
     Testing,
-    /// How a task falls into smaller ones.
+    /// Breaking a task down into smaller ones.
     Tasks,
     /// Anything else.
     #[default]
