@@ -1,4 +1,4 @@
-//! Anthropic's Messages API, as Anthropic and some other servers speak it.
+//! Anthropic's Messages API, which some other servers speak too.
 
 mod answer;
 mod request;
@@ -32,7 +32,7 @@ impl Anthropic {
                 return Err(ModelError::NotConfigured { provider, reason });
             }
         };
-        // Anthropic's own clients take it without the version, those for chat completions with it.
+        // Base URLs for Anthropic's own clients have no version, those for chat completions have one.
         let base_url = base_url.trim_end_matches('/');
         let base_url = base_url.strip_suffix("/v1").unwrap_or(base_url);
         let http = Http::new(Address {
@@ -73,14 +73,14 @@ impl Endpoint for Anthropic {
 
 #[async_trait]
 impl ChatModel for Anthropic {
-    /// Where a form is asked for, the model has to call a tool of that form, and what it calls it with is the answer:
-    /// that works with every model that has tools, on Anthropic's own server and on others. One that refuses to have its
-    /// tool chosen for it is told of the form in words.
+    /// For an answer with a schema, the model has to call a tool with that schema, and the arguments are the answer. This
+    /// works with every model that has tools, on Anthropic's server and on others. If a model refuses a forced call, the
+    /// schema is described in words instead.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let Some(schema) = &request.response_schema else { return self.ask(request, None, on_delta).await };
         match self.ask(request, Some(Form::Tool(schema)), on_delta).await {
             Err(ModelError::Refused { status: 400 | 422, message, .. }) if message.contains("tool") => {
-                tracing::info!(model = %request.model, %message, "asking for the form in words");
+                tracing::info!(model = %request.model, %message, "describing the schema in words");
                 self.ask(request, Some(Form::Words(schema)), on_delta).await
             }
             answer => answer,

@@ -1,4 +1,4 @@
-//! A question to a model and its answer.
+//! Requests to models, and their answers.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -6,47 +6,47 @@ use serde_json::Value;
 
 use crate::{ModelError, ModelName};
 
-/// Who gets an answer's text piece by piece.
+/// Gets the text of an answer piece by piece.
 pub type OnDelta<'a> = dyn FnMut(&str) + Send + 'a;
 
 /// A model that chats.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// Asks the model that the request names. `on_delta` gets the answer's text piece by piece as it comes; put together
-    /// the pieces are [`ChatAnswer::text`]. An answer of which a piece was given out is never begun again here: where
-    /// it breaks off this is an error, and whoever wants to may ask anew. To cancel, drop the future.
+    /// Sends a request to the model that it names. `on_delta` gets the text of the answer piece by piece as it comes; joined,
+    /// the pieces are [`ChatAnswer::text`]. Once a piece was passed on, the request is not retried: if the answer breaks off,
+    /// this is an error. To cancel, drop the future.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError>;
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatRequest {
-    /// Who is asked.
+    /// The model.
     pub model: ModelName,
-    /// What comes before the conversation, where the model's provider takes it apart: for Anthropic's messages, blocks
+    /// The system prompt, if the provider's API has a separate field for it: for Anthropic's messages, blocks
     /// `{"type": "text", "text"}`. In OpenAI's chat completions it is a message.
     pub system: Vec<Value>,
-    /// The conversation, as the API of the model's provider takes it: messages `{"role", "content", …}` of OpenAI's chat
-    /// completions, or of Anthropic's messages.
+    /// The conversation in the format of the provider's API: messages `{"role", "content", …}` of OpenAI's chat completions,
+    /// or of Anthropic's messages.
     pub messages: Vec<Value>,
-    /// What the model may call, whoever provides it: `{"type": "function", "function": {"name", "description",
+    /// The tools that the model may call, for every provider as `{"type": "function", "function": {"name", "description",
     /// "parameters"}}`.
     pub tools: Vec<Value>,
-    /// Whether it must call something: `"auto"`, `"required"`, `"none"` or one tool, as `{"type": "function", "function":
-    /// {"name"}}`; left out, the endpoint decides.
+    /// Whether it must call a tool: `"auto"`, `"required"`, `"none"`, or one tool as `{"type": "function", "function":
+    /// {"name"}}`. By default the endpoint decides.
     pub tool_choice: Option<Value>,
-    /// The form that the answer must have.
+    /// The schema that the answer must match.
     pub response_schema: Option<ResponseSchema>,
-    /// The longest answer, in the model's own tokens. Anthropic wants one: left out, it is 8192 there.
+    /// The most tokens of the answer, as the model counts them. Anthropic requires this; the default there is 8192.
     pub max_tokens: Option<u64>,
-    /// How freely the model chooses its words: 0 is not at all.
+    /// The sampling temperature; 0 for the least variation.
     pub temperature: Option<f64>,
-    /// Where endpoints honour it, the same seed gives the same answer.
+    /// If the endpoint supports it, the same seed gives the same answer.
     pub seed: Option<u64>,
 }
 
 impl ChatRequest {
-    /// A request to `model` with no messages yet and nothing else asked for.
+    /// A request to `model` without messages and options.
     pub fn new(model: ModelName) -> Self {
         Self {
             model,
@@ -62,64 +62,64 @@ impl ChatRequest {
     }
 }
 
-/// A JSON Schema that an answer must meet.
+/// A JSON Schema that an answer must match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseSchema {
-    /// What the schema is called: letters, digits, `_` and `-`, up to 64.
+    /// The name of the schema: up to 64 letters, digits, `_` and `-`.
     pub name: String,
     /// The schema.
     pub schema: Value,
-    /// Whether the endpoint must enforce it. Some then take only a part of JSON Schema.
+    /// Whether the endpoint must enforce it. Some endpoints then support only a part of JSON Schema.
     pub strict: bool,
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatAnswer {
-    /// The text; empty where the model only calls tools.
+    /// The text; empty if the model only calls tools.
     pub text: String,
-    /// What the model wants to have called, in its order.
+    /// The calls of tools that the model asks for, in its order.
     pub tool_calls: Vec<ToolCall>,
-    /// What it cost; not every endpoint says.
+    /// The tokens that were used, if the endpoint says so.
     pub usage: Option<Usage>,
-    /// Why the answer ends where it ends.
+    /// Why the answer ends.
     pub finish: Finish,
-    /// What the endpoint calls the model that answered; the name asked for where it does not say.
+    /// The endpoint's name of the model that answered; the requested name if it does not say.
     pub model: String,
 }
 
-/// A model's wish to have something called.
+/// A call of a tool that a model asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Ties the result to the call; unique within the answer.
+    /// The id by which the result refers to the call; unique within the answer.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The arguments as the model wrote them: a JSON object if the model did well.
+    /// The arguments as the model wrote them. They should be a JSON object.
     pub arguments: String,
 }
 
-/// The size of a question and its answer in the model's own tokens.
+/// The size of a request and its answer in tokens, as the model counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens that were read.
+    /// The tokens of the request.
     pub prompt_tokens: u64,
-    /// Tokens that were written.
+    /// The tokens of the answer.
     pub completion_tokens: u64,
 }
 
-/// Why an answer ends where it ends.
+/// Why an answer ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// The model had said all.
+    /// The answer is complete.
     Stop,
-    /// The answer reached `max_tokens` or the end of the model's window: it is cut short.
+    /// The answer is cut off: it reached `max_tokens` or the end of the model's window.
     Length,
     /// The model waits for the results of its calls.
     ToolCalls,
-    /// The model or its endpoint refused to say it.
+    /// The model or its endpoint refused to answer.
     ContentFilter,
-    /// Another reason, in the endpoint's word.
+    /// Another reason, as the endpoint names it.
     Other(String),
 }
 

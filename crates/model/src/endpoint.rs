@@ -1,14 +1,14 @@
-//! What endpoints of all protocols have in common.
+//! The trait of endpoints.
 
 use async_trait::async_trait;
 
 use crate::http::Http;
 use crate::{ChatModel, ModelError};
 
-/// An endpoint, asked once: [`Endpoints`](crate::Endpoints) tries again.
+/// An endpoint. It sends each request once; [`Endpoints`](crate::Endpoints) retries.
 #[async_trait]
 pub(crate) trait Endpoint: ChatModel {
-    /// The way to it.
+    /// Its HTTP client.
     fn http(&self) -> &Http;
 
     /// The names of its models.

@@ -1,4 +1,4 @@
-//! Where models are, and the patience to ask them again.
+//! All endpoints, and the retries.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::endpoint::Endpoint;
 use crate::openai::OpenAi;
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Retries, Settings};
 
-/// All endpoints that the settings name. A request goes to the one that its model's name says, and is tried again as
-/// [`Retries`] says. Made once and shared: connections are kept.
+/// All endpoints in the settings. The name of the model decides to which one a request goes. Requests are retried according to
+/// [`Retries`]. Create it once and share it, since it keeps connections open.
 pub struct Endpoints {
     openai: Result<OpenAi, ModelError>,
     anthropic: Result<Anthropic, ModelError>,
@@ -20,7 +20,7 @@ pub struct Endpoints {
 }
 
 impl From<Settings> for Endpoints {
-    /// Sends nothing. What is wrong with the settings of one endpoint is said when it is asked.
+    /// Sends nothing. An error in the settings of an endpoint is reported when the endpoint is used.
     fn from(settings: Settings) -> Self {
         let (openai, anthropic) = (OpenAi::new(&settings), Anthropic::new(&settings));
         Self { openai, anthropic, retries: settings.retries, whole: settings.timeouts.whole }
@@ -28,7 +28,7 @@ impl From<Settings> for Endpoints {
 }
 
 impl Endpoints {
-    /// Whether there is an endpoint for `provider`, as far as the settings tell; nothing is asked.
+    /// Checks whether the settings have an endpoint for `provider`. Sends nothing.
     pub fn check(&self, provider: Provider) -> Result<(), ModelError> {
         self.endpoint(provider).map(|_| ())
     }
@@ -66,7 +66,7 @@ impl Endpoints {
                 Err(error) => error,
             };
             tried += 1;
-            // Without randomness the wait is the longest there is.
+            // Without randomness the wait has its full length.
             let wait = self.retries.wait(tried, &error, getrandom::u32().unwrap_or(0)).filter(|_| !given_out);
             let Some(wait) = wait else { return Err(error) };
             tracing::warn!(model = %request.model, tried, wait_ms = wait.as_millis(), code = error.code(), "asking the model again");

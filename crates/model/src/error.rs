@@ -1,13 +1,13 @@
-//! What can go wrong between here and a model.
+//! Errors.
 
 use std::time::Duration;
 
 use crate::Provider;
 
-/// Why there is no answer. `url` is the address that was asked, without credentials; no error holds an API key.
+/// Why there is no answer. `url` is the address of the request without credentials. No error contains an API key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// Nothing answers there, or the connection broke before an answer began.
+    /// There was no connection, or it broke before an answer began.
     #[error("cannot reach {url}: {reason}; check the address, and that a server runs there")]
     Unreachable {
         /// What was asked.
@@ -20,11 +20,11 @@ pub enum ModelError {
     Refused {
         /// What was asked.
         url: String,
-        /// The HTTP status, or the one that an error in a running answer names.
+        /// The HTTP status, or that of an error within a streamed answer.
         status: u16,
         /// What the endpoint says about it.
         message: String,
-        /// When the endpoint wants to be asked again.
+        /// After what time the endpoint allows another try.
         retry_after: Option<Duration>,
     },
     /// It took too long.
@@ -32,9 +32,9 @@ pub enum ModelError {
     TimedOut {
         /// What was asked.
         url: String,
-        /// What was waited for, such as "to begin its answer".
+        /// What took too long, such as "to begin its answer".
         what: &'static str,
-        /// How long it was waited for.
+        /// The timeout.
         limit: Duration,
     },
     /// The answer broke off.
@@ -45,14 +45,14 @@ pub enum ModelError {
         /// How much of the answer's text had come.
         received_chars: usize,
     },
-    /// What came is no answer.
+    /// The response is no answer of the protocol.
     #[error("the answer of {url} is not understood: {what}; check that it speaks the protocol of {}", .provider.as_str())]
     NotUnderstood {
         /// What was asked.
         url: String,
         /// The protocol that was expected.
         provider: Provider,
-        /// What is wrong with it, with the beginning of what came.
+        /// What is wrong with it, and the beginning of the response.
         what: String,
     },
     /// The settings do not say how to reach the model.
@@ -63,7 +63,7 @@ pub enum ModelError {
         /// What is missing or wrong.
         reason: String,
     },
-    /// A text is no model's name.
+    /// The text is no name of a model.
     #[error("`{name}` is not a model name: {wrong}; use openai:NAME or anthropic:NAME")]
     BadName {
         /// The text, shortened.
@@ -74,7 +74,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// A word for the kind of error that stays the same.
+    /// The stable name of this error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreachable { .. } => "model_unreachable",
@@ -87,7 +87,7 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may well succeed a little later: nothing about it or the settings is wrong.
+    /// Whether the same request may succeed later: neither it nor the settings are wrong.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::CutOff { .. } => true,

@@ -1,4 +1,4 @@
-//! Requests over HTTP, and every way in which they fail.
+//! Requests over HTTP, and their errors.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use tokio::time::timeout;
 use crate::{ApiKey, ModelError, Provider, Proxy, Timeouts};
 
 const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
-/// More than any model says; what is longer is no answer.
+/// Longer than any answer of a model; a longer response is an error.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 const EXCERPT_CHARS: usize = 300;
 
-/// The way to one endpoint.
+/// The HTTP client of one endpoint.
 pub(crate) struct Http {
     client: Client,
     base: String,
@@ -25,19 +25,19 @@ pub(crate) struct Http {
     timeouts: Timeouts,
 }
 
-/// How an endpoint is reached.
+/// How to reach an endpoint.
 pub(crate) struct Address<'a> {
     pub(crate) provider: Provider,
     pub(crate) base_url: &'a str,
     pub(crate) key: Option<&'a ApiKey>,
-    /// The header that carries the key, and what stands before the key in it.
+    /// The header for the key, and the prefix of its value.
     pub(crate) key_header: (HeaderName, &'static str),
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) timeouts: Timeouts,
 }
 
 impl Http {
-    /// Makes the way ready; sends nothing.
+    /// Creates the client. Sends nothing.
     pub(crate) fn new(address: Address<'_>) -> Result<Self, ModelError> {
         let wrong = |reason: String| ModelError::NotConfigured { provider: address.provider, reason };
         let url = Url::parse(address.base_url).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
@@ -52,7 +52,7 @@ impl Http {
             headers.insert(name, value);
             hide_user(&mut url);
         }
-        // A program that has chosen its own cryptography for TLS keeps it.
+        // This fails if the program has chosen its own cryptography for TLS, which then stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(concat!("callboard/", env!("CARGO_PKG_VERSION")))
@@ -61,7 +61,7 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy();
         if url.scheme() == "http" {
-            // Machines without any root certificate can still talk to a server of their own.
+            // This works on machines without root certificates.
             builder = builder.tls_certs_only([]);
         }
         if let Some(proxy) = address.proxy {
@@ -75,12 +75,12 @@ impl Http {
         Ok(Self { client, base, key, provider: address.provider, timeouts: address.timeouts })
     }
 
-    /// A request that sends `body` to `path` below the base URL.
+    /// A POST request with `body` to `path` below the base URL.
     pub(crate) fn post(&self, path: &str, body: &Value) -> RequestBuilder {
         self.client.post(format!("{}{path}", self.base)).json(body)
     }
 
-    /// A request for `path` below the base URL.
+    /// A GET request for `path` below the base URL.
     pub(crate) fn get(&self, path: &str) -> RequestBuilder {
         self.client.get(format!("{}{path}", self.base))
     }
@@ -94,7 +94,7 @@ impl Http {
         if answer.response.status().is_success() { Ok(answer) } else { Err(answer.refused().await) }
     }
 
-    /// The names in the list of models that `request` asks for.
+    /// The names in the list of models that `request` returns.
     pub(crate) async fn models(&self, request: RequestBuilder) -> Result<Vec<String>, ModelError> {
         let text = self.send(request).await?.text().await?;
         names(&text).ok_or_else(|| self.not_understood("no list of models", &text))
@@ -119,13 +119,13 @@ impl Http {
         ModelError::CutOff { url: self.shown(), received_chars }
     }
 
-    /// What came is no answer: `what` is wrong with `text`.
+    /// The error for a response that is no answer: `what` is wrong with `text`.
     pub(crate) fn not_understood(&self, what: &str, text: &str) -> ModelError {
         let what = format!("{what}, it begins with `{}`", self.excerpt(text));
         ModelError::NotUnderstood { url: self.shown(), provider: self.provider, what }
     }
 
-    /// The endpoint said no, with `body` as its reason.
+    /// The error for a refused request, with the reason in `body`.
     pub(crate) fn refused(&self, status: u16, body: &str, retry_after: Option<Duration>) -> ModelError {
         let message = serde_json::from_str(body).ok().and_then(|body| complaint(&body));
         let message = self.excerpt(message.as_deref().unwrap_or(body));
@@ -169,7 +169,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// All of it, as text.
+    /// The whole answer as text.
     pub(crate) async fn text(self) -> Result<String, ModelError> {
         use futures::TryStreamExt;
         let bytes = self.pieces().try_concat().await?;
@@ -180,7 +180,7 @@ impl<'a> Answer<'a> {
         let status = self.response.status().as_u16();
         let retry_after = self.response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let http = self.http;
-        // A reason that does not come is no reason not to say that it was refused.
+        // If the reason cannot be read, the status is reported all the same.
         let mut body = Vec::new();
         let mut pieces = std::pin::pin!(self.pieces());
         while let Some(Ok(piece)) = futures::StreamExt::next(&mut pieces).await
@@ -192,21 +192,21 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Takes user and password out of a URL. They stand for themselves only where there is no key.
+/// Removes user and password from a URL.
 fn hide_user(url: &mut Url) {
-    // These fail only for URLs that cannot have what is taken away.
+    // These fail only for URLs that cannot have a user.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
 
-/// The names in a list of models, which has the same form everywhere.
+/// The names in a list of models. All endpoints use the same form.
 fn names(text: &str) -> Option<Vec<String>> {
     let list: Value = serde_json::from_str(text).ok()?;
     let names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
     Some(names.map(str::to_owned).collect())
 }
 
-/// What an error in JSON says, in any of the forms that endpoints use: its message, with its code if that is a word.
+/// The message of an error in JSON, in any of the forms that endpoints use; with its code if that is a word.
 fn complaint(body: &Value) -> Option<String> {
     let error = body.get("error").unwrap_or(body);
     let message = error.as_str().or_else(|| error.get("message")?.as_str())?;
@@ -214,7 +214,7 @@ fn complaint(body: &Value) -> Option<String> {
     Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
 }
 
-/// The innermost reason of a network error, which says most.
+/// The innermost reason of a network error, which is the most specific.
 fn reason(error: reqwest::Error) -> String {
     if error.is_timeout() {
         return "the connection timed out".to_owned();

@@ -1,8 +1,7 @@
 //! Chat models behind HTTP endpoints.
 //!
-//! A [`ChatRequest`] goes to the model that it names and comes back as a [`ChatAnswer`], its text handed out piece by
-//! piece on the way. [`Endpoints`] knows where models are and what went wrong on the way to them; it is made from
-//! [`Settings`], for nothing here reads the environment.
+//! A [`ChatRequest`] names a model, and its answer is a [`ChatAnswer`]; the text is also passed on piece by piece as it
+//! comes. [`Endpoints`] sends requests. It is created from [`Settings`], since nothing here reads the environment.
 //!
 //! ```no_run
 //! use callboard_model::{ChatModel, ChatRequest, Endpoints, ModelError, Settings};
@@ -21,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! What fails is tried again only where that can help and harms nobody: see [`Retries`]. An API key is in no error, no
-//! log and no `Debug` output.
+//! A failed request is retried only if that can help and does no harm: see [`Retries`]. No error, log or `Debug` output
+//! contains an API key.
 
 mod name;
 

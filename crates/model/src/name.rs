@@ -1,4 +1,4 @@
-//! What a model is called.
+//! Names of models.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,8 +28,8 @@ impl Provider {
     }
 }
 
-/// A model: `openai:NAME` or `anthropic:NAME`, up to 256 characters. `NAME` alone is `openai:NAME`, also where it
-/// has a colon of its own, as in `qwen2.5:7b`.
+/// The name of a model: `openai:NAME` or `anthropic:NAME`, up to 256 characters. `NAME` alone is `openai:NAME`, even if it
+/// contains a colon, as in `qwen2.5:7b`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ModelName {
@@ -43,7 +43,7 @@ impl ModelName {
         self.provider
     }
 
-    /// What the endpoint itself calls the model.
+    /// The endpoint's own name of the model.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -63,7 +63,7 @@ impl FromStr for ModelName {
         } else if text.chars().count() > MAX_CHARS {
             "it is longer than 256 characters"
         } else if name.chars().any(|character| character.is_whitespace() || character.is_control()) {
-            "it has a blank or a control character in it"
+            "it contains white space or a control character"
         } else {
             return Ok(Self { provider, name: name.to_owned() });
         };

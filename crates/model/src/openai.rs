@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, as many servers speak them.
+//! OpenAI's chat completions, which many servers speak.
 
 mod answer;
 mod request;
@@ -13,10 +13,10 @@ use answer::Assembly;
 
 const OWN_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// An endpoint for chat completions, asked once: [`Endpoints`](crate::Endpoints) tries again.
+/// An endpoint for chat completions.
 pub(crate) struct OpenAi {
     http: Http,
-    /// Whether it is OpenAI's own, which has given some fields other names.
+    /// Whether it is OpenAI's own endpoint, which has renamed some fields.
     own: bool,
 }
 

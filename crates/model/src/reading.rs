@@ -8,26 +8,26 @@ use futures::StreamExt;
 use crate::http::{Answer, Http};
 use crate::{ModelError, OnDelta, ToolCall};
 
-/// An answer in the making.
+/// Puts an answer together from its pieces.
 pub(crate) trait Assembly: Send {
-    /// Takes in the next piece, or all of it, and hands its text on. Behind a `Break` nothing comes.
+    /// Adds the next piece, or the whole answer, and passes its text on. A `Break` says that nothing follows.
     fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault>;
 
-    /// Whether the endpoint has said that this was all.
+    /// Whether the endpoint has said that the answer is complete.
     fn is_finished(&self) -> bool;
 
-    /// Whether nothing has come.
+    /// Whether it has no content yet.
     fn is_empty(&self) -> bool;
 
-    /// How much text has come.
+    /// How many characters of text it has.
     fn received_chars(&self) -> usize;
 }
 
 /// What is wrong with a piece of an answer.
 pub(crate) enum Fault {
-    /// It is not what the protocol has.
+    /// It does not follow the protocol.
     NotUnderstood(serde_json::Error),
-    /// It is an error, for which this HTTP status stands.
+    /// It is an error with this HTTP status.
     Refused(u16),
 }
 
@@ -43,7 +43,7 @@ impl Http {
             return self.read_stream(answer, assembly, on_delta).await;
         }
         let text = answer.text().await?;
-        // It ends where its text ends.
+        // The answer ends with its text.
         let _ = assembly.take(&text, on_delta).map_err(|fault| self.fault(fault, &text))?;
         if assembly.is_empty() { Err(self.not_understood("there is no message in it", &text)) } else { Ok(()) }
     }
@@ -58,7 +58,7 @@ impl Http {
         while let Some(event) = events.next().await {
             let data = match event {
                 Ok(event) => event.data,
-                // All was said; what is lost is at most the usage.
+                // The text is complete; only the usage may be missing.
                 Err(_) if assembly.is_finished() => break,
                 Err(EventStreamError::Transport(ModelError::CutOff { .. })) => break,
                 Err(EventStreamError::Transport(error)) => return Err(error),
@@ -79,7 +79,7 @@ impl Http {
     }
 }
 
-/// Calls with what servers may leave out: ids, and arguments where there are none.
+/// Adds what servers may leave out of calls: ids and empty arguments.
 pub(crate) fn complete(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
     for (number, call) in calls.iter_mut().enumerate() {
         if call.id.is_empty() {

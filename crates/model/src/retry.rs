@@ -1,20 +1,20 @@
-//! What is tried again, and when.
+//! Retries.
 
 use std::time::Duration;
 
 use crate::ModelError;
 
-/// How often and when a request is sent again.
+/// How often and when a request is retried.
 ///
-/// Tried again is what may go better a little later: the endpoint cannot be reached, breaks off, or answers with 429 or
-/// 5xx. Not tried again: any other status, an answer that is not understood, one that took too long (the endpoint may
-/// still be at work on it), an account that is used up, and an answer of which a piece was already given out.
+/// It is retried if a later try may succeed: the endpoint cannot be reached, breaks off, or answers with 429 or 5xx. It is not
+/// retried after any other status, an answer that is not understood, a timeout (the endpoint may still be working), a used-up
+/// account, or once a piece of the answer was passed on.
 ///
-/// Waits double from one try to the next, each made shorter by a random part of up to a half. Where the endpoint names
-/// a time in seconds (`Retry-After`), that is the wait; if it is longer than `wait_at_most`, the request is given up.
+/// The wait doubles with each try, and is shortened by a random part of up to a half. If the endpoint gives a time in seconds
+/// (`Retry-After`), that is the wait; if it is longer than `wait_at_most`, the request fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Retries {
-    /// How often a request is sent at most, with the first time: 4. 0 means 1.
+    /// The most times that a request is sent, including the first: 4. 0 means 1.
     pub tries: u32,
     /// The wait before the second try: 1 second.
     pub first_wait: Duration,
@@ -29,8 +29,7 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// The wait after `tried` tries of which the last ended in `error`; none where it is given up. `random` is any
-    /// number.
+    /// The wait after `tried` tries, the last of which failed with `error`; `None` to give up. `random` is any number.
     pub(crate) fn wait(&self, tried: u32, error: &ModelError, random: u32) -> Option<Duration> {
         if tried >= self.tries || !may_help(error) {
             return None;

@@ -12,9 +12,8 @@
 //! assert!(base_url.ends_with("/v1") && endpoint.requests().is_empty());
 //! ```
 //!
-//! It speaks chat completions and Anthropic's messages, streaming or not as the request says, and lists one model. It has
-//! a thread of its own, so a test may block while it waits for another process; dropping it ends it, also in the middle
-//! of an answer.
+//! It speaks chat completions and Anthropic's messages, streamed if the request says so, and lists one model. It runs on its
+//! own thread, so a test may block while it waits for another process. Dropping it ends it, even in the middle of an answer.
 
 mod reply;
 mod wire;
@@ -46,13 +45,13 @@ pub struct Scripted {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where requests come in, and where those wait who wait for them.
+/// The state of the endpoint, and the notification of requests.
 struct Stage {
     play: Mutex<Play>,
     asked: Condvar,
 }
 
-/// What was asked so far, and what will be answered.
+/// The requests so far, and the script.
 struct Play {
     script: Script,
     requests: Vec<Value>,
@@ -60,12 +59,12 @@ struct Play {
 }
 
 impl Scripted {
-    /// Starts an endpoint. `script` gets the body of each request for a message, in either API, and its number, from 0 on, and
-    /// says what is answered.
+    /// Starts an endpoint. `script` gets the body of each request for a message, in either API, and its number, from 0. It
+    /// returns the reply.
     ///
     /// # Panics
     ///
-    /// Where this machine has no free port or no thread left: a test can do nothing then.
+    /// If there is no free port or thread: a test cannot go on then.
     #[allow(clippy::expect_used, reason = "only tests use it, and they can do nothing without it")]
     pub fn start(script: impl FnMut(&Value, usize) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("no free port on 127.0.0.1");
@@ -93,7 +92,7 @@ impl Scripted {
         Self { address, stage, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// What clients call its base URL: those of Anthropic too, where they take it with the version.
+    /// Its base URL for clients, including those of Anthropic that accept a version in it.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -108,10 +107,10 @@ impl Scripted {
         self.stage.lock().keys.clone()
     }
 
-    /// Blocks until `count` requests for messages have come, at most for `patience`; says whether they have.
-    pub fn wait_for(&self, count: usize, patience: Duration) -> bool {
+    /// Blocks until there were `count` requests for messages, at most for `timeout`. Returns whether there were.
+    pub fn wait_for(&self, count: usize, timeout: Duration) -> bool {
         let too_few = |play: &mut Play| play.requests.len() < count;
-        let waited = self.stage.asked.wait_timeout_while(self.stage.lock(), patience, too_few);
+        let waited = self.stage.asked.wait_timeout_while(self.stage.lock(), timeout, too_few);
         waited.unwrap_or_else(PoisonError::into_inner).0.requests.len() >= count
     }
 }
@@ -126,26 +125,27 @@ impl Drop for Scripted {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A script that panicked has been heard of already.
+            // A panic of the script has been reported already.
             let _ = thread.join();
         }
     }
 }
 
-/// The last text of the last message of a request; empty where it has none.
+/// The last text of the last message of a request; empty if there is none.
 pub fn last_text(request: &Value) -> &str {
     let last = request.get("messages").and_then(Value::as_array).and_then(|messages| messages.last());
     last.and_then(|message| texts(message.get("content")?).pop()).unwrap_or_default()
 }
 
-/// The first text of a request, which says who is asked: the system's, or the first message's; empty where it has none.
+/// The first text of a request, by which a script tells agents apart: that of the system or of the first message; empty if
+/// there is none.
 pub fn first_text(request: &Value) -> &str {
     let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
     let contents = messages.filter_map(|message| message.get("content"));
     request.get("system").into_iter().chain(contents).take(1).flat_map(texts).next().unwrap_or_default()
 }
 
-/// The texts of a content: it is one, or has them in blocks.
+/// The texts of a content, which is a text or a list of blocks.
 fn texts(content: &Value) -> Vec<&str> {
     let in_blocks = content.as_array().into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
     content.as_str().into_iter().chain(in_blocks).collect()

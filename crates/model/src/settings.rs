@@ -1,47 +1,47 @@
-//! How to reach models.
+//! Settings: how to reach models.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::Retries;
 
-/// Where endpoints are and how patient to be with them. What is left out has its usual meaning.
+/// Endpoints, timeouts and retries. Every field has a default.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The base URL of an OpenAI-compatible endpoint, up to and with `/v1`. Left out, and with a key, it is OpenAI's own.
+    /// The base URL of an OpenAI-compatible endpoint, including `/v1`. With a key, the default is OpenAI's own endpoint.
     pub openai_base_url: Option<String>,
     /// The key for it; many local servers need none.
     pub openai_api_key: Option<ApiKey>,
-    /// The base URL of an endpoint for Anthropic's messages, with or without `/v1`. Left out, and with a key, it is
-    /// Anthropic's own.
+    /// The base URL of an endpoint for Anthropic's messages, with or without `/v1`. With a key, the default is Anthropic's
+    /// own endpoint.
     pub anthropic_base_url: Option<String>,
     /// The key for it; local servers need none.
     pub anthropic_api_key: Option<ApiKey>,
-    /// A proxy on the way to endpoints that are not on this machine.
+    /// A proxy for endpoints that are not on this machine.
     pub proxy: Option<Proxy>,
-    /// How long to wait for what.
+    /// The timeouts.
     pub timeouts: Timeouts,
-    /// What is tried again, and when.
+    /// The retries.
     pub retries: Retries,
 }
 
-/// A key that no output shows. Blanks around it are not part of it.
+/// An API key that no output shows. White space around it is removed.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// The key in `text`; none where it is blank.
+    /// The key in `text`; `None` if `text` is blank.
     pub fn new(text: &str) -> Option<Self> {
         let key = text.trim();
         (!key.is_empty()).then(|| Self(key.to_owned()))
     }
 
-    /// The key itself, for a request's header and nothing else.
+    /// The key itself. Use it only for the header of a request.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// `text` with the key, where it is in there, covered up.
+    /// Replaces the key in `text`.
     pub(crate) fn hidden_in(&self, text: &str) -> String {
         text.replace(&self.0, "[hidden]")
     }
@@ -56,9 +56,9 @@ impl fmt::Debug for ApiKey {
 /// A proxy for HTTP.
 #[derive(Clone)]
 pub struct Proxy {
-    /// Its URL; it may have a user and a password.
+    /// Its URL, possibly with user and password.
     pub url: String,
-    /// Hosts that are reached without it, separated by commas. Those on this machine always are.
+    /// Hosts for which it is not used, separated by commas. It is never used for this machine.
     pub except: String,
 }
 
@@ -68,15 +68,15 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// How long to wait for what.
+/// Timeouts.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
     /// For a connection: 10 seconds.
     pub connect: Duration,
-    /// For an answer to begin, and then for each next piece of it: 5 minutes, for a small machine reads a long prompt
-    /// slowly and some models think before they speak.
+    /// For the beginning of an answer, and for each further piece: 5 minutes, since a small machine reads a long prompt
+    /// slowly, and some models think before they answer.
     pub idle: Duration,
-    /// For a whole answer with all that is tried again: 30 minutes.
+    /// For a whole answer with all retries: 30 minutes.
     pub whole: Duration,
 }
 

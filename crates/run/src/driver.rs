@@ -1,4 +1,4 @@
-//! The driver: asks whose turn it is until nobody's is.
+//! The driver: does what is due in a run until nothing is due.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,25 +20,25 @@ pub struct Driver {
     pub(crate) settings: Settings,
 }
 
-/// What a driver is told.
+/// The settings of a driver.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The name under which runs are taken over, unlike that of any other driver.
+    /// The name under which it takes runs over, unique among drivers.
     pub node: Arc<str>,
-    /// The model of agents that name none.
+    /// The model for agents without one.
     pub model: Option<String>,
-    /// How long a model may take for one answer.
+    /// The timeout of one answer.
     pub turn_timeout: Duration,
 }
 
 impl Driver {
-    /// A driver that asks `models`.
+    /// Creates a driver that uses `models`.
     pub fn new(session: Session, models: Arc<dyn ChatModel>, settings: Settings) -> Self {
         Self { session, models, settings }
     }
 
-    /// Takes `run` over and drives it until it waits for somebody, is held, or has ended; says which. A turn that was
-    /// requested and not answered is asked again; one that was answered never is.
+    /// Takes `run` over and drives it until it waits for somebody, is paused, or has ended. Returns its status. A turn that was
+    /// requested but not answered is requested again; an answered turn never is.
     pub async fn drive(&self, run: &RunId) -> Result<Status, Error> {
         let status = self.session.run(run).await?.status();
         if status != Status::Running {
@@ -48,7 +48,7 @@ impl Driver {
         loop {
             let state = self.session.state().await?;
             let Ok(at) = state.runs.get(run) else {
-                // It has ended, and another one was started since.
+                // The run has ended, and another one was started since.
                 return Ok(self.session.run(run).await?.status());
             };
             if at.epoch != epoch {
@@ -59,12 +59,12 @@ impl Driver {
                 Ok(Next::Call(call)) => self.call_tool(at, call).await,
                 Ok(Next::Pause(reason)) => self.pause(run, reason).await,
                 Ok(Next::AwaitUser | Next::AwaitTool | Next::Done) => return Ok(at.status()),
-                // Whose turn it is has left the team, for instance.
+                // For instance, the agent whose turn it is has left the team.
                 Err(refusal) => self.pause(run, format!("the run cannot go on: {refusal}")).await,
             };
             match stands {
                 Ok(Status::Running) => {}
-                // Whoever has let it go on by now drives it.
+                // Another driver has resumed it meanwhile, and drives it.
                 Ok(status) => return Ok(status),
                 Err(Error::Ended) => return Ok(self.session.run(run).await?.status()),
                 Err(error) => return Err(error),
@@ -72,7 +72,7 @@ impl Driver {
         }
     }
 
-    /// Whether somebody else has taken the run over since it was at the epoch `since`.
+    /// Whether another driver has taken the run over since the epoch `since`.
     pub fn is_anothers(&self, run: &Run, since: u64) -> bool {
         run.epoch > since && run.node.as_ref() != Some(&self.settings.node)
     }
@@ -83,7 +83,7 @@ impl Driver {
         Ok(epoch)
     }
 
-    /// Holds the run, with the reason for all to read. Says how it stands then.
+    /// Pauses the run with a reason that users can read. Returns its status.
     pub async fn pause(&self, run: &RunId, reason: String) -> Result<Status, Error> {
         Ok(self.session.execute(Actor::System, PauseRun { run: run.clone(), reason }).await?.answer)
     }

@@ -1,9 +1,9 @@
 //! Why a run could not be driven.
 
-/// Why a run could not be driven on. The run itself is as its journal says, and can be picked up again.
+/// Why a run could not be driven further. The run stays as recorded in the journal, and can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The engine did not take or give what the run needs.
+    /// A call of the engine failed.
     #[error(transparent)]
     Engine(#[from] callboard_engine::Error),
     /// Another driver has taken the run over.

@@ -1,7 +1,7 @@
 //! Runs that call models: the driver of a team.
 //!
-//! What comes next in a run is a rule of [`callboard_core::run`]; this crate does it. A [`Driver`] asks the models whose
-//! turn it is until the run waits for somebody, is held, or has ended. Picking up a run after a crash is the same call.
+//! [`callboard_core::run`] decides what comes next in a run; this crate does it. A [`Driver`] asks the models whose turn it is
+//! until the run waits for somebody, is paused, or has ended. The same call resumes a run after a crash.
 
 mod driver;
 mod error;

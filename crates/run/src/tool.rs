@@ -1,4 +1,4 @@
-//! A call of one of Callboard's own tools: it is noted, done, and its result brought.
+//! A call of one of Callboard's own tools: its start is recorded, it is executed, and its result is recorded.
 
 use callboard_core::{
     entry::Actor,
@@ -11,18 +11,18 @@ use callboard_engine::Error as Engine;
 
 use crate::{Driver, Error};
 
-/// What a model is told of a call that somebody began and did not finish.
+/// The result of a call that was started and not finished, for the model.
 const INTERRUPTED: &str = "[interrupted: the outcome is unknown]";
 
 impl Driver {
-    /// Does a call, and says how the run stands then. One that was cut off is done again only where that does no harm.
+    /// Executes a call. Returns the status of the run. An interrupted call is executed again only if the tool is idempotent.
     pub(crate) async fn call_tool(&self, run: &Run, call: Call) -> Result<Status, Error> {
         let may_be_done = own_tool(&call.call.name).is_ok_and(|tool| call.may_be_done(tool));
         let Call { agent, call, was_started } = call;
         let (run, epoch, tool_call_id) = (run.id.clone(), run.epoch, call.id);
         if !was_started {
             let start = StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() };
-            if self.bring(start).await? != Status::Running {
+            if self.record(start).await? != Status::Running {
                 return Ok(Status::Running);
             }
         }
@@ -35,10 +35,10 @@ impl Driver {
             },
         };
         let finish = FinishTool { run, epoch, tool_call_id, result: result.into() };
-        match self.bring(finish.clone()).await {
-            // What was read is more than a journal takes, for instance.
+        match self.record(finish.clone()).await {
+            // For instance, the result is longer than a journal accepts.
             Err(Error::Engine(Engine::Refused(refusal))) => {
-                self.bring(FinishTool { result: not_done(&refusal).into(), ..finish }).await
+                self.record(FinishTool { result: not_done(&refusal).into(), ..finish }).await
             }
             brought => brought,
         }

@@ -1,4 +1,4 @@
-//! One turn: the prompt is noted, the model asked, and its answer brought.
+//! One turn: the request is recorded, the model is asked, and its answer is recorded.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{Driver, Error};
 
-/// A turn that is under way.
+/// A turn that is in progress.
 struct Turn<'a> {
     run: &'a Run,
     number: u64,
@@ -28,36 +28,37 @@ struct Turn<'a> {
 }
 
 impl Driver {
-    /// Takes a turn and says how the run stands then. Where no answer can be had, it is held with the reason.
+    /// Takes a turn. Returns the status of the run. If there is no answer, the run is paused with the reason.
     pub(crate) async fn turn(&self, state: &State, run: &Run, ask: Ask) -> Result<Status, Error> {
         let turn = match self.prepare(state, run, ask).await {
             Ok(turn) => turn,
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
                 return match conflict(&refusal) {
-                    // Somebody drives it, has ended it or holds it: that is in the journal, and seen at the next look.
+                    // Somebody else drives, ended or paused it. The next look at the journal shows which.
                     Some(ConflictKind::RunTakenOver) => Err(Error::TakenOver),
                     Some(ConflictKind::RunEnded | ConflictKind::TurnNotDue) => Ok(Status::Running),
-                    _ => self.pause(&run.id, format!("the next turn cannot be taken: {refusal}")).await,
+                    _ => self.pause(&run.id, format!("the next turn cannot begin: {refusal}")).await,
                 };
             }
             Err(error) => return Err(error),
         };
         let request = request(state, &turn);
-        let brought = match self.ask(&turn, &request).await? {
-            Ok(answer) => self.bring(turn.reply(answer)).await,
-            Err(error) => self.bring(turn.failure(error)).await,
+        let recorded = match self.ask(&turn, &request).await? {
+            Ok(answer) => self.record(turn.reply(answer)).await,
+            Err(error) => self.record(turn.failure(error)).await,
         };
-        match brought {
-            // What the model said is more than a journal takes, for instance.
+        match recorded {
+            // For instance, the answer is longer than a journal accepts.
             Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
-                let error = format!("its answer cannot be taken: {refusal}");
-                self.bring(turn.failure(error)).await
+                let error = format!("its answer cannot be stored: {refusal}");
+                self.record(turn.failure(error)).await
             }
-            brought => brought,
+            recorded => recorded,
         }
     }
 
-    /// Renders the prompt and notes that it is about to be asked. A turn that was noted before gets the same prompt.
+    /// Renders the prompt and records that the model is about to be asked. A turn that was recorded before gets the same
+    /// prompt.
     async fn prepare<'a>(&self, state: &State, run: &'a Run, ask: Ask) -> Result<Turn<'a>, Error> {
         if let Some(pending) = ask.requested.clone() {
             return self.prepare_again(run, ask, &pending).await;
@@ -95,13 +96,14 @@ impl Driver {
             let (noted, now) = (record.layout_version, prompt.layout.version());
             let layout = &record.layout;
             tracing::warn!(run = %run.id, turn = pending.turn, layout, noted, now,
-                "the turn is asked with another prompt than was noted: this program lays prompts out in version {now} of \
-                 {layout}, and version {noted} was noted");
+                "the prompt differs from the recorded one: this program has version {now} of the layout {layout}, and version {noted} \
+                 was recorded");
         }
         Ok(Turn { run, number: pending.turn, ask, model, prompt })
     }
 
-    /// Asks the model; the inner error says why there is no answer. A run that ends meanwhile is not waited for.
+    /// Asks the model. The inner error says why there is no answer. If the run ends meanwhile, this does not wait for the
+    /// answer.
     async fn ask(&self, turn: &Turn<'_>, request: &ChatRequest) -> Result<Result<ChatAnswer, String>, Error> {
         let mut tell = |piece: &str| {
             self.session.tell(Ephemeral::Delta {
@@ -121,15 +123,15 @@ impl Driver {
             }),
             over = over => match over {
                 Some(error) => Err(error),
-                // The session has gone, or the board is closed.
+                // The session is gone, or the board is closed.
                 None => Err(self.session.state().await.err().unwrap_or(callboard_engine::Error::Closed).into()),
             },
         }
     }
 
-    /// Brings what came of a turn and says how the run stands then. An answer is worth several tries where the store has a
-    /// bad moment.
-    pub(crate) async fn bring(&self, command: impl Command<Answer = Status>) -> Result<Status, Error> {
+    /// Records the result of a turn. Returns the status of the run. If the store fails, it tries several times, since an
+    /// answer is expensive.
+    pub(crate) async fn record(&self, command: impl Command<Answer = Status>) -> Result<Status, Error> {
         use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
         let mut wait = Duration::from_millis(50);
         loop {
@@ -140,7 +142,7 @@ impl Driver {
             match &error {
                 Refused(refusal) => match conflict(refusal) {
                     Some(ConflictKind::RunTakenOver) => return Err(Error::TakenOver),
-                    // It is in the journal already, or is not wanted any more: the next look says which.
+                    // It is recorded already, or not needed any more. The next look at the journal shows which.
                     Some(ConflictKind::RunEnded | ConflictKind::TurnNotPending | ConflictKind::NoToolAwaited) => {
                         return Ok(Status::Running);
                     }
@@ -158,16 +160,16 @@ impl Driver {
 }
 
 impl Turn<'_> {
-    /// Why nobody waits for its answer any more, if so.
+    /// Why the answer is not needed any more, if so.
     fn is_over(&self, state: &State) -> Option<Error> {
         match state.runs.get(&self.run.id) {
             Ok(run) if !run.has_ended() => (run.epoch != self.run.epoch).then_some(Error::TakenOver),
-            // It has ended, and perhaps another one was started since.
+            // The run has ended, and perhaps another one was started since.
             Ok(_) | Err(_) => Some(Error::Ended),
         }
     }
 
-    /// How long the model may take: what the run has left, if that is limited.
+    /// The timeout of the answer: at most the time that the limits of the run leave.
     fn time_left(&self, most: Duration) -> Duration {
         let limit = self.run.limits.seconds.map(Duration::from_secs);
         let used = Duration::from_millis(self.run.used.milliseconds);
@@ -197,7 +199,7 @@ impl Turn<'_> {
     }
 }
 
-/// What the model is asked.
+/// The request to the model.
 fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
     let mut request = ChatRequest::new(turn.model.clone());
     match &turn.prompt.body {
@@ -214,14 +216,14 @@ fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
     };
     request.response_schema = turn.ask.turn.output.map(structured);
     if turn.ask.turn.uses_tools {
-        // Those of the moment for which the prompt was made, in which they are counted.
+        // The tools as of the prompt, which counts them.
         request.tools = Format::OpenAi.tools(&turn.prompt.tools);
     }
     request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
     request
 }
 
-/// In which form a model takes its prompt.
+/// The format of a model's prompt.
 fn format_for(model: &ModelName) -> Format {
     match model.provider() {
         Provider::OpenAi => Format::OpenAi,
@@ -229,7 +231,7 @@ fn format_for(model: &ModelName) -> Format {
     }
 }
 
-/// Which prompt is asked for, whenever it is.
+/// The prompt that the model needs.
 fn spec(ask: &Ask, model: &ModelName) -> PromptSpec {
     PromptSpec {
         agent: Some(ask.agent.clone()),
@@ -240,7 +242,7 @@ fn spec(ask: &Ask, model: &ModelName) -> PromptSpec {
     }
 }
 
-/// Which conflict a refusal is, if it is one.
+/// The kind of conflict of a refusal, if it is one.
 fn conflict(refusal: &Refusal) -> Option<ConflictKind> {
     if let Refusal::Conflict { kind, .. } = refusal { Some(*kind) } else { None }
 }

@@ -1,8 +1,9 @@
-//! The cut of the history: it stays where it is for a while, so that a provider's prompt cache keeps its prefix.
+//! The cut of the history stays in place for several turns, so that a provider's prompt cache keeps its prefix.
 
 use callboard_core::{
     conversation::{AddMessages, NewMessage, Role},
-    prompt::{Body, Format},
+    count::Tokens,
+    prompt::{Body, Format, Layout, Request, profile::Profile},
     testing::Board,
 };
 
@@ -11,18 +12,23 @@ fn say(board: &mut Board, by: &str, thread: &str, role: Role, text: &str) {
     if by == "user" { board.user(command) } else { board.by(by, command) }.unwrap();
 }
 
-/// What the model gets before the newest messages: as much of the prompt as the one before began with.
+/// How many bytes the two prompts have in common at their beginning.
 fn common(before: &str, after: &str) -> usize {
     before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 fn rendered(board: &Board, format: Format) -> (String, bool) {
-    let prompt = board.prompt_as("lead", "main", 8000, format).unwrap();
+    let thread = "main".parse().unwrap();
+    let profile = Profile::default();
+    let request =
+        Request { thread: &thread, layout: Layout::Team, format, profile: &profile, budget: Tokens(8000), task: None };
+    // All entries are read at once: with a few at a time, each prompt would be tried hundreds of times.
+    let prompt = board.prompt_for("lead", &request, usize::MAX).unwrap();
     let is_cut = prompt.parts.iter().any(|part| part.name == "history" && part.shortened);
     match prompt.body {
         Body::Text(text) => (text, is_cut),
         Body::Messages(messages) => (serde_json::to_string(&messages).unwrap(), is_cut),
-        // The marks move, and are no part of what is kept.
+        // The cache breakpoints move, and do not count as a difference.
         body @ Body::Anthropic { .. } => {
             let marked = serde_json::to_string(&body).unwrap();
             (marked.replace(r#","cache_control":{"type":"ephemeral"}"#, ""), is_cut)
@@ -30,7 +36,7 @@ fn rendered(board: &Board, format: Format) -> (String, bool) {
     }
 }
 
-/// In how many of `turns` the prompt began otherwise than the one before it did, once the history did not fit.
+/// In how many of `turns` the prompt began differently from the one before, once the history did not fit.
 fn moves(format: Format, turns: usize, mut between: impl FnMut(&mut Board, usize)) -> usize {
     let mut board = Board::team("lead writer");
     let (mut last, mut moves) = (String::new(), 0);
@@ -38,7 +44,7 @@ fn moves(format: Format, turns: usize, mut between: impl FnMut(&mut Board, usize
         let words = "word ".repeat(10 + turn * 7 % 31);
         say(&mut board, "user", "main", Role::User, &format!("question {turn} {words}"));
         let (prompt, is_cut) = rendered(&board, format);
-        // All but the question, which was the task and is history now.
+        // Not all of the last prompt: its question was the task then, and is history now.
         if is_cut && common(&last, &prompt) * 10 < last.len() * 6 {
             moves += 1;
         }
@@ -51,8 +57,8 @@ fn moves(format: Format, turns: usize, mut between: impl FnMut(&mut Board, usize
 
 #[test]
 fn the_cut_moves_a_few_times_while_a_share_of_messages_is_added() {
-    // A turn adds some 90 tokens, and the history gets some 7,500, of which less than a twentieth stays empty: the cut
-    // moves every two to four turns, once all that is said has no room any more.
+    // A turn adds about 90 tokens. The history gets about 7,500, of which less than a twentieth stays empty. So once the
+    // history is full, the cut moves every two to four turns.
     for format in [Format::Text, Format::OpenAi, Format::Anthropic] {
         let moves = moves(format, 250, |_, _| {});
         assert!((10..=90).contains(&moves), "{moves} moves in 250 turns");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
-/// One event of a stream, or all of an answer. New types may come at any time, and mean nothing here.
+/// One event of a stream, or a whole answer. Unknown types are ignored, since the API may add some at any time.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
@@ -31,7 +31,7 @@ enum Event {
     Error {
         error: Option<Complaint>,
     },
-    /// The whole of it, from a server that does not stream.
+    /// The whole answer, from a server that does not stream.
     Message(Message),
     #[serde(other)]
     Other,
@@ -57,7 +57,7 @@ enum Block {
         #[serde(default)]
         id: String,
         name: String,
-        /// All of it in a whole message; in a stream it is empty, and comes behind.
+        /// Complete in a whole message; empty in a stream, where deltas follow.
         input: Option<Value>,
     },
     #[serde(other)]
@@ -86,7 +86,7 @@ struct Complaint {
     kind: Option<String>,
 }
 
-/// What was used so far: what a later event does not say stays as it was.
+/// The usage so far. Fields that a later event leaves out keep their values.
 #[derive(Default, Deserialize)]
 struct WireUsage {
     input_tokens: Option<u64>,
@@ -96,7 +96,7 @@ struct WireUsage {
 }
 
 impl Complaint {
-    /// The HTTP status that stands for it, as Anthropic's documentation of errors has them.
+    /// The HTTP status of the error, according to Anthropic's documentation.
     fn status(&self) -> u16 {
         match self.kind.as_deref() {
             Some("invalid_request_error") => 400,
@@ -113,15 +113,15 @@ impl Complaint {
     }
 }
 
-/// An answer in the making.
+/// An answer that is being put together.
 #[derive(Default)]
 pub(super) struct Assembly {
-    /// The tool that was to be called with the answer, where one of a given form was asked for.
+    /// The tool whose arguments are the answer, if the request has a schema.
     form: Option<String>,
-    /// The block in which it is called.
+    /// The block with that call.
     given: Option<u64>,
     text: String,
-    /// What was said in words where it was to be said in the form.
+    /// The text outside of that call.
     aside: String,
     calls: Vec<(u64, ToolCall)>,
     usage: Option<WireUsage>,
@@ -130,13 +130,12 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    /// An answer of which nothing has come; `form` is the tool that is to be called with it.
+    /// An empty answer; `form` is the tool whose arguments are the answer.
     pub(super) fn new(form: Option<&str>) -> Self {
         Self { form: form.map(str::to_owned), ..Self::default() }
     }
 
-    /// The answer; `asked` is the model that was asked. An answer that is not in the form that was asked for is given as
-    /// it is.
+    /// The answer; `asked` is the requested model. If the model did not call the tool, the answer is its text.
     pub(super) fn answer(mut self, asked: &str, on_delta: &mut OnDelta<'_>) -> ChatAnswer {
         if self.form.is_some() && self.text.is_empty() && !self.aside.is_empty() {
             on_delta(&self.aside);
@@ -144,7 +143,7 @@ impl Assembly {
         }
         let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
         let silent = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-        // The call of the form is the answer itself, so nothing is waited for.
+        // The call of the tool is the answer itself, so no result is expected.
         let finish = self.finish.filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
         let model = self.model.unwrap_or_else(|| asked.to_owned());
         ChatAnswer { text: self.text, tool_calls, usage: self.usage.map(Usage::from), finish, model }
@@ -257,7 +256,7 @@ impl reading::Assembly for Assembly {
 }
 
 impl From<WireUsage> for Usage {
-    /// What was read from a cache, or written to one, was read as well.
+    /// Tokens that were read from a cache or written to one count as read.
     fn from(usage: WireUsage) -> Self {
         let read = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
         Self {

@@ -6,20 +6,20 @@ use serde_json::{Map, Value, json};
 
 use crate::{ChatRequest, ResponseSchema};
 
-/// The longest answer where none is asked for: the API wants one, and all models in use can write as much.
+/// The default for the most tokens of an answer: the API requires a number, and all models in use can write so many.
 const MAX_TOKENS: u64 = 8192;
 
-/// How a model is asked for an answer of a given form.
+/// How a model is asked for an answer with a schema.
 #[derive(Clone, Copy)]
 pub(super) enum Form<'a> {
-    /// As what it calls a tool with.
+    /// As the arguments of a tool.
     Tool(&'a ResponseSchema),
     /// In words.
     Words(&'a ResponseSchema),
 }
 
 impl<'a> Form<'a> {
-    /// The tool that it has to call, if any.
+    /// The tool that the model has to call, if any.
     pub(super) fn tool(self) -> Option<&'a str> {
         match self {
             Self::Tool(schema) => Some(&schema.name),
@@ -28,7 +28,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The body for `request`. Nothing is in it that was not asked for, and no seed, which the API does not know.
+/// The body for `request`. It has only the given options, and no seed, which the API does not support.
 pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
@@ -52,7 +52,7 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
         None => {}
     }
     if tools.is_empty() {
-        // Where calls are in the conversation, there have to be tools; none of them is meant to be called now.
+        // The API requires tools if the conversation has calls. None of them is to be called now.
         tools = called(&request.messages)
             .into_iter()
             .map(|name| json!({"name": name, "input_schema": {"type": "object"}}))
@@ -70,7 +70,7 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     Value::Object(body)
 }
 
-/// A tool in the words of this API.
+/// A tool in the form of this API.
 fn tool(tool: &Value) -> Value {
     let field = |name| tool.get("function").and_then(|function| function.get(name)).cloned();
     let is_empty = |schema: &Value| schema.as_object().is_none_or(Map::is_empty);

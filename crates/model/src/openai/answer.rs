@@ -1,4 +1,4 @@
-//! Putting an answer together, from the pieces of a stream or from a whole.
+//! Putting an answer together, from the pieces of a stream or from a whole answer.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
-/// One piece of an answer, or all of it: both have the same form but for one name.
+/// One piece of an answer, or the whole: both have the same form except for one name.
 #[derive(Deserialize)]
 struct Chunk {
     #[serde(default)]
@@ -55,7 +55,7 @@ struct WireUsage {
 }
 
 impl Chunk {
-    /// The HTTP status that an error in it stands for, where it is an error.
+    /// The HTTP status of the error in it, if it has one.
     fn error_status(&self) -> Option<u16> {
         let error = self.error.as_ref()?;
         let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
@@ -63,7 +63,7 @@ impl Chunk {
     }
 }
 
-/// An answer in the making.
+/// An answer that is being put together.
 #[derive(Default)]
 pub(super) struct Assembly {
     text: String,
@@ -75,7 +75,7 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    /// Takes in a piece that is no error.
+    /// Adds a piece that is no error.
     fn add(&mut self, chunk: Chunk, on_delta: &mut OnDelta<'_>) {
         if let Some(usage) = chunk.usage {
             let WireUsage { prompt_tokens, completion_tokens } = usage;
@@ -96,8 +96,8 @@ impl Assembly {
         }
     }
 
-    /// A piece belongs to the call of its index. Some servers give none, or the same one to several calls: then a name
-    /// or another id begins a new call.
+    /// Adds a piece to the call with its index. Some servers send no index, or the same one for several calls: then a name or
+    /// another id begins a new call.
     fn take_call(&mut self, piece: CallDelta) {
         let function = piece.function.unwrap_or_default();
         let id = piece.id.unwrap_or_default();
@@ -124,13 +124,13 @@ impl Assembly {
         }
     }
 
-    /// The endpoint says that this was all, without a reason.
+    /// The endpoint ends the answer without a reason.
     fn end(&mut self) {
         let silent = if self.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
         self.finish.get_or_insert(silent);
     }
 
-    /// The answer; `asked` is the model that was asked.
+    /// The answer; `asked` is the requested model.
     pub(super) fn answer(mut self, asked: &str) -> ChatAnswer {
         self.end();
         let finish = self.finish.filter(|_| !self.refused).unwrap_or(Finish::ContentFilter);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ChatRequest;
 
-/// The body for `request`; `own` is whether it goes to OpenAI itself. Nothing is in it that was not asked for.
+/// The body for `request`; `own` is whether it goes to OpenAI itself. It has only the given options.
 pub(super) fn body(request: &ChatRequest, own: bool) -> Value {
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
@@ -23,7 +23,7 @@ pub(super) fn body(request: &ChatRequest, own: bool) -> Value {
             json!({"type": "json_schema", "json_schema": schema})
         }),
     );
-    // Others know only the old name, OpenAI's newer models only the new one.
+    // Other servers know only the old name, newer models of OpenAI only the new one.
     put(if own { "max_completion_tokens" } else { "max_tokens" }, request.max_tokens.map(Value::from));
     put("temperature", request.temperature.map(Value::from));
     put("seed", request.seed.map(Value::from));

@@ -1,4 +1,4 @@
-//! What a scripted endpoint answers.
+//! The replies of a scripted endpoint.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{ToolCall, Usage};
 pub struct Reply {
     pub(super) act: Act,
     pub(super) delay: Duration,
-    /// None: the sizes are made up from the words; `Some(None)`: nothing is said about them.
+    /// `None` estimates the usage from the number of words; `Some(None)` sends no usage.
     pub(super) usage: Option<Option<Usage>>,
     pub(super) finish: Option<String>,
     pub(super) ignores_stream: bool,
@@ -58,62 +58,62 @@ impl Reply {
         Self::of(Act::CutOff { text: text.into() })
     }
 
-    /// An answer that begins with `text` and never goes on.
+    /// An answer that begins with `text` and never continues.
     pub fn stall(text: impl Into<String>) -> Self {
         Self::of(Act::Stall { text: text.into() })
     }
 
-    /// No answer, for as long as anyone waits.
+    /// No answer, however long the client waits.
     pub fn silence() -> Self {
         Self::of(Act::Silence)
     }
 
-    /// Something that is no message, with status 200.
+    /// A body that is no message, with status 200.
     pub fn garbage(body: impl Into<String>) -> Self {
         Self::raw(200, "text/html", body)
     }
 
-    /// Exactly this, for instance a stream written by hand.
+    /// This exact response, for instance a stream written by hand.
     pub fn raw(status: u16, content_type: impl Into<String>, body: impl Into<String>) -> Self {
         Self::of(Act::Raw { status, content_type: content_type.into(), body: body.into() })
     }
 
-    /// The same, after a while.
+    /// The same reply after a delay.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// The same, with this usage. A reply that says nothing of it makes it up from the number of words.
+    /// The same reply with this usage. By default the usage is estimated from the number of words.
     #[must_use]
     pub fn with_usage(mut self, prompt_tokens: u64, completion_tokens: u64) -> Self {
         self.usage = Some(Some(Usage { prompt_tokens, completion_tokens }));
         self
     }
 
-    /// The same, without any usage.
+    /// The same reply without usage.
     #[must_use]
     pub fn without_usage(mut self) -> Self {
         self.usage = Some(None);
         self
     }
 
-    /// The same, with this reason for its end in the words of chat completions, such as `"length"`.
+    /// The same reply with this finish reason of chat completions, such as `"length"`.
     #[must_use]
     pub fn finish(mut self, reason: impl Into<String>) -> Self {
         self.finish = Some(reason.into());
         self
     }
 
-    /// The same, in one piece also where a stream was asked for.
+    /// The same reply in one piece, even if the request asks for a stream.
     #[must_use]
     pub fn ignoring_stream(mut self) -> Self {
         self.ignores_stream = true;
         self
     }
 
-    /// An error that also says when to ask again. Other replies stay as they are.
+    /// The same error with `Retry-After`. Other replies stay as they are.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         if let Act::Error { retry_after_seconds, .. } = &mut self.act {
@@ -126,7 +126,7 @@ impl Reply {
         Self { act, delay: Duration::ZERO, usage: None, finish: None, ignores_stream: false }
     }
 
-    /// The usage to tell of, for a `request` and the `answer` to it.
+    /// The usage to send for a `request` and its `answer`.
     pub(super) fn usage_for(&self, request: &Value, answer: &str) -> Option<Usage> {
         let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
         self.usage.unwrap_or_else(|| {

@@ -32,7 +32,7 @@ pub(super) trait Wire: Send + Sync {
     fn error(&self, message: &str) -> Value;
 }
 
-/// What is written.
+/// The message to write.
 #[derive(Clone, Copy)]
 pub(super) struct Said<'a> {
     request: &'a Value,
@@ -59,7 +59,7 @@ pub(super) async fn respond(wire: &dyn Wire, reply: Reply, request: &Value) -> R
         Act::Message { text, calls } => Json(wire.whole(&said(text, calls))).into_response(),
         Act::Error { status, message, retry_after_seconds } => error(wire, *status, message, *retry_after_seconds),
         Act::CutOff { text } => {
-            // What was written before reaches the other side only if there is a pause before the end.
+            // Without a pause before the end, the text before it might not reach the client.
             let broken = stream::once(async {
                 tokio::task::yield_now().await;
                 Err(io::Error::other("cut off, as the script says"))

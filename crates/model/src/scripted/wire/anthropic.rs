@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Said, Wire, halves};
 use crate::ToolCall;
 
-/// The API of Anthropic. A text that is a JSON object is what the tool is called with that the request has chosen.
+/// The API of Anthropic. If the request demands a call of a tool, a text that is a JSON object is sent as its arguments.
 pub(in super::super) struct Anthropic;
 
 impl Wire for Anthropic {
@@ -71,7 +71,7 @@ fn event(event: &Value) -> String {
     format!("event: {name}\ndata: {event}\n\n")
 }
 
-/// What is said, as a call of the tool that the request has chosen.
+/// The message as a call of the tool that the request demands.
 fn in_form<'a>(said: &Said<'a>) -> (&'a str, Vec<ToolCall>) {
     let chosen = said.request.pointer("/tool_choice/name").and_then(Value::as_str);
     let is_object = serde_json::from_str::<Value>(said.text).is_ok_and(|text| text.is_object());
@@ -84,7 +84,7 @@ fn in_form<'a>(said: &Said<'a>) -> (&'a str, Vec<ToolCall>) {
     }
 }
 
-/// Reasons are scripted in the words of chat completions.
+/// Scripts give finish reasons as in chat completions.
 fn reason(said: &Said<'_>) -> String {
     let usual = if in_form(said).1.is_empty() { "end_turn" } else { "tool_use" };
     let reason = match said.finish {
