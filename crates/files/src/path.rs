@@ -10,10 +10,10 @@ use callboard_core::{
 /// The manifest.
 pub(crate) const MANIFEST: &str = ".manifest.json";
 
-/// A manifest that is being written. Only who has locked the folder writes it, so one name is enough.
+/// The temporary name of a manifest. Only the holder of the lock writes it, so one name is enough.
 pub(crate) const NEW_MANIFEST: &str = ".manifest.json.new";
 
-/// A document that is being written.
+/// The temporary name of a document.
 pub(crate) const NEW_DOCUMENT: &str = ".document.new";
 
 /// What the names of files of this category end with.
@@ -24,7 +24,7 @@ pub(crate) fn ending(category: Category) -> &'static str {
     }
 }
 
-/// The path of a file below the folder of its session: names with `/` between them, none of which leads elsewhere.
+/// The path of a file below the folder of its session: names separated by `/`, without `.` and `..`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContextPath(String);
 

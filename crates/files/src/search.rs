@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::Kind};
 
-/// Which files are looked for: those for which everything holds that is said.
+/// Which files to find: those that meet all given conditions.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// Words under which they are listed.
+    /// Their keywords.
     pub keywords: Vec<Keyword>,
     /// Whether all of the words have to fit.
     pub matching: Match,
@@ -56,16 +56,16 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// How well a file fits: more words first, then more places in the text.
+/// How well a file matches: by matching keywords, then by occurrences of the text.
 type Rank = Reverse<(usize, usize)>;
 
 impl Session {
-    /// The files that are looked for, in the order in which they were added.
+    /// The matching files, in the order in which they were added.
     pub fn list(&self, query: &Query) -> Vec<Found> {
         self.ranked(query).map(|(_, path, entry)| self.found(path, entry)).collect()
     }
 
-    /// The same, those that fit best first; of those that fit as well, the newest.
+    /// The matching files, the best match first; among equal matches the newest first.
     pub fn search(&self, query: &Query) -> Vec<Found> {
         let mut ranked: Vec<_> = self.ranked(query).collect();
         ranked.sort_by(|(rank, path, entry), (other_rank, other_path, other)| {
@@ -74,8 +74,8 @@ impl Session {
         ranked.into_iter().map(|(_, path, entry)| self.found(path, entry)).collect()
     }
 
-    /// The files that belong to a task of the agent `to`, and are there. Where `query` names no keywords, those that
-    /// occur in the task count, and what is meant for that agent.
+    /// The existing files that are related to a task of the agent `to`. If `query` has no keywords, these are files with a
+    /// keyword that occurs in the task, and files for that agent.
     pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<Found> {
         let there = |file: &Found| {
             let path = self.meant(&file.path);
@@ -114,7 +114,7 @@ impl Session {
         })
     }
 
-    /// How often a text occurs in a file; nothing where it does not.
+    /// How often a text occurs in a file; `None` if it does not.
     fn places(&self, path: &str, text: &str) -> Option<usize> {
         let path: ContextPath = path.parse().ok()?;
         let document = self.read(&path).ok().flatten()?;
@@ -133,7 +133,7 @@ impl Session {
 }
 
 impl Project {
-    /// Searches all sessions, which is no use of them.
+    /// Searches all sessions. This does not count as using them.
     pub fn search(&self, query: &Query) -> Result<FoundAnywhere, Error> {
         let (mut ranked, mut skipped) = (Vec::new(), Vec::new());
         for session_id in self.ids()? {
