@@ -1,8 +1,8 @@
 //! Runs: a team at work on a task of the user's.
 //!
-//! A run is a chain of turns. In each, one agent's model is asked: the request is in the journal before the question,
-//! and the answer, with all that follows from it, lands in one append. What is due next is part of the journal, so that
-//! whoever picks a run up, after a crash too, goes on where it was.
+//! A run is a chain of turns. In each turn the model of one agent is asked. The request is in the journal before the model is
+//! asked, and the answer is appended together with everything that follows from it. What is due next is in the journal, so a
+//! driver can resume a run at any time, also after a crash.
 
 pub(crate) mod answer;
 pub(crate) mod decide;
@@ -42,24 +42,24 @@ use crate::{
     time::Timestamp,
 };
 
-/// A run, as the state holds it.
+/// A run in the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Its id.
     pub id: RunId,
     /// What kind of run it is.
     pub kind: Kind,
-    /// Whether it is held or has ended; `None` while it is neither.
+    /// Why it does not continue; `None` unless it is paused or has ended.
     pub halt: Option<Halt>,
-    /// In whose turn it was said why it is held, where it was in one.
+    /// The turn in which the reason for the pause was said, if it was said in one.
     pub halt_origin: Option<Origin>,
     /// What is due.
     pub due: Due,
-    /// Who said what it holds.
+    /// The turn whose words it contains.
     pub due_origin: Option<Origin>,
-    /// How far it goes before it is paused.
+    /// Its limits, at which it is paused.
     pub limits: Limits,
-    /// What it has used since it was started or resumed, which is what the limits speak of.
+    /// What it has used since it was started or resumed. The limits apply to this.
     pub used: Used,
     /// What it has used altogether.
     pub used_in_all: Used,
@@ -67,13 +67,13 @@ pub struct Run {
     pub turns: u64,
     /// The turn that was requested and is not answered yet.
     pub pending: Option<Pending>,
-    /// The call of one of Callboard's own tools that was begun last.
+    /// The last started call of one of Callboard's own tools.
     pub tool_started: Option<String>,
-    /// How often in a row nothing came of asking.
+    /// How many turns in a row had no result.
     pub idle: u32,
     /// Who drives it.
     pub node: Option<Arc<str>>,
-    /// How often it was taken over. What comes under an older epoch is refused.
+    /// How often it was taken over. Changes with an older epoch are refused.
     pub epoch: u64,
     /// When it was started.
     pub started_at: Timestamp,
@@ -88,7 +88,7 @@ pub struct Pending {
     pub turn: u64,
     /// The entry that requested it.
     pub requested: Seq,
-    /// When it was requested; where the run was taken over since, when that was.
+    /// When it was requested, or when the run was last taken over.
     pub at: Timestamp,
 }
 
@@ -121,7 +121,7 @@ pub enum Status {
     AwaitingUser,
     /// It waits for the results of tools.
     AwaitingTool,
-    /// It is held and can be resumed.
+    /// It is paused and can be resumed.
     Paused,
     /// Its task is done.
     Completed,
@@ -197,13 +197,13 @@ impl Run {
     }
 }
 
-/// What is kept of the runs of a session. A run starts only when the one before has ended, and that one leaves: the journal
-/// has it, see [`PastRuns`](past::PastRuns).
+/// The runs in the state of a session. When a run starts, the one before has ended and leaves the state. It stays in the
+/// journal, see [`PastRuns`](past::PastRuns).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Runs {
     /// The run that was started last, whether or not it has ended.
     newest: Option<Arc<Run>>,
-    /// The entry that last requested a turn of each agent, in whichever run.
+    /// The entry that last requested a turn of each agent, in any run.
     requested: RedBlackTreeMapSync<AgentName, Seq>,
 }
 
@@ -223,7 +223,7 @@ impl Runs {
         self.newest().filter(|run| !run.has_ended()).map(|run| &**run)
     }
 
-    /// The entry that last requested a turn of this agent, in whichever run.
+    /// The entry that last requested a turn of this agent, in any run.
     pub fn last_requested(&self, agent: &AgentName) -> Option<Seq> {
         self.requested.get(agent).copied()
     }
@@ -234,7 +234,7 @@ impl Runs {
         }
     }
 
-    /// Changes the unfinished run, where what is due leads to something else.
+    /// Changes what is due in the unfinished run, if `next` returns something.
     fn change_due(&mut self, next: impl FnOnce(&Run, &dyn AnyRules) -> Option<Due>) {
         let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run, run.kind.rules())?)));
         if let Some((id, due)) = due {
@@ -242,8 +242,8 @@ impl Runs {
         }
     }
 
-    /// Takes in a message: the user's in `main` answers a run that waits for the user, a tool's result one that waits
-    /// for it.
+    /// Handles a new message: one of the user in `main` answers a run that waits for the user; a tool's result answers a run
+    /// that waits for it.
     pub(crate) fn hear(&mut self, message: &Message, header: &Header) {
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
         self.change_due(|run, rules| match run.due.wait()? {
@@ -261,7 +261,7 @@ impl Runs {
         });
     }
 
-    /// Takes in that an agent left the team: what a run waited for from it is the manager's to replace.
+    /// Handles that an agent has left the team: if the run waited for it, the manager is asked instead.
     pub(crate) fn hear_leave(&mut self, name: &AgentName) {
         let waits = |run: &&Run| run.due.waits_for(name);
         if let Some((id, due)) = self.unfinished().filter(waits).map(|run| (run.id.clone(), run.kind.rules().first())) {
@@ -269,7 +269,7 @@ impl Runs {
         }
     }
 
-    /// Takes in that the team changed: the answer of a manager that is none any more is not waited for.
+    /// Handles a change of the team: the answer of a former manager is not needed any more.
     pub(crate) fn hear_team(&mut self, team: &Team) {
         let is_asked = |run: &Run, pending: &Pending| {
             run.due.turn().is_some_and(|turn| turn.agent(team).is_ok_and(|agent| agent == pending.agent))
@@ -280,7 +280,7 @@ impl Runs {
         }
     }
 
-    /// Takes in that a form was answered: a run that waits for it goes on.
+    /// Handles an answered form: a run that waits for it continues.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
         self.change_due(|run, rules| match run.due.wait()? {
             Wait::User { form: Some(form) } if form == name => Some(rules.after_form(name)),
@@ -289,18 +289,18 @@ impl Runs {
     }
 }
 
-/// A run that is to be started.
+/// The command to start a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRun {
     /// What kind of run.
     pub kind: Kind,
     /// The user's task.
     pub input: Arc<str>,
-    /// How far it goes; the session's limits, where it is absent.
+    /// Its limits; by default those of the session.
     pub limits: Option<Limits>,
 }
 
-/// A run that is to be taken over: from now on only this node's turns count.
+/// The command to take a run over: from now on only turns of this node count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimRun {
     /// The run.
@@ -313,7 +313,7 @@ pub struct ClaimRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch(pub u64);
 
-/// A run that is to be held.
+/// The command to pause a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PauseRun {
     /// The run.
@@ -322,11 +322,11 @@ pub struct PauseRun {
     pub reason: String,
 }
 
-/// That a held run is to go on.
+/// The command to resume a paused run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumeRun(pub RunId);
 
-/// That a run is to end before it is done.
+/// The command to end a run before it is done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CancelRun(pub RunId);
 
@@ -339,7 +339,7 @@ pub struct ToolResults {
     pub results: Vec<(String, String)>,
 }
 
-/// What is noted before a model is asked.
+/// The command to record that a model is about to be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnRequest {
     /// The run.
@@ -352,7 +352,7 @@ pub struct TurnRequest {
     pub prompt: PromptRecord,
 }
 
-/// What is kept of a prompt, so that it can be rendered again and checked.
+/// The record of a prompt, so that it can be rendered again and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PromptRecord {
     /// The last entry that it was made from.
@@ -361,14 +361,14 @@ pub struct PromptRecord {
     pub layout: String,
     /// The version of its layout.
     pub layout_version: u32,
-    /// Its format: `openai` where none is noted, for there was no other.
+    /// Its format; `openai` in old records, which had no other.
     #[serde(default = "openai", skip_serializing_if = "is_openai")]
     pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
     /// How far the count can be trusted.
     pub counting: Counting,
-    /// What it had to fit in.
+    /// Its budget.
     pub budget: Tokens,
     /// Its size.
     pub tokens: Tokens,
@@ -390,7 +390,7 @@ fn is_openai(format: &str) -> bool {
     format == "openai"
 }
 
-/// What a model answered.
+/// The command to record the answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnReply {
     /// The run.
@@ -409,7 +409,7 @@ pub struct TurnReply {
     pub cut_off: bool,
 }
 
-/// That one of Callboard's own tools is about to be done.
+/// The command to record that one of Callboard's own tools is about to be executed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartTool {
     /// The run.
@@ -420,7 +420,7 @@ pub struct StartTool {
     pub tool_call_id: String,
 }
 
-/// What came of one of Callboard's own tools.
+/// The command to record the result of one of Callboard's own tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishTool {
     /// The run.
@@ -429,11 +429,11 @@ pub struct FinishTool {
     pub epoch: u64,
     /// The call.
     pub tool_call_id: String,
-    /// What the model is told.
+    /// The result for the model.
     pub result: Arc<str>,
 }
 
-/// That a model gave no answer.
+/// The command to record that a model gave no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnFailure {
     /// The run.
@@ -447,7 +447,7 @@ pub struct TurnFailure {
 }
 
 impl Run {
-    /// Takes in that the pending turn is over.
+    /// Counts the usage of the pending turn, which is over.
     fn count(&mut self, usage: Usage, at: Timestamp) {
         let began = self.pending.take().map_or(at, |pending| pending.at);
         let milliseconds = u64::try_from(at.as_millis().saturating_sub(began.as_millis())).unwrap_or(0);

@@ -113,7 +113,7 @@ mod tests {
     fn what_cannot_be_a_name_is_refused_with_the_reason() {
         assert!(reads("").contains("empty"));
         assert!(reads("openai:").contains("empty"));
-        assert!(reads("two words").contains("blank"));
+        assert!(reads("two words").contains("white space"));
         assert!(reads("nul\0").contains("control character"));
         assert!(reads(&"x".repeat(300)).contains("longer than 256"));
     }

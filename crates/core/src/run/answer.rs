@@ -1,4 +1,4 @@
-//! What follows from a model's answer, whatever kind of run it is: all of it lands in one append.
+//! What follows from a model's answer in every kind of run. All of it is in one append.
 
 use crate::{
     decision::{DecisionBuilder, Undecided},
@@ -13,7 +13,7 @@ use crate::{
     text::Text,
 };
 
-/// Takes in that a model gave no answer: the run is held, and can be resumed.
+/// Records that a model gave no answer. The run is paused, and can be resumed.
 pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) -> Result<(), Undecided> {
     rights::system(decision, "bring a failure")?;
     let (agent, _) = pending(decision, &failure.run, failure.epoch, failure.turn)?;
@@ -31,7 +31,7 @@ fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: Agen
     }
 }
 
-/// Takes in what a model answered. Whatever it is, the run can go on.
+/// Records the answer of a model. Whatever it says, the run can continue.
 pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<(), Undecided> {
     rights::system(decision, "bring an answer")?;
     let (agent, due) = pending(decision, &reply.run, reply.epoch, reply.turn)?;
@@ -67,7 +67,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     Ok(())
 }
 
-/// Whose turn it is that waits for an answer, and what it was asked for.
+/// The agent whose turn waits for an answer, and what is due.
 fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Undecided> {
     let run = driven(decision, run, epoch)?;
     let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
@@ -88,7 +88,7 @@ fn not_pending(run: &RunId, turn: u64) -> Error {
     }
 }
 
-/// The run, if it has not ended and nobody else has taken it over since `epoch`.
+/// The run, if it has not ended and no other driver has taken it over since `epoch`.
 pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: u64) -> Result<&'a Run, Undecided> {
     let run = unended(decision, run)?;
     if run.epoch == epoch {

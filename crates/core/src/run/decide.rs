@@ -1,4 +1,4 @@
-//! Starting, taking over, holding and ending runs.
+//! Starting, taking over, pausing and ending runs.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl KeptAnswer for RunId {
     const NAME: &'static str = "run";
 }
 
-/// Takes a run over, and says under which epoch.
+/// Takes a run over. The answer is the new epoch.
 impl Command for ClaimRun {
     type Answer = Epoch;
 
@@ -50,7 +50,7 @@ impl Command for ClaimRun {
     fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
-/// Notes that the agent whose turn is due is about to be asked.
+/// Records that the model of the agent whose turn is due is about to be asked.
 impl Command for TurnRequest {
     type Answer = ();
 
@@ -61,7 +61,7 @@ impl Command for TurnRequest {
     fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
-/// Takes in what a model answered, and says how the run stands then.
+/// Records the answer of a model. The answer is the status of the run.
 impl Command for TurnReply {
     type Answer = Status;
 
@@ -85,7 +85,7 @@ impl Command for TurnReply {
     }
 }
 
-/// Takes in that a model gave no answer, and says how the run stands then.
+/// Records that a model gave no answer. The answer is the status of the run.
 impl Command for TurnFailure {
     type Answer = Status;
 
@@ -101,7 +101,7 @@ impl Command for TurnFailure {
     }
 }
 
-/// Holds a run, and says how it stands then: it may have ended before.
+/// Pauses a run. The answer is its status, since it may have ended before.
 impl Command for PauseRun {
     type Answer = Status;
 
@@ -125,7 +125,7 @@ impl KeptAnswer for Status {
     const NAME: &'static str = "stands";
 }
 
-/// Lets a held run go on.
+/// Resumes a paused run.
 impl Command for ResumeRun {
     type Answer = ();
 
@@ -182,7 +182,7 @@ fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Unde
     Ok(run)
 }
 
-/// Refuses a thread `main` that the manager of a run does not see.
+/// Refuses to start a run if the manager does not see the thread `main`.
 fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
     if main.covers(managers) {
         return Ok(());

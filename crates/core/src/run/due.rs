@@ -85,7 +85,7 @@ impl Kind {
 }
 
 impl Due {
-    /// The turn that is due, as its kind of run has it; `None` if the run waits.
+    /// The turn that is due, with the type of its kind of run; `None` if the run waits.
     pub(super) fn duty(&self) -> Option<&dyn IsDuty> {
         match self {
             Self::Team(duty) => Some(duty),
@@ -103,7 +103,7 @@ impl Due {
         due
     }
 
-    /// How the model is asked whose turn it is; `None` where it is nobody's.
+    /// The turn that is due; `None` if the run waits.
     pub fn turn(&self) -> Option<Turn> {
         self.duty().map(IsDuty::turn)
     }
@@ -113,7 +113,7 @@ impl Due {
         if let Self::Wait(wait) = self { Some(wait) } else { None }
     }
 
-    /// Whether it is about something that this agent did or is to do.
+    /// Whether it depends on this agent: on what it did, or is to do.
     pub(super) fn waits_for(&self, name: &AgentName) -> bool {
         match self.wait() {
             Some(Wait::Tools { agent, .. }) => agent == name,

@@ -35,7 +35,7 @@ pub struct Claimed {
     pub(super) epoch: u64,
 }
 
-/// A run was held.
+/// A run was paused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Paused {
     pub(super) run: RunId,
@@ -45,7 +45,7 @@ pub struct Paused {
     pub(super) agent: Option<AgentName>,
 }
 
-/// A held run goes on.
+/// A paused run was resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resumed {
     pub(super) run: RunId,
@@ -152,8 +152,8 @@ pub struct ToolFinished {
     pub tool_call_id: String,
 }
 
-/// Gives the facts of runs what they have in common: they are about the run, and for the user and the manager. Where
-/// the session shares runs, the course of one is for all; the words of its turns never are.
+/// Implements what the facts of runs have in common. Their subject is the run. Their audience is the user and the manager; if
+/// the session shares runs, all agents see the course of a run, but never the words of its turns.
 macro_rules! run_fact {
     ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $apply:expr) => {
         impl Fact for $type {
@@ -194,9 +194,9 @@ pub fn subject(run: &RunId) -> Arc<str> {
     format!("run:{run}").into()
 }
 
-/// For whom a fact of a run is.
+/// The audience of a fact of a run.
 enum ForWhom {
-    /// The user and the manager, and all agents where runs are shared.
+    /// The user and the manager; all agents if runs are shared.
     Shared,
     /// The user and the manager.
     InCharge,
@@ -278,7 +278,7 @@ impl SeenBy for ToolFinished {
     }
 }
 
-/// What is due, without the words of threads: who sees a thread finds them in its messages.
+/// What is due, without the words of threads. Viewers who see a thread find them in its messages.
 fn seen_due(due: Due, view: &View<'_>, by: &AgentName) -> Due {
     match view.agent() {
         Some(agent) => due.seen_by(agent, Some(&Origin::own(by.clone())), &view.state.threads),
@@ -311,7 +311,7 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
 run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
-        // The time in which nobody drove it is nobody's waiting for a model.
+        // The time without a driver does not count as waiting for a model.
         if let Some(pending) = &mut run.pending {
             pending.at = header.at;
         }

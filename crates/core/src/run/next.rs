@@ -1,4 +1,4 @@
-//! What comes next in a run: a pure question, so that going on after a crash is the ordinary way of going on.
+//! What comes next in a run. This is a pure function of the state, so a run continues after a crash as it always does.
 
 use crate::{
     agent::Tool,
@@ -22,13 +22,13 @@ pub enum Next {
     AwaitTool,
     /// The user is to answer.
     AwaitUser,
-    /// It is to be paused, since it is at a limit or gets nowhere: the reason.
+    /// It is to be paused for this reason: it has reached a limit, or makes no progress.
     Pause(String),
-    /// Nothing: it is held, or has ended.
+    /// Nothing: it is paused, or has ended.
     Done,
 }
 
-/// A turn that is to be taken.
+/// The turn to take.
 #[derive(Clone, Debug)]
 pub struct Ask {
     /// Whose model is asked.
@@ -37,29 +37,29 @@ pub struct Ask {
     pub turn: Turn,
     /// What it is asked for.
     pub due: Due,
-    /// The number of the turn, where it was requested before and has no answer.
+    /// The number of the turn, if it was requested before and has no answer.
     pub requested: Option<super::Pending>,
 }
 
-/// A call of one of Callboard's own tools that is to be done.
+/// The call of an own tool to execute.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// The agent that calls.
     pub agent: AgentName,
     /// What it calls.
     pub call: ToolCall,
-    /// Whether somebody began with it before, and it is not known how far that went.
+    /// Whether it was started before and its outcome is unknown.
     pub was_started: bool,
 }
 
 impl Call {
-    /// Whether `tool` may be done for it: one that somebody began before only where doing it twice does no harm.
+    /// Whether `tool` may be executed: if it was started before, only if it is idempotent.
     pub fn may_be_done(&self, tool: &OwnTool) -> bool {
         !self.was_started || tool.idempotent
     }
 }
 
-/// How often in a row nothing may come of asking.
+/// So many turns in a row may have no result before the run is paused.
 const MAX_IDLE: u32 = 3;
 
 /// Says what comes next in `run`.
@@ -97,7 +97,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     Ok(Next::Ask(Box::new(Ask { agent, turn, due, requested: run.pending.clone() })))
 }
 
-/// Refuses to ask an agent that does not have the tool which is due: whatever it called would be refused.
+/// Refuses to ask an agent that lacks the tool which is due, since every call of it would be refused.
 fn tools(state: &State, agent: &AgentName) -> Result<(), Error> {
     offer(state, state.team.agent(agent)?.tools.iter().map(Tool::bare_name)).map(|_| ())
 }

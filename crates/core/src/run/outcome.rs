@@ -1,11 +1,11 @@
-//! What an answer leads to, whatever the kind of run.
+//! What follows from an answer, in every kind of run.
 
 use crate::{conversation::ToolCall, json, run::Due};
 
-/// What an answer leads to.
+/// What follows from an answer.
 pub(crate) struct Outcome {
     pub(super) due: Due,
-    /// Whether what was said became a message, so that it need not be kept twice.
+    /// Whether the answer became a message, so that it need not be stored twice.
     pub(super) is_message: bool,
     /// Whether nothing came of it.
     pub(super) idle: bool,
@@ -19,7 +19,7 @@ impl Outcome {
     }
 }
 
-/// The call, with arguments that can be read back: those that are nested too deep are kept as the text that they are.
+/// The call, with arguments that can be read back: arguments that are nested too deeply are stored as text.
 pub(super) fn readable(call: &ToolCall) -> ToolCall {
     let arguments = match &call.arguments {
         deep if !json::is_shallow(deep) => deep.to_string().into(),

@@ -1,4 +1,4 @@
-//! Runs that have left the state, read from the journal: their own entries say how they ended.
+//! Runs that have left the state. They are read from their entries in the journal.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::{
     state::State,
 };
 
-/// Runs that are folded from their entries alone, one after the other. Of those that have ended, all is known that is
-/// shown of them; what others did meanwhile only told what was due.
+/// Folds runs from their own entries alone, one after the other. For ended runs that gives everything that is shown of them;
+/// other entries only changed what was due.
 #[derive(Default)]
 pub struct PastRuns {
     state: State,
@@ -32,7 +32,7 @@ impl PastRuns {
         of_runs.into_iter().chain(of_turns).map(Arc::from).collect()
     }
 
-    /// Takes in the next entry of these types.
+    /// Adds the next entry of these types.
     pub fn take(&mut self, entry: &Entry) -> Result<(), Error> {
         if *entry.header.kind == *Started::TYPE {
             self.finished.extend(self.state.runs.newest.take());

@@ -1,4 +1,4 @@
-//! Bringing the results of tools.
+//! Recording the results of tools.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::{
     run::{FinishTool, Run, StartTool, Status, ToolResults, Wait},
 };
 
-/// Notes that one of Callboard's own tools is about to be done, and says how the run stands: where it is held, nothing is
-/// begun.
+/// Records that one of Callboard's own tools is about to be executed. The answer is the status of the run: if it is paused,
+/// nothing is recorded.
 impl Command for StartTool {
     type Answer = Status;
 
@@ -34,7 +34,7 @@ impl Command for StartTool {
     fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
-/// Takes in what came of one of Callboard's own tools, and says how the run stands then.
+/// Records the result of one of Callboard's own tools. The answer is the status of the run.
 impl Command for FinishTool {
     type Answer = Status;
 
@@ -56,7 +56,7 @@ impl Command for FinishTool {
     }
 }
 
-/// Brings the results of tool calls that a run waits for.
+/// Records the results of tool calls that a run waits for.
 impl Command for ToolResults {
     type Answer = Vec<MessageReceipt>;
 

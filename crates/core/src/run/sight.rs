@@ -1,5 +1,5 @@
-//! Who sees which words of a run. What is due, why a run is held and why a model gave no answer can hold words of a
-//! thread: they are shown only to whoever sees that thread.
+//! Who sees which words of a run. What is due, why a run is paused, and why a model gave no answer may contain words of a
+//! thread. Only viewers who see that thread see them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,29 +13,29 @@ use crate::{
     view::View,
 };
 
-/// In whose turn something was said.
+/// The turn in which something was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Whose turn it was.
+    /// The agent whose turn it was.
     pub by: AgentName,
-    /// The entry that has it.
+    /// The entry with the words.
     pub seq: Seq,
-    /// Who saw the thread then whose words it holds.
+    /// Who could see the thread of the words at that time.
     pub audience: Audience,
 }
 
 impl Origin {
-    /// What was said in a turn of `by`, of which nothing more is known: others see none of its words.
+    /// Something that was said in an unknown turn of `by`. Others see none of its words.
     pub(super) fn own(by: AgentName) -> Self {
         Self { by, seq: Seq::ZERO, audience: Audience::None }
     }
 
-    /// What the entry `header` says in words of `thread`.
+    /// Words of `thread` in the entry `header`.
     pub(super) fn of(by: AgentName, thread: &ThreadId, header: &Header, state: &State) -> Self {
         Self { by, seq: header.seq, audience: audience_of(state, thread) }
     }
 
-    /// Whose words `due` holds, which a turn of `by` made due with the entry `header`.
+    /// The origin of the words in `due`, which became due by a turn of `by` in the entry `header`.
     pub(super) fn of_due(due: &Due, by: AgentName, header: &Header, state: &State) -> Self {
         let Some(thread) = due.words_of() else { return Self::own(by) };
         match state.threads.get(&thread).and_then(|thread| thread.criteria.clone()) {
@@ -53,7 +53,7 @@ impl Origin {
 }
 
 impl Due {
-    /// The same as `agent` is asked for it.
+    /// The same, as `agent` gets it in its task.
     pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
         match self.duty().filter(|_| origin.is_none_or(|origin| origin.by != *agent)) {
             Some(_) => self.with(|duty| duty.ask_another()).without_hidden(agent, origin, threads),
@@ -61,15 +61,15 @@ impl Due {
         }
     }
 
-    /// The same without what `agent` may not see. Nobody is shown its own words again: they may have gone into sets that
-    /// are hidden from it since.
+    /// The same without what `agent` may not see. An agent is not shown its own words again, since they may be in sets that
+    /// are hidden from it now.
     pub(super) fn seen_by(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
         let seen = self.without_hidden(agent, origin, threads);
         let is_author = origin.is_some_and(|origin| origin.by == *agent);
         seen.with(|duty| duty.keep_outcome(is_author))
     }
 
-    /// The thread whose words it holds, if any.
+    /// The thread whose words it contains, if any.
     fn words_of(&self) -> Option<ThreadId> {
         match self.wait() {
             Some(Wait::Tools { agent, .. }) => Some(ThreadId::of_agent(agent)),
@@ -94,7 +94,7 @@ impl Due {
 }
 
 impl View<'_> {
-    /// What is due in `run`, as far as the viewer may know it. A worker sees nothing of it.
+    /// What is due in `run`, as far as the viewer may see it. Workers see nothing of it.
     pub fn due(&self, run: &Run) -> Option<Due> {
         if !self.is_in_charge() || run.has_ended() {
             return None;
@@ -105,7 +105,7 @@ impl View<'_> {
         })
     }
 
-    /// Why `run` is held or has ended, as far as the viewer may know it. A worker sees nothing of it.
+    /// Why `run` is paused or has ended, as far as the viewer may see it. Workers see nothing of it.
     pub fn reason(&self, run: &Run) -> Option<String> {
         let reason = run.halt.as_ref().filter(|_| self.is_in_charge())?.reason.clone()?;
         Some(match &run.halt_origin {
@@ -114,7 +114,7 @@ impl View<'_> {
         })
     }
 
-    /// Whether the viewer hears what the model of `agent` says while it says it.
+    /// Whether the viewer gets the pieces of the answers of `agent`'s model.
     pub fn hears(&self, agent: &AgentName) -> bool {
         let audience = || audience_of(self.state, &ThreadId::of_agent(agent));
         self.is_in_charge() && self.agent().is_none_or(|viewer| viewer == agent || audience().contains(viewer))
@@ -128,7 +128,7 @@ impl View<'_> {
     }
 }
 
-/// Why a run is held, without the words of the model's endpoint.
+/// Why a run is paused, without the words of the model's endpoint.
 pub(super) fn no_answer(agent: &AgentName) -> String {
     format!("{agent} got no answer")
 }

@@ -1,4 +1,4 @@
-//! The work of a team: a manager directs workers, says what forms ask for, and holds answers against what it expected.
+//! The work of a team: a manager directs workers, describes forms, and checks answers against its criteria.
 
 pub(super) mod answer;
 mod task;

@@ -1,4 +1,4 @@
-//! The calls of tools: who does each, and what its model is told of it.
+//! Calls of tools: who executes each, and its result for the model.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::{
     tool::{Execution, OwnTool},
 };
 
-/// What the calls of an answer lead to.
+/// The result of recording the calls of an answer.
 pub(super) struct Called {
     /// The results that the run waits for, if any.
     pub(super) wait: Option<Wait>,
-    /// Whether no call was let through.
+    /// Whether all calls were refused.
     pub(super) all_refused: bool,
 }
 
-/// Takes in the calls of an answer. Those that the steps do not allow get their refusal as result, each of the others is a
-/// use of its tool; Callboard's own tools that are commands are done here and now.
+/// Records the calls of an answer. A call that the steps do not allow gets its refusal as result. Every other call counts as a
+/// use of its tool. Own tools that are commands are executed here.
 pub(super) fn call(
     decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,
@@ -57,12 +57,12 @@ fn own_tool(decision: &DecisionBuilder<'_>, agent: &AgentName, call: &ToolCall) 
     decision.state.team.agent(agent).ok()?.own_tool(&call.name)
 }
 
-/// The message with what a model is told of a call.
+/// The message with the result of a call.
 pub(super) fn result(call: &str, told: impl Into<Arc<str>>) -> NewMessage {
     NewMessage { tool_call_id: Some(call.to_owned()), ..NewMessage::text(Role::Tool, told) }
 }
 
-/// What a model is told of a call that was refused.
+/// The result of a refused call.
 fn not_done(reason: &str) -> String {
     format!("[not done: {reason}]")
 }

@@ -1,4 +1,4 @@
-//! Turns: all that must be known to ask a model, and what each kind of run says of its own turns.
+//! Turns: what is needed to ask a model, and what each kind of run declares about its turns.
 
 use std::sync::Arc;
 
@@ -10,59 +10,59 @@ use crate::{
     id::{AgentName, SetName, ThreadId},
 };
 
-/// A turn that is due: all that must be known of it to ask a model.
+/// A turn that is due, with everything that is needed to ask a model.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    /// Whose model is asked.
+    /// The agent whose model is asked.
     pub who: Who,
     /// The thread in which the agent speaks.
     pub thread: ThreadId,
-    /// What the agent is told to do, where it is not simply the last message of its thread.
+    /// The task, if it is not simply the last message of the thread.
     pub task: Option<String>,
-    /// The form of the answer, where it is not free text.
+    /// The schema of the answer, if it is not free text.
     pub output: Option<Output>,
     /// Whether the agent may call its tools.
     pub uses_tools: bool,
-    /// What the agent is asked for, in words for people: it is asked "to work".
+    /// The purpose of the turn in words for people, such as "to work".
     pub purpose: &'static str,
 }
 
 /// Whose model is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Whoever is the manager then.
+    /// The manager at that time.
     Manager,
     /// This agent.
     Agent(AgentName),
 }
 
-/// The form of an answer.
+/// The schema of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     /// Its name.
     pub name: &'static str,
-    /// Its JSON Schema, for the team as it is.
+    /// The JSON Schema for the current team.
     pub schema: fn(&Team) -> Value,
 }
 
-/// What a kind of run says of each turn that can be due in it.
+/// What a kind of run declares about each turn that can be due in it.
 pub(crate) trait IsDuty {
-    /// How the model is asked.
+    /// The turn.
     fn turn(&self) -> Turn;
 
-    /// Whether it is about something that this agent did or is to do.
+    /// Whether it depends on this agent: on what it did, or is to do.
     fn waits_for(&self, agent: &AgentName) -> bool;
 
-    /// The thread whose words it holds, if any.
+    /// The thread whose words it contains, if any.
     fn words_of(&self) -> Option<ThreadId>;
 
-    /// Leaves those words out.
+    /// Removes these words.
     fn hide_words(&mut self);
 
-    /// Makes it what another agent is asked for, which did not say what it holds.
+    /// Changes it for another agent, which did not say the words in it.
     fn ask_another(&mut self);
 
-    /// Leaves out what its author said, and its faults unless the author itself looks.
+    /// Removes what its author said, and its faults unless the viewer is the author.
     fn keep_outcome(&mut self, is_author: bool);
 }
 
@@ -71,11 +71,10 @@ pub(crate) trait Rules {
     /// The turns that can be due in it.
     type Duty;
 
-    /// Refuses to start a run where it could not be done.
+    /// Refuses to start a run that this team cannot do.
     fn check_start(&self, team: &Team) -> Result<(), Error>;
 
-    /// What is due at first, and where nobody knows better: when the user has spoken, or an agent that was waited for has
-    /// left.
+    /// What is due at first. It is also due after the user has spoken, and if the run waited for an agent that has left.
     fn first(&self) -> Self::Duty;
 
     /// What is due when the user has answered `form`.
@@ -86,7 +85,7 @@ pub(crate) trait Rules {
 }
 
 impl Turn {
-    /// The agent whose model is asked, in the team as it is.
+    /// The agent in the current team whose model is asked.
     pub fn agent(&self, team: &Team) -> Result<AgentName, Error> {
         match &self.who {
             Who::Manager => team.manager().map(|agent| agent.name.clone()).ok_or_else(no_manager),
@@ -104,7 +103,7 @@ pub(super) fn no_manager() -> Error {
     }
 }
 
-/// Words that are left out.
+/// The placeholder for removed words.
 pub(super) fn hidden() -> Arc<str> {
     "".into()
 }

@@ -1,4 +1,5 @@
-//! The append path: what waits is decided together, appended with one compare-and-set, and answered once it is durable.
+//! The append path: waiting commands are decided together, appended with one compare-and-set, and answered once the entries
+//! are durable.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -23,22 +24,22 @@ use crate::{
     upkeep::{expiry, lease},
 };
 
-/// How often a batch is decided again after somebody else was faster.
+/// How often a batch is decided again because another writer was faster.
 const TRIES: u32 = 16;
 
-/// How long a store is told again what it may have done, before whoever asked is told that nobody knows.
+/// How long an append with an unknown outcome is repeated before the caller gets an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// With so many items, commands are decided off the runtime: that takes some milliseconds.
 const MANY_ITEMS: usize = 256;
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum Outcome {
     /// It is durable.
     Done,
-    /// It has to be decided again, with what was looked up.
+    /// It has to be decided again with the entries that were looked up.
     Informed,
-    /// It has to be decided again, since somebody else was faster.
+    /// It has to be decided again, since another writer was faster.
     Overtaken,
 }
 
@@ -87,8 +88,8 @@ impl Writer {
         }
     }
 
-    /// Appends a batch. One that is empty has to be up to date all the same: somebody else may have made what was
-    /// refused possible.
+    /// Appends a batch. Even an empty batch needs the current head: a command may have been refused because of an outdated
+    /// state.
     async fn settle(&mut self, expected: Head, batch: &Batch, lookups: &mut Lookups) -> Result<Outcome, Error> {
         if batch.entries.is_empty() {
             self.catch_up().await?;
@@ -102,7 +103,7 @@ impl Writer {
         match &*refused {
             callboard_store::Error::KeyTaken { key, .. } if !lookups.keys.contains_key(key) => {
                 self.look_up_keys(batch, lookups).await?;
-                // A key that is taken and cannot be found is a store's contradiction: it is not asked about for ever.
+                // If the store refuses a key as taken but does not find it, this must not look it up for ever.
                 Ok(if lookups.keys.contains_key(key) { Outcome::Informed } else { Outcome::Overtaken })
             }
             callboard_store::Error::KeyTaken { .. } | callboard_store::Error::Conflict { .. } => Ok(Outcome::Overtaken),
@@ -136,8 +137,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Decides commands one after the other. A command that is refused stops no other. Says which entry has to be
-    /// looked up first, if one has. Many items are decided where nothing else waits for it.
+    /// Decides commands one after the other. A refused command stops no other. Returns the entry that has to be looked up
+    /// first, if there is one. Commands with many items are decided on a thread for blocking work.
     async fn decide(
         &self,
         jobs: &mut Vec<Box<dyn Execute>>,
@@ -164,7 +165,7 @@ impl Writer {
         Ok(decided)
     }
 
-    /// Looks up at once the older entries that commands look at, so that many need not be asked for one by one.
+    /// Looks up, in one call, the older entries that commands need.
     async fn look_up_entries(&self, jobs: &[Box<dyn Execute>]) -> Result<Lookups, Error> {
         let mut lookups = Lookups::default();
         let mut named: Vec<_> = jobs.iter().flat_map(|job| job.entries()).collect();
@@ -178,7 +179,7 @@ impl Writer {
         Ok(lookups)
     }
 
-    /// Looks up which keys of a batch are taken, and by what.
+    /// Looks up which keys of a batch are taken, and by which entries.
     async fn look_up_keys(&self, batch: &Batch, lookups: &mut Lookups) -> Result<(), Error> {
         let keys = batch.entries.iter().flat_map(|entry| &entry.header.keys);
         let keys: Vec<_> = keys.filter(|key| !lookups.keys.contains_key(*key)).cloned().collect();
@@ -200,7 +201,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits a little, longer each time and never as long as somebody else who waits too.
+    /// Waits a little, longer each time, and for a random part so that writers do not wait equally long.
     async fn pause(&self, tries: u32) {
         let most = 1_u64 << tries.min(8);
         tokio::time::sleep(Duration::from_millis(self.settings.random.next() % most)).await;
@@ -215,7 +216,7 @@ fn forgotten(before: &State, after: &State) -> Vec<Hash> {
     before.secrets.stored().difference(&after.secrets.stored()).copied().collect()
 }
 
-/// Decides commands one after the other, each on what those before it led to.
+/// Decides commands one after the other, each on the state that the ones before it led to.
 fn decide(
     jobs: &mut [Box<dyn Execute>],
     mut batch: Batch,
@@ -228,7 +229,7 @@ fn decide(
     for (place, job) in jobs.iter_mut().enumerate() {
         job.decide(&mut batch, &lookups, at, nonce)?;
         if place < last && found < batch.entries.len() {
-            // What is decided later in this batch finds it, as if it were in the journal.
+            // Later commands of this batch find the entry, as if it were in the journal.
             let lookups = lookups.to_mut();
             for entry in batch.entries.iter().skip(found) {
                 let seq = entry.header.seq;
@@ -241,8 +242,8 @@ fn decide(
     Ok(batch)
 }
 
-/// Appends a batch. Where the store does not say whether it did, it is told again: what was appended the first time, or
-/// is yet to be, is known by its tag, and nothing is appended twice since both expect the same head.
+/// Appends a batch. If the outcome is unknown, it repeats the same append. The tag shows whether an earlier attempt has
+/// appended the batch, and it is never appended twice, since all attempts expect the same head.
 pub(crate) async fn append_surely(store: &dyn Store, append: Append) -> Result<(), Error> {
     let began = Instant::now();
     let mut wait = Duration::from_millis(10);

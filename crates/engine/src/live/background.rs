@@ -1,4 +1,4 @@
-//! The background tasks of a board: dropping idle sessions, following what others write, sweeping what has expired.
+//! The background tasks of a board: dropping idle sessions, following changes by others, sweeping expired sessions.
 
 use std::{
     collections::HashSet,
@@ -28,10 +28,10 @@ use crate::{
 /// How long until a session that could not be read is tried again.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
-/// How long changes are gathered before the next look, so that not every append of a busy store wakes this task.
+/// How long changes are gathered, so that not every append in a busy store wakes this task.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
-/// How many sessions one call removes: a few, so that a large sweep holds nobody up for long.
+/// How many sessions one call removes: few, so that a large sweep delays nobody for long.
 const SWEPT_AT_ONCE: usize = 50;
 
 /// Starts the tasks of a board.
@@ -48,7 +48,7 @@ pub(crate) fn start(board: &Arc<OpenSessions>, tasks: &mut JoinSet<()>) {
     }
 }
 
-/// Drops sessions that nobody holds and nobody has asked for lately.
+/// Drops sessions that nobody holds and that were not used recently.
 async fn drop_idle(board: Weak<OpenSessions>, idle: Duration) {
     let mut every = ticks(idle);
     loop {
@@ -59,10 +59,10 @@ async fn drop_idle(board: Weak<OpenSessions>, idle: Duration) {
     }
 }
 
-/// Has sessions with listeners read what others wrote, as soon as the store names them. Sessions without listeners look
-/// when they are asked. Without `changes` it watches from now on, and takes it that any session may have changed before.
+/// Lets sessions with listeners read what others wrote, as soon as the store announces them. Sessions without listeners
+/// read on demand. Without `changes` it watches from now on, and assumes that any session may have changed before.
 async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<SessionId>>) {
-    // Those that could not be read, and those whose own append was not published yet.
+    // Sessions that could not be read, and those whose own append is not published yet.
     let (mut again, mut own) = (HashSet::new(), HashSet::new());
     let mut missed = changes.is_none();
     let Some(mut changes) = changes.or_else(|| board.upgrade().map(|board| board.store.watch())) else { return };
@@ -88,7 +88,7 @@ async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<S
                 Ok(true) | Err(Error::NoSession { .. } | Error::Closed) => {}
                 Ok(false) => drop(own.insert(live.id.clone())),
                 Err(error) => {
-                    tracing::warn!(session = %live.id, %error, "what changed could not be read; trying again");
+                    tracing::warn!(session = %live.id, %error, "changes could not be read; trying again");
                     again.insert(live.id.clone());
                 }
             }
@@ -97,7 +97,7 @@ async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<S
     }
 }
 
-/// The sessions that the store named.
+/// The sessions that the store announced.
 #[derive(Default)]
 struct Changes {
     sessions: HashSet<SessionId>,
@@ -105,8 +105,8 @@ struct Changes {
     all: bool,
 }
 
-/// The sessions that the store names next, together with those that it has named meanwhile. With `again` it waits for a
-/// moment at most. `None` once the store is closed.
+/// Waits for the next announced sessions, and takes all that were announced meanwhile. With `again` it waits only a moment.
+/// `None` once the store is closed.
 async fn next_changes(changes: &mut broadcast::Receiver<SessionId>, again: bool) -> Option<Changes> {
     let mut changed = Changes::default();
     let patience = if again { AGAIN_AFTER } else { Duration::MAX };
@@ -125,7 +125,7 @@ async fn next_changes(changes: &mut broadcast::Receiver<SessionId>, again: bool)
     }
 }
 
-/// Removes what has expired, now and then, as long as the store's clock can be trusted.
+/// Removes expired sessions regularly, as long as the store's clock can be trusted.
 async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
     let mut every = ticks(every);
     loop {
@@ -136,13 +136,13 @@ async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
         }
         match sweep(&*board.store).await {
             Ok(swept) if swept.is_empty() => {}
-            Ok(swept) => tracing::info!(sessions = swept.len(), "removed what had expired"),
-            Err(error) => tracing::warn!(%error, "what has expired could not be removed; trying again later"),
+            Ok(swept) => tracing::info!(sessions = swept.len(), "removed expired sessions"),
+            Err(error) => tracing::warn!(%error, "expired sessions could not be removed; trying again later"),
         }
     }
 }
 
-/// Removes what has expired and names it.
+/// Removes expired sessions and returns their ids.
 pub(crate) async fn sweep(store: &dyn Store) -> Result<Vec<SessionId>, callboard_store::Error> {
     let mut swept = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! What is asked of a live session, what it answers, and what it publishes.
+//! The jobs of a live session, their answers, and what it publishes.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     sizes::sizes,
 };
 
-/// What an executed command is answered with.
+/// The answer of an executed command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt<A> {
     /// The answer of the command.
@@ -29,41 +29,41 @@ pub struct Receipt<A> {
     pub head: Seq,
 }
 
-/// Something that happens and is not kept: it has no number and is not seen again.
+/// An event that is not stored. It has no number, and cannot be read again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ephemeral {
-    /// A model said a piece of its answer.
+    /// A piece of a model's answer.
     Delta {
         /// The run.
         run: RunId,
         /// The turn.
         turn: u64,
-        /// Whose model it is.
+        /// The agent.
         agent: AgentName,
         /// The piece.
         text: Arc<str>,
     },
 }
 
-/// What is asked of the writer of a live session.
+/// A job for the writer of a live session.
 pub(crate) enum Job {
-    /// Decide a command and append what it leads to.
+    /// Decide a command and append its entries.
     Execute(Box<dyn Execute>),
     /// Read what others appended.
     CatchUp(oneshot::Sender<Result<(), Error>>),
-    /// Note that the session is in use, where somebody waits for what happens in it.
+    /// Record that the session is in use, if it has listeners.
     NoteUse,
-    /// End, once what was asked before is answered.
+    /// End after the jobs before are answered.
     Close(oneshot::Sender<Result<(), Error>>),
 }
 
-/// A command of any type that waits for its turn.
+/// A waiting command of any type.
 pub(crate) trait Execute: Send + Sync {
-    /// Decides it as the next one of `batch`, and keeps its answer. Says which entry has to be looked up first, if one
-    /// has; it is then decided again.
+    /// Decides it as the next one of `batch`, and keeps its answer. An error is the entry that has to be looked up before it
+    /// can be decided.
     fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, now: Timestamp, nonce: Option<u32>) -> Result<(), Seq>;
 
-    /// Gives the answer that was kept, once what it speaks of is durable, or says why that failed.
+    /// Sends the kept answer once its entries are durable, or the error of the append.
     fn answer(self: Box<Self>, appended: Result<(), Error>);
 
     /// See [`Command::entries`].
@@ -73,7 +73,7 @@ pub(crate) trait Execute: Send + Sync {
     fn items(&self) -> usize;
 }
 
-/// Commands decided one after the other, as far as they go.
+/// Commands that are decided one after the other.
 pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
     pub(crate) values: Values,
@@ -96,7 +96,7 @@ impl Batch {
     }
 }
 
-/// A command that waits for its turn.
+/// A waiting command.
 pub(crate) struct Waiting<C: Command> {
     pub(crate) by: Actor,
     pub(crate) command: C,
@@ -152,7 +152,7 @@ impl<C: Command> Execute for Waiting<C> {
             Ok(()) => self.decided.unwrap_or(Err(Error::Closed)),
             Err(error) => Err(error),
         };
-        // Whoever asked may have left; what was appended stays.
+        // The caller may have stopped waiting; the entries stay.
         let _ = self.answer.send(answer);
     }
 
@@ -165,13 +165,13 @@ impl<C: Command> Execute for Waiting<C> {
     }
 }
 
-/// What is durable, or why there is nothing more to be known of it here.
-pub(crate) type Published = Result<Arc<State>, End>;
+/// The durable state, or why the live session has ended.
+pub(crate) type Published = Result<Arc<State>, EndReason>;
 
-/// Why a live session has ended. It never begins again: whoever wants the session opens it anew.
+/// Why a live session has ended. It does not start again; the session has to be opened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The journal was deleted, has expired, or is another one than before.
+pub(crate) enum EndReason {
+    /// The journal was deleted or has expired, or was replaced by another one.
     Gone,
     /// The board was closed.
     Closed,

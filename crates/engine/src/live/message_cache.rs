@@ -1,5 +1,5 @@
-//! The newest messages of threads in memory, each as the JSON that is given out, so that a page of them needs no look into
-//! the store. All of it can be forgotten at any time.
+//! A cache of the newest messages of threads, as the JSON that callers get, so that a page of them needs no read of the
+//! store. The cache can be dropped at any time.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,31 +14,31 @@ use callboard_core::{
 };
 use serde_json::value::RawValue;
 
-/// How many bytes the threads of all sessions of a board have, about and at most.
+/// The approximate limit in bytes for the threads of all sessions of a board.
 const MAX_BYTES: usize = 32 << 20;
 
-/// How many bytes one thread has, about and at most.
+/// The approximate limit in bytes for one thread.
 const MAX_THREAD_BYTES: usize = 2 << 20;
 
-/// How many bytes a message has beside its JSON, about.
+/// The approximate size in bytes of a message without its JSON.
 const MESSAGE_BYTES: usize = 128;
 
-/// The newest messages of the threads of all sessions of a board. Its clones are the same cache.
+/// The newest messages of the threads of all sessions of a board. Clones share the cache.
 #[derive(Clone, Default)]
 pub(crate) struct MessageCache(Arc<Mutex<Cached>>);
 
-/// The part of the cache that is of one session, and goes with it.
+/// The part of the cache for one session. It is dropped with the session.
 pub(crate) struct SessionMessages {
     cache: MessageCache,
     session: u64,
 }
 
-/// The newest messages of one thread, by their time and without a gap.
+/// The newest messages of one thread in the order of their times, without gaps.
 #[derive(Clone, Default)]
 pub(crate) struct NewestMessages {
-    /// The entries of the journal up to this one were looked at.
+    /// The entries of the journal are included up to this one.
     pub(crate) through: Seq,
-    /// The messages before this place are not here; `None` where all are.
+    /// Messages before this position are not in the cache; `None` if all are.
     first: Option<(Timestamp, Seq)>,
     messages: VecDeque<Arc<CachedMessage>>,
     bytes: usize,
@@ -49,7 +49,7 @@ pub(crate) struct CachedMessage {
     pub(crate) time: Timestamp,
     pub(crate) seq: Seq,
     pub(crate) role: Role,
-    /// Who could see it when it was said.
+    /// Who could see it when it was added.
     pub(crate) audience: Audience,
     pub(crate) json: Arc<RawValue>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct CachedMessage {
 struct Cached {
     sessions: HashMap<u64, HashMap<ThreadId, CachedThread>>,
     bytes: usize,
-    /// Counts sessions and uses.
+    /// A counter for the ids of sessions and the order of uses.
     count: u64,
 }
 
@@ -79,12 +79,12 @@ impl CachedMessage {
 }
 
 impl NewestMessages {
-    /// The messages of a thread that has none up to the entry `through`, or whose messages are added now.
+    /// An empty cache of a thread, up to the entry `through`. Messages are then added.
     pub(crate) fn through(through: Seq) -> Self {
         Self { through, ..Self::default() }
     }
 
-    /// Notes that messages before `place` are not here.
+    /// Notes that messages before `place` are not in the cache.
     pub(crate) fn begin_at(&mut self, place: (Timestamp, Seq)) {
         self.first = self.first.max(Some(place));
     }
@@ -94,12 +94,12 @@ impl NewestMessages {
         self.messages.iter().rev()
     }
 
-    /// Whether all messages behind `place` are here; all of the thread where that is `None`.
+    /// Whether all messages after `place` are in the cache; `None` for all messages of the thread.
     pub(crate) fn has_all_behind(&self, place: Option<(Timestamp, Seq)>) -> bool {
         self.first.is_none_or(|first| place.is_some_and(|place| first <= place))
     }
 
-    /// Takes a message in, in its place. Where it gets too much, the oldest go.
+    /// Inserts a message at its position. Beyond the limit the oldest messages are dropped.
     pub(crate) fn add(&mut self, message: CachedMessage) {
         if self.first.is_some_and(|first| message.place() < first) {
             return;
@@ -113,7 +113,7 @@ impl NewestMessages {
         }
     }
 
-    /// Forgets the message at `place` and all before it.
+    /// Drops the message at `place` and all before it.
     pub(crate) fn forget_through(&mut self, (time, seq): (Timestamp, Seq)) {
         let first = (time, seq.next());
         while let Some(oldest) = self.messages.pop_front_if(|oldest| oldest.place() < first) {
@@ -134,7 +134,7 @@ impl MessageCache {
 }
 
 impl SessionMessages {
-    /// The newest messages of a thread, as far as they are known.
+    /// The cached messages of a thread.
     pub(crate) fn of(&self, thread: &ThreadId) -> Option<Arc<NewestMessages>> {
         let mut cached = self.cache.lock();
         let used = cached.next_count();
@@ -143,8 +143,8 @@ impl SessionMessages {
         Some(thread.newest.clone())
     }
 
-    /// Keeps the newest messages of a thread, unless newer ones were kept meanwhile. Where it gets too much, the threads
-    /// go that were not used for longest.
+    /// Caches the newest messages of a thread, unless newer ones were cached meanwhile. Beyond the limit the least recently
+    /// used threads are dropped.
     pub(crate) fn keep(&self, thread: &ThreadId, newest: &Arc<NewestMessages>) {
         let mut cached = self.cache.lock();
         let used = cached.next_count();
@@ -155,7 +155,7 @@ impl SessionMessages {
         let before = threads.insert(thread.clone(), CachedThread { newest: newest.clone(), used });
         cached.bytes = (cached.bytes + newest.bytes).saturating_sub(before.as_ref().map_or(0, CachedThread::bytes));
         let forgotten = cached.forget_unused();
-        // To drop many takes a while: nobody waits for it.
+        // Dropping many messages takes a while, so it happens after unlocking.
         drop(cached);
         drop((before, forgotten));
     }
@@ -177,7 +177,7 @@ impl Cached {
         self.count
     }
 
-    /// Forgets what was not used for longest where there is too much: a quarter, so that it is not looked for each time.
+    /// Beyond the limit, removes a quarter: the least recently used threads. With less, it would have to search each time.
     fn forget_unused(&mut self) -> Vec<CachedThread> {
         if self.bytes <= MAX_BYTES {
             return Vec::new();

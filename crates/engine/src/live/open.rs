@@ -1,4 +1,4 @@
-//! The open sessions: in memory as long as somebody holds them or asks for them now and then.
+//! The open sessions. A session stays in memory while somebody holds it, and for a while after its last use.
 
 use std::{
     collections::HashMap,
@@ -16,11 +16,11 @@ use crate::{
     upkeep::clock_trust::ClockTrust,
 };
 
-/// The open sessions of a board, and what they have in common.
+/// The open sessions of a board, and what they share.
 pub(crate) struct OpenSessions {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Arc<Settings>,
-    /// Notified when a run begins or goes on through this board.
+    /// Notifies when a run begins or continues through this board.
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
     sessions: Mutex<Sessions>,
@@ -36,7 +36,7 @@ pub(crate) struct Sessions {
     pub(crate) is_closed: bool,
 }
 
-/// A session in memory, and when it was last asked for.
+/// A session in memory, and the time of its last use.
 pub(crate) struct OpenSession {
     pub(crate) live: Arc<Live>,
     pub(crate) used: Instant,
@@ -49,7 +49,7 @@ impl OpenSessions {
         Self { store, settings: Arc::new(settings), begun, messages, sessions, clock_trust, tasks }
     }
 
-    /// Whether the store's clock can be trusted enough to delete what has expired by it.
+    /// Whether the store's clock can be trusted enough to delete expired sessions.
     pub(crate) async fn trusts_clock(&self) -> Result<bool, Error> {
         let now = self.store.now().await?;
         Ok(self.clock_trust.lock().unwrap_or_else(PoisonError::into_inner).at(now))
@@ -69,7 +69,7 @@ impl OpenSessions {
 }
 
 impl Sessions {
-    /// The session, where it is open and has not ended. It counts as asked for now.
+    /// The session, if it is open and has not ended. This counts as a use.
     pub(crate) fn alive(&mut self, id: &SessionId) -> Option<Arc<Live>> {
         let open = self.by_id.get_mut(id).filter(|open| open.live.known().is_ok())?;
         open.used = Instant::now();

@@ -1,13 +1,13 @@
-//! A value that its owner replaces: readers take it, listeners wait for the next one.
+//! A value that its owner replaces. Readers get it, and listeners wait for the next one.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
-/// The value, and those who wait for the next one.
+/// The value and its listeners.
 pub(crate) struct Publication<T> {
     value: Mutex<T>,
-    /// Made when somebody listens for the first time: it takes more memory than the rest of an idle session.
+    /// Created by the first listener, since it takes more memory than the rest of an idle session.
     listeners: OnceLock<watch::Sender<T>>,
 }
 
@@ -17,15 +17,15 @@ impl<T: Clone> Publication<T> {
         Self { value: Mutex::new(value), listeners: OnceLock::new() }
     }
 
-    /// The value as it is now.
+    /// The current value.
     pub(crate) fn get(&self) -> T {
         self.value().clone()
     }
 
-    /// Replaces the value and gives the old one.
+    /// Replaces the value and returns the old one.
     pub(crate) fn replace(&self, value: T) -> T {
         let mut held = self.value();
-        // Whoever begins to listen now waits for the lock, so it misses nothing.
+        // A new listener waits for the lock, so it misses nothing.
         if let Some(listeners) = self.listeners.get() {
             listeners.send_replace(value.clone());
         }

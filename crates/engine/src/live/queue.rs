@@ -1,4 +1,4 @@
-//! How others use a session in memory: they put a job into its queue, and whoever finds it idle becomes the writer.
+//! The queue of a live session: callers put jobs into it, and a caller that finds the session idle becomes the writer.
 
 use std::sync::{Arc, Weak};
 
@@ -28,8 +28,8 @@ impl Live {
         self.room.acquire().await.map_err(|_| Error::Closed)?.forget();
         if let Some(writer) = self.put(job(answer)) {
             let mut work = Box::pin(writer.run());
-            // What can be done without waiting is done here: to wake a task and be woken by it takes longer. What has to wait
-            // goes on in a task, whether or not whoever asked is still interested.
+            // Work that need not wait is done here, since waking a task and being woken by it takes longer. Work that has to
+            // wait continues in a task, even if the caller stops waiting.
             if (&mut work).now_or_never().is_none() {
                 tokio::spawn(self.settings.supervisor.once("session writer", work));
             }
@@ -37,7 +37,7 @@ impl Live {
         answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
     }
 
-    /// Puts a job into the queue. Where no writer is at work it gives one, which has to be run.
+    /// Puts a job into the queue. If no writer is active it returns one, which has to be run.
     fn put(self: &Arc<Self>, job: Job) -> Option<Writer> {
         let mut queue = self.jobs();
         queue.waiting.push_back(job);
@@ -45,12 +45,12 @@ impl Live {
         is_idle.then(|| Writer(self.clone()))
     }
 
-    /// The state as it is in the store now, also where somebody else wrote it. It counts as a use of the session.
+    /// The current state in the store, whoever wrote it. This counts as a use of the session.
     pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<State>, Error> {
         Ok(self.current_with_row().await?.0)
     }
 
-    /// The state as it is in the store now, and the row in which the store says so.
+    /// The current state in the store, and the row of the session.
     pub(crate) async fn current_with_row(self: &Arc<Self>) -> Result<(Arc<State>, Row), Error> {
         let before = self.known()?;
         let interval = expiry::interval(before.session.settings.ttl_seconds);
@@ -62,7 +62,7 @@ impl Live {
                     self.touch_anew(&before, &state, now).await;
                     return Ok((state, row.ok_or_else(|| self.gone())?));
                 }
-                // What can be read can be read while nothing can be written.
+                // Reading works even if the store cannot be written to.
                 Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
             }
         }
@@ -71,7 +71,7 @@ impl Live {
         Ok((state, row.ok_or_else(|| self.gone())?))
     }
 
-    /// Notes the use at `now` again where the new state gives the session another time to live.
+    /// Records the use at `now` again if the new state has another time to live.
     async fn touch_anew(&self, before: &State, state: &State, now: Timestamp) {
         let until = expiry::lives_until(state, now);
         if until != expiry::lives_until(before, now)
@@ -81,15 +81,15 @@ impl Live {
         }
     }
 
-    /// The state as it is in the store now. It does not count as a use: Callboard itself asks.
+    /// The current state in the store. This does not count as a use, since Callboard itself asks.
     pub(crate) async fn refresh(self: &Arc<Self>) -> Result<Arc<State>, Error> {
         let before = self.known()?;
         let row = self.store.row(&self.id).await?;
         self.caught_up(&before, row).await
     }
 
-    /// Reads what others appended, for those who listen. Says whether all of it is published: what is being appended here
-    /// is published by its writer soon, and is not read again.
+    /// Reads what others appended, for listeners. Returns whether all of it is published. What is being appended here is not
+    /// read again, since its writer publishes it soon.
     pub(crate) async fn follow(self: &Arc<Self>) -> Result<bool, Error> {
         let before = self.known()?;
         let row = self.store.row(&self.id).await?;
@@ -100,13 +100,13 @@ impl Live {
         self.caught_up(&before, row).await.map(|_| true)
     }
 
-    /// Whether what was appended here last is published.
+    /// Whether the last append from here is published.
     pub(crate) fn has_published_own(&self) -> bool {
         let appending = self.jobs().appending.as_ref().map(|head| head.seq);
         appending.is_some_and(|seq| self.known().is_ok_and(|known| seq <= known.head.seq))
     }
 
-    /// The state as of `row` or later, where `before` was published before the row was read.
+    /// The state as of `row` or later. `before` was published before the row was read.
     async fn caught_up(self: &Arc<Self>, before: &State, row: Option<Row>) -> Result<Arc<State>, Error> {
         let now = self.known()?;
         let is_known = row.is_some_and(|Row { head, .. }| {
@@ -120,7 +120,7 @@ impl Live {
         self.known()
     }
 
-    /// The states that are published from now on. Whoever holds the receiver uses the session.
+    /// The states that are published from now on. Holding the receiver counts as using the session.
     pub(crate) fn published(self: &Arc<Self>) -> watch::Receiver<Published> {
         let published = self.published.listen();
         let mut queue = self.jobs();
@@ -131,7 +131,7 @@ impl Live {
         published
     }
 
-    /// Starts noting the use by listeners again, because the time to live has changed.
+    /// Starts again to record the use by listeners, because the time to live has changed.
     pub(crate) fn note_uses_anew(self: &Arc<Self>) {
         let mut queue = self.jobs();
         if let Some(number) = queue.noting {
@@ -146,7 +146,7 @@ impl Live {
         tokio::spawn(self.settings.supervisor.once("use of sessions", noting));
     }
 
-    /// Notes the use by listeners, if the task `number` is still the one to do so.
+    /// Records the use by listeners, if this is still the job of the task `number`.
     fn note_use(self: &Arc<Self>, number: u64) -> bool {
         let mut queue = self.jobs();
         if queue.noting != Some(number) {
@@ -164,7 +164,7 @@ impl Live {
     }
 }
 
-/// Notes the use by listeners every `interval`, as long as there are any.
+/// Records the use by listeners every `interval`, as long as there are any.
 async fn note_uses(live: Weak<Live>, number: u64, interval: std::time::Duration) {
     loop {
         tokio::time::sleep(interval).await;

@@ -1,4 +1,4 @@
-//! The newest entries of a session in memory, for streams and caches that read on.
+//! The newest entries of a session in memory, for streams and caches that continue reading.
 
 use std::{
     collections::VecDeque,
@@ -9,13 +9,13 @@ use callboard_core::{entry::Entry, id::Seq};
 
 use crate::journal::PAGE;
 
-/// How many entries are kept at most.
+/// The most entries.
 const ENTRIES: usize = 1024;
 
-/// How many bytes their data may have.
+/// The most bytes of their data.
 const BYTES: usize = 1024 * 1024;
 
-/// The newest durable entries, without a gap.
+/// The newest durable entries, without gaps.
 #[derive(Default)]
 pub(crate) struct Recent(Mutex<Entries>);
 
@@ -26,7 +26,7 @@ struct Entries {
 }
 
 impl Recent {
-    /// Adds entries that follow on the last one.
+    /// Adds entries that follow the last one.
     pub(crate) fn push(&self, entries: impl IntoIterator<Item = Entry>) {
         let mut recent = self.lock();
         for entry in entries {
@@ -39,7 +39,7 @@ impl Recent {
         }
     }
 
-    /// The entries after `after` up to `through`, at most a page; `None` where some are not here any more.
+    /// The entries after `after` up to `through`, at most a page; `None` if some are not in memory any more.
     pub(crate) fn after(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
         let recent = self.lock();
         let first = recent.entries.front()?.header.seq;

@@ -1,4 +1,4 @@
-//! A session in memory: its durable state, published for readers, and the queue of those who write.
+//! A session in memory: its published durable state, and the queue of jobs.
 
 use std::{
     collections::VecDeque,
@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     journal::{PAGE, follows, read},
     live::{
-        job::{End, Ephemeral, Job, Published},
+        job::{EndReason, Ephemeral, Job, Published},
         message_cache::{MessageCache, SessionMessages},
         publication::Publication,
         recent::Recent,
@@ -32,10 +32,10 @@ use crate::{
     upkeep::{expiry::Activity, snapshot::Loaded},
 };
 
-/// How many commands may wait for their turn in one session.
+/// The most waiting commands of a session.
 const QUEUE: usize = 1024;
 
-/// How many events that are not stored wait for a slow listener.
+/// How many unstored events wait for a slow listener.
 const EPHEMERAL: usize = 1024;
 
 /// A session in memory.
@@ -44,11 +44,11 @@ pub(crate) struct Live {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
     pub(crate) messages: SessionMessages,
-    /// Marks the entries that are decided here.
+    /// A random number in the entries that are decided here, by which they differ from those of other writers.
     pub(crate) nonce: Option<u32>,
-    /// Notified when a run begins or goes on here.
+    /// Notifies when a run begins or continues here.
     pub(crate) begun: Arc<Notify>,
-    /// Made when somebody listens for the first time: it takes more memory than the rest.
+    /// Created by the first listener, since it takes more memory than the rest.
     ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) published: Publication<Published>,
@@ -61,24 +61,24 @@ pub(crate) struct Live {
     jobs: Mutex<Jobs>,
 }
 
-/// The jobs of a session, and what its writer is at. A session in which nothing happens has no task.
+/// The jobs of a session, and the state of its writer. An idle session has no task.
 pub(crate) struct Jobs {
     pub(crate) waiting: VecDeque<Job>,
-    /// Whether a writer is at work.
+    /// Whether a writer is active.
     pub(crate) is_under_way: bool,
-    /// The number of the task that notes the use by listeners, where there is one.
+    /// The number of the task that records the use by listeners, if there is one.
     pub(crate) noting: Option<u64>,
-    /// The head that the last append from here leads to, unless it failed. It is published once the append is answered. In
-    /// a box, since most sessions in memory append nothing.
+    /// The head after the last append from here, unless it failed. It is published when the append is answered. Boxed, since
+    /// most sessions in memory append nothing.
     pub(crate) appending: Option<Box<Head>>,
-    /// The entry of the newest snapshot that is known here.
+    /// The entry of the newest known snapshot.
     pub(crate) snapshot: Seq,
     /// The snapshot that is being written.
     pub(crate) writing: Option<JoinHandle<Option<()>>>,
 }
 
 impl Live {
-    /// A session whose durable state was just read. Its last use was noted at `used`.
+    /// Creates a session from its durable state. Its last use was recorded at `used`.
     pub(crate) fn new(
         id: SessionId,
         store: Arc<dyn Store>,
@@ -112,7 +112,7 @@ impl Live {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next jobs, at most `most`. None means that the writer has ended.
+    /// Takes the next jobs, at most `most`. If there are none, the writer has to end.
     pub(crate) fn take(&self, most: usize) -> Vec<Job> {
         let mut queue = self.jobs();
         let jobs: Vec<_> = {
@@ -125,36 +125,36 @@ impl Live {
         jobs
     }
 
-    /// Frees the places of `jobs` in the queue. A job that nobody asked for had none.
+    /// Frees the places of `jobs` in the queue. Jobs of the session itself have none.
     pub(crate) fn free(&self, jobs: &[Job]) {
         self.room.add_permits(jobs.iter().filter(|job| !matches!(job, Job::NoteUse)).count());
     }
 
-    /// The state that was published last.
+    /// The published state.
     pub(crate) fn known(&self) -> Result<Arc<State>, Error> {
         self.published.get().map_err(|end| self.error(end))
     }
 
-    /// Sends listeners an event that is not stored.
+    /// Sends an unstored event to listeners.
     pub(crate) fn tell(&self, event: Ephemeral) {
         if let Some(ephemeral) = self.ephemeral.get() {
-            // Nobody may be listening any more.
+            // Sending fails only if nobody listens.
             let _ = ephemeral.send(event);
         }
     }
 
-    /// Listens to events that are not stored.
+    /// Listens to unstored events.
     pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
         self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
     }
 
-    /// Whether somebody waits for the next state.
+    /// Whether somebody listens to states.
     pub(crate) fn has_listeners(&self) -> bool {
         self.published.has_listeners()
     }
 
-    /// The entries after `after` up to `through`, at most a page: from memory where they are there. None where the
-    /// journal is not the one any more in which `after` is.
+    /// The entries after `after` up to `through`, at most a page, from memory if possible. There are none if the journal was
+    /// replaced by another one.
     pub(crate) async fn entries(&self, after: Head, through: Seq) -> Result<Vec<Arc<Entry>>, Error> {
         if let Some(entries) = self.recent.after(after.seq, through) {
             return Ok(entries);
@@ -164,7 +164,7 @@ impl Live {
         Ok(if goes_on { entries.into_iter().map(Arc::new).collect() } else { Vec::new() })
     }
 
-    /// All entries after `after` up to `through`, where they are in memory.
+    /// All entries after `after` up to `through`, if they are in memory.
     pub(crate) fn newer(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut last = after;
@@ -175,7 +175,7 @@ impl Live {
         Some(entries)
     }
 
-    /// Refuses what was read after `state` was taken where the journal is another one by now.
+    /// An error if the journal was replaced since `state` was read: then later reads do not belong to it.
     pub(crate) async fn confirm(&self, state: &State) -> Result<(), Error> {
         let Head { seq, tag } = state.head;
         let is_it = match self.store.row(&self.id).await? {
@@ -189,15 +189,15 @@ impl Live {
         if is_it { Ok(()) } else { Err(self.gone()) }
     }
 
-    /// The error that there is no such session any more.
+    /// The error that the session does not exist any more.
     pub(crate) fn gone(&self) -> Error {
-        self.error(End::Gone)
+        self.error(EndReason::Gone)
     }
 
-    pub(crate) fn error(&self, end: End) -> Error {
+    pub(crate) fn error(&self, end: EndReason) -> Error {
         match end {
-            End::Gone => Error::NoSession { session: self.id.clone() },
-            End::Closed => Error::Closed,
+            EndReason::Gone => Error::NoSession { session: self.id.clone() },
+            EndReason::Closed => Error::Closed,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The writer of a session: one at a time, it does the jobs in order, and it alone changes what is published.
+//! The writer of a session. There is at most one at a time. It does the jobs in order, and only it changes the published
+//! state.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -12,13 +13,13 @@ use crate::{
     error::Error,
     journal::{PAGE, follows, read},
     live::{
-        job::{End, Execute, Job},
+        job::{EndReason, Execute, Job},
         session::Live,
     },
     upkeep::{expiry, snapshot},
 };
 
-/// How many commands are decided together at most.
+/// The most commands that are decided together.
 const BATCH: usize = 256;
 
 /// Does the jobs of a session as long as there are any.
@@ -32,9 +33,9 @@ impl Deref for Writer {
     }
 }
 
-/// Jobs that were taken from the queue together, by what they ask for.
+/// Jobs that were taken from the queue together, by kind.
 #[derive(Default)]
-struct Taken {
+struct TakenJobs {
     commands: Vec<Box<dyn Execute>>,
     catch_ups: Vec<oneshot::Sender<Result<(), Error>>>,
     note_use: bool,
@@ -42,16 +43,16 @@ struct Taken {
 }
 
 impl Writer {
-    /// Does what is asked in order, until there is nothing left to do.
+    /// Does the jobs in order until the queue is empty.
     pub(crate) async fn run(mut self) {
-        let mut end = Ending(Some(self.0.clone()));
+        let mut end = EndOnDrop(Some(self.0.clone()));
         loop {
             let jobs = self.0.take(BATCH);
             if jobs.is_empty() {
                 end.is_in_order();
                 return;
             }
-            // Once the session has ended, whoever asks is told so by getting no answer.
+            // Once the session has ended, jobs are dropped unanswered, which tells their callers.
             if self.known().is_ok() {
                 self.take(jobs).await;
             }
@@ -59,7 +60,7 @@ impl Writer {
     }
 
     async fn take(&mut self, jobs: Vec<Job>) {
-        let mut taken = Taken::default();
+        let mut taken = TakenJobs::default();
         for job in jobs {
             match job {
                 Job::Execute(job) => taken.commands.push(job),
@@ -68,7 +69,7 @@ impl Writer {
                 Job::Close(answer) => taken.closes.push(answer),
             }
         }
-        // Who reads need not wait for those who write: what they asked for is what is durable now.
+        // Reads need not wait for writes: they get the state that is durable now.
         if !taken.catch_ups.is_empty() {
             let caught_up = self.catch_up().await;
             taken.catch_ups.into_iter().for_each(|answer| drop(answer.send(caught_up.clone())));
@@ -80,13 +81,13 @@ impl Writer {
             self.note_use().await;
         }
         if !taken.closes.is_empty() {
-            self.end(End::Closed);
+            self.end(EndReason::Closed);
             self.finish_snapshot().await;
             taken.closes.into_iter().for_each(|answer| drop(answer.send(Ok(()))));
         }
     }
 
-    /// Notes that the session is in use where somebody waits for what happens in it: a stream, or the driver of a run.
+    /// Records that the session is in use if it has listeners: streams, or the driver of a run.
     async fn note_use(&mut self) {
         let Ok(state) = self.state() else { return };
         let interval = expiry::interval(state.session.settings.ttl_seconds);
@@ -99,19 +100,19 @@ impl Writer {
         };
         match touched {
             Ok(Some(_)) => {}
-            Ok(None) => self.end(End::Gone),
+            Ok(None) => self.end(EndReason::Gone),
             Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
         }
     }
 
-    /// The state that the next command is decided on.
+    /// The state for the next decision.
     pub(crate) fn state(&self) -> Result<Arc<State>, Error> {
         self.known()
     }
 
-    /// Publishes what has become durable.
+    /// Publishes durable entries and the state after them.
     pub(crate) fn publish(&self, entries: Vec<Entry>, state: State) {
-        // The entries first: who sees the state finds them.
+        // The entries come first, so that readers of the state find them.
         self.recent.push(entries);
         let state = Arc::new(state);
         let before = self.published.replace(Ok(state.clone()));
@@ -122,16 +123,16 @@ impl Writer {
         self.write_snapshot(&state);
     }
 
-    /// Publishes that there is nothing more to come.
-    pub(crate) fn end(&self, end: End) {
+    /// Publishes that the session has ended.
+    pub(crate) fn end(&self, end: EndReason) {
         drop(self.published.replace(Err(end)));
     }
 
-    /// Reads what others appended. Where the journal is not the one that was read before, the session has ended.
+    /// Reads what others appended. If the journal was replaced by another one, the session ends.
     pub(crate) async fn catch_up(&mut self) -> Result<(), Error> {
         let known = self.state()?;
         let Some(row) = self.store.row(&self.id).await? else {
-            self.end(End::Gone);
+            self.end(EndReason::Gone);
             return Err(self.gone());
         };
         let mut state = State::clone(&known);
@@ -147,8 +148,8 @@ impl Writer {
             }
         }
         if state.head != row.head {
-            tracing::warn!(session = %self.id, "the journal was replaced: the session has to be opened anew");
-            self.end(End::Gone);
+            tracing::warn!(session = %self.id, "the journal was replaced: the session has to be opened again");
+            self.end(EndReason::Gone);
             return Err(self.gone());
         }
         if !fresh.is_empty() {
@@ -157,7 +158,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a snapshot of `state` where the last one is long ago, without waiting for it. One is written at a time.
+    /// Starts to write a snapshot of `state` if the last one is old. One snapshot is written at a time.
     fn write_snapshot(&self, state: &Arc<State>) {
         let Head { seq, .. } = state.head;
         let mut queue = self.jobs();
@@ -173,26 +174,26 @@ impl Writer {
     async fn finish_snapshot(&self) {
         let writing = self.jobs().writing.take();
         if let Some(writing) = writing {
-            // It only saves time: the journal has everything.
+            // A missing snapshot only costs time: the journal has everything.
             let _ = writing.await;
         }
     }
 }
 
-/// Ends the session where its writer ends in the middle of its work, so that nobody waits for what is never published.
-struct Ending(Option<Arc<Live>>);
+/// Ends the session if its writer is dropped in the middle of its work, so that nobody waits for ever.
+struct EndOnDrop(Option<Arc<Live>>);
 
-impl Ending {
+impl EndOnDrop {
     fn is_in_order(&mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Ending {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
         let Some(live) = self.0.take() else { return };
         if live.known().is_ok() {
-            drop(live.published.replace(Err(End::Closed)));
+            drop(live.published.replace(Err(EndReason::Closed)));
         }
         let mut queue = live.jobs();
         queue.is_under_way = false;

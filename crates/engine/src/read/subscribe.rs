@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::{
     error::Error,
-    live::job::{End, Published},
+    live::job::{EndReason, Published},
     read::filter::Filter,
     session::Session,
     sizes::sizes,
@@ -72,8 +72,8 @@ impl Subscription {
             }
             let state = match self.published.borrow_and_update().clone() {
                 Ok(state) => state,
-                Err(End::Gone) => return Ok(None),
-                Err(End::Closed) => return Err(Error::Closed),
+                Err(EndReason::Gone) => return Ok(None),
+                Err(EndReason::Closed) => return Err(Error::Closed),
             };
             if self.looked_at.seq < state.head.seq {
                 if !self.read_on(&state).await? {

@@ -21,22 +21,22 @@ use crate::{
     upkeep::{expiry, snapshot::Loaded},
 };
 
-/// What a new session is made of.
+/// The contents of a new session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewBoardSession {
-    /// Its name; a new one where it is absent.
+    /// Its id; by default a new one.
     pub id: Option<SessionId>,
     /// Its agents.
     pub agents: Vec<Agent>,
-    /// Its settings; [`Settings::ttl`](crate::Settings::ttl) holds where they are left out.
+    /// Its settings; the default time to live is [`Settings::ttl`](crate::Settings::ttl).
     pub settings: Option<SessionSettings>,
 }
 
-/// How often an id is made anew where the one that was made is in use.
+/// How many generated ids are tried.
 const ID_TRIES: u32 = 16;
 
 impl Board {
-    /// Makes a session. One with the id is a conflict; where no id is given, one is found that nobody has.
+    /// Creates a session. An id in use is a conflict. Without an id, a free one is chosen.
     pub async fn create(&self, new: NewBoardSession) -> Result<Session, Error> {
         let NewBoardSession { id, agents, settings } = new;
         let default = || SessionSettings { ttl_seconds: self.settings().ttl, ..SessionSettings::default() };
@@ -53,7 +53,7 @@ impl Board {
         Err(exists(in_use))
     }
 
-    /// The ids under which a session is to be made: the given one, or some that are made up, until one is free.
+    /// The ids to try for a new session: the given one, or some generated ones.
     pub(crate) fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
         let tries = if given.is_some() { 1 } else { ID_TRIES };
         (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.make_up_id()))
@@ -92,7 +92,7 @@ impl Board {
     }
 }
 
-/// That none of the ids that were tried, of which this was the last, is free.
+/// The error that no tried id is free. `id` is the last one.
 pub(crate) fn exists(id: Option<SessionId>) -> Error {
     let name = id.map(|id| format!(" {id}")).unwrap_or_default();
     let what = format!("there is a session{name}");

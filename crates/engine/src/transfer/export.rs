@@ -1,8 +1,8 @@
 //! Exports: a whole session as lines of JSON.
 //!
-//! The first line says what it is, then come the entries, each after the long texts that it speaks of, and the last
-//! line says where the journal ends. The tags of the entries chain, so that an [`import`](crate::Board::import) notices a line
-//! that was cut, edited, left out or moved.
+//! The first line identifies the export. Then come the entries, each after its long texts. The last line has the head of the
+//! journal. The tags of the entries form a chain, so an [`import`](crate::Board::import) notices a line that was cut, edited,
+//! removed or moved.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{error::Error, session::Session, texts::long_texts};
 
-/// The version of the form of exports.
+/// The version of the format.
 pub(crate) const VERSION: u32 = 1;
 
 /// How many entries are read, and appended, at once.
 pub(crate) const AT_ONCE: usize = 512;
 
-/// One line of an export, where it is not an entry.
+/// A line of an export that is not an entry.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
@@ -32,13 +32,13 @@ pub(crate) enum Line {
         #[serde(default, skip_serializing_if = "is_none")]
         secrets_left_out: usize,
     },
-    /// A text that stands beside the journal, or `null` where an entry only looks as if it spoke of one.
+    /// A long text; `null` if an entry only seems to refer to one.
     Text { sha256: Hash, text: Option<Arc<str>> },
     /// The last one.
     End { seq: Seq, tag: Tag },
 }
 
-/// An export that is being read out.
+/// An export that is being read.
 pub struct Export {
     session: Session,
     head: Head,
@@ -48,7 +48,7 @@ pub struct Export {
 }
 
 impl Session {
-    /// The whole session as it is now, as lines of JSON.
+    /// The whole current session as lines of JSON.
     pub async fn export(&self) -> Result<Export, Error> {
         let state = self.state().await?;
         let (head, secrets) = (state.head, state.secrets.iter().count());
@@ -57,7 +57,7 @@ impl Session {
 }
 
 impl Export {
-    /// The next lines, each with its end; `None` after the last one.
+    /// The next lines, each with a line end; `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<String>, Error> {
         let mut lines = String::new();
         let after = match self.at {
@@ -85,7 +85,7 @@ impl Export {
                 push(&mut lines, &Line::End { seq: head.seq, tag: head.tag })?;
                 Some(head.seq.next())
             }
-            // It is not the journal any more that was to be exported.
+            // The journal was replaced by another one.
             _ => return Err(Error::NoSession { session: self.session.id().clone() }),
         };
         Ok(Some(lines))

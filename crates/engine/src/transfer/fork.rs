@@ -21,8 +21,8 @@ use crate::{
 const AT_ONCE: usize = 8192;
 
 impl Board {
-    /// Makes a session whose journal is the first `at` entries of `session`, or all of them, with the long texts that
-    /// they speak of. An id in use is a conflict; where none is given, one is found that nobody has.
+    /// Creates a session whose journal is the first `at` entries of `session`, or all of them, with their long texts. An id in
+    /// use is a conflict. Without an id, a free one is chosen.
     pub async fn fork(&self, session: &Session, at: Option<Seq>, id: Option<SessionId>) -> Result<Session, Error> {
         let state = match at {
             Some(seq) => session.state_at(seq).await?,
@@ -38,8 +38,8 @@ impl Board {
         Err(exists(in_use))
     }
 
-    /// Goes on with a fork at entry `at` that was begun under this id and may have broken off. One that was made whole is
-    /// there as it is, whatever was added to it since.
+    /// Continues a fork at entry `at` that was begun under this id and may have been interrupted. A complete fork is returned as
+    /// it is, whatever was added to it since.
     pub async fn fork_again(&self, session: &Session, at: Seq, id: &SessionId) -> Result<Session, Error> {
         let state = session.state_at(at).await?;
         self.fork_to(session, &state, id, true).await
@@ -54,7 +54,7 @@ impl Board {
         Ok(fork)
     }
 
-    /// Copies what is not there yet of the journal of `session` as far as `state`.
+    /// Copies the missing entries of `session` up to `state`.
     async fn copy(&self, session: &Session, state: &State, copy: &mut SessionCopy<'_>) -> Result<(), Error> {
         while !copy.is_whole() {
             let entries = session.page(copy.head.seq, state.head.seq, AT_ONCE).await?;
@@ -71,7 +71,7 @@ impl Board {
     async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {
         let mut values = Vec::new();
         for hash in entries.iter().flat_map(stored_values) {
-            // What only looks like a long text, in somebody's metadata for instance, is not there.
+            // Something that only looks like a long text, for instance in metadata, has no value.
             let text = session.live.store.value(session.id(), hash).await?;
             values.extend(text.map(|text| (hash, text)));
         }

@@ -1,4 +1,4 @@
-//! Imports: a session made from the lines of an [`export`](crate::Export) again.
+//! Imports: creating a session from the lines of an [`export`](crate::Export).
 
 use std::{
     collections::BTreeSet,
@@ -27,8 +27,8 @@ use crate::{
 };
 
 impl Board {
-    /// Makes a session from an export, under its own id or another one. All of it is checked before anything is
-    /// appended; of an import that fails, nothing is left, and of one that breaks off nothing for long.
+    /// Creates a session from an export, under its own id or another one. The whole export is checked before anything is
+    /// appended. A failed import leaves nothing, and an interrupted one nothing for long.
     pub async fn import<R>(&self, export: R, id: Option<SessionId>) -> Result<Session, Error>
     where
         R: BufRead + Seek + Send + 'static,
@@ -36,8 +36,8 @@ impl Board {
         self.import_to(export, id, false).await
     }
 
-    /// Goes on with the import of an export that was begun and may have broken off. One that was made whole is there as it
-    /// is, whatever was added to it since.
+    /// Continues an import that was begun and may have been interrupted. A complete import is returned as it is, whatever was
+    /// added to it since.
     pub async fn import_again<R>(&self, export: R, id: Option<SessionId>) -> Result<Session, Error>
     where
         R: BufRead + Seek + Send + 'static,
@@ -77,7 +77,7 @@ async fn append_all(copy: &mut SessionCopy<'_>, export: impl BufRead + Send + 's
     reading.await.map_err(|_| Error::Closed)?
 }
 
-/// Where to go with an import whose id is in use.
+/// Adds advice to the error that the id of an import is in use.
 fn elsewhere(error: Error) -> Error {
     match error {
         Error::Refused(Refusal::Conflict { kind: kind @ ConflictKind::SessionExists, what, .. }) => {
@@ -91,13 +91,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + S
     tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
 }
 
-/// What is known of an export once all of it was read.
+/// The result of checking a whole export.
 struct Checked {
     id: SessionId,
     state: State,
 }
 
-/// Entries that were read, with the long texts that came before them.
+/// Entries with the long texts that came before them.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
@@ -120,14 +120,14 @@ fn read_batches(export: impl BufRead, batches: &mpsc::Sender<Batch>) -> Result<(
         import.read(&line.map_err(|error| import.unreadable(&error))?)?;
         let full = import.batch.entries.len() >= AT_ONCE || import.ended;
         if full && batches.blocking_send(std::mem::take(&mut import.batch)).is_err() {
-            // Whoever appends has met an error, and says so.
+            // The receiver has failed, and reports the error.
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// An export as far as it was read. It folds to a state.
+/// The part of an export that was read, folded to a state.
 #[derive(Default)]
 struct Import {
     line: usize,
@@ -139,7 +139,7 @@ struct Import {
 }
 
 impl Import {
-    /// Takes the next line in. Blank lines are passed over.
+    /// Reads the next line. Blank lines are skipped.
     fn read(&mut self, line: &str) -> Result<(), Error> {
         self.line += 1;
         if line.trim().is_empty() {
@@ -191,7 +191,7 @@ impl Import {
         Ok(())
     }
 
-    /// What is known of it, if it was whole.
+    /// The result, if the export is complete.
     fn finish(self) -> Result<Checked, Error> {
         match (&self.id, self.ended && self.state.session.id.is_some()) {
             (Some(id), true) => Ok(Checked { id: id.clone(), state: self.state }),

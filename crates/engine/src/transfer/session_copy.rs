@@ -1,7 +1,7 @@
-//! Copying entries that exist into a new session: for forks and imports.
+//! Copying existing entries into a new session, for forks and imports.
 //!
-//! A long copy takes several appends. Until the last one the session expires after a minute, so that a copy that breaks
-//! off leaves nothing for long. A repeat goes on where the first try stopped: the tag of an entry vouches for all before it.
+//! A long copy takes several appends. Until the last one the session expires after a minute, so that an interrupted copy does
+//! not stay for long. A repeat continues where the first try stopped: equal tags mean that all entries before are equal.
 
 use std::sync::Arc;
 
@@ -21,26 +21,25 @@ use crate::{
     upkeep::expiry,
 };
 
-/// How many seconds a session lives of which not all is there yet.
+/// The time to live in seconds of an incomplete copy.
 const UNFINISHED_SECONDS: i64 = 60;
 
 /// A session that is being copied.
 pub(crate) struct SessionCopy<'a> {
     board: &'a Board,
     id: &'a SessionId,
-    /// The state that all its entries lead to.
+    /// The state after all its entries.
     state: &'a State,
     /// The last entry that was copied.
     pub(crate) head: Head,
-    /// Whether an earlier try may have begun it.
+    /// Whether an earlier try may have begun the copy.
     is_repeat: bool,
     /// Whether this try has appended something.
     has_grown: bool,
 }
 
 impl<'a> SessionCopy<'a> {
-    /// Begins to copy into the session `id`, up to the last entry of `state`. Where `is_repeat`, it continues what an
-    /// earlier try left.
+    /// Begins to copy into the session `id`, up to the head of `state`. With `is_repeat` it continues an earlier try.
     pub(crate) async fn begin(
         board: &'a Board,
         id: &'a SessionId,
@@ -54,7 +53,7 @@ impl<'a> SessionCopy<'a> {
         Ok(copy)
     }
 
-    /// How far the earlier try came that left `row`. A whole copy may have been added to since.
+    /// How far an earlier try came that left `row`. A complete copy may have got more entries since.
     async fn found(&self, row: Row) -> Result<Head, Error> {
         let end = self.state.head;
         let is_unfinished =
@@ -71,7 +70,7 @@ impl<'a> SessionCopy<'a> {
         self.head == self.state.head
     }
 
-    /// Appends the next entries, without those that are there already, and the long texts that they refer to.
+    /// Appends the next entries that are missing, with their long texts.
     pub(crate) async fn append(&mut self, entries: Vec<Entry>, values: Vec<(Hash, Arc<str>)>) -> Result<(), Error> {
         let entries: Vec<_> = entries.into_iter().filter(|entry| entry.header.seq > self.head.seq).collect();
         let (Some(first), Some(last)) = (entries.first(), entries.last().map(Entry::head)) else { return Ok(()) };
@@ -83,7 +82,7 @@ impl<'a> SessionCopy<'a> {
                 (self.head, self.has_grown) = (last, true);
                 Ok(())
             }
-            // Somebody else makes the same copy at this moment.
+            // Another process makes the same copy at this moment.
             Err(error) if error.is_conflict() && (self.is_repeat || self.has_grown) => {
                 Err(Error::Busy { session: self.id.clone() })
             }
@@ -92,10 +91,10 @@ impl<'a> SessionCopy<'a> {
         }
     }
 
-    /// Ends the copy. Where it failed, what this try appended is deleted, unless somebody else goes on with it.
+    /// Ends the copy. If it failed, it deletes what this try appended, unless another process continues the copy.
     pub(crate) async fn finish(self, copied: Result<(), Error>) -> Result<(), Error> {
         if self.has_grown && copied.as_ref().is_err_and(|error| !matches!(error, Error::Busy { .. })) {
-            // Nobody knows of the session yet. If this fails too, it expires soon.
+            // Nobody uses the session yet. If deleting fails too, it expires soon.
             let _ = self.board.store().delete(self.id).await;
         }
         copied

@@ -1,7 +1,7 @@
-//! Copying a store into another one, entry by entry as they are: who reads them there cannot tell the difference.
+//! Copying a store into another one. Entries are copied exactly as they are.
 //!
-//! What is there already is looked at by its tag, which speaks for all entries before it. So a copy that was broken off
-//! goes on where it stopped, one that is repeated brings what is new, and a session that is another one stays as it is.
+//! Existing entries are compared by tag; equal tags mean that all entries before are equal. So an interrupted copy continues
+//! where it stopped, a repeated copy adds what is new, and a different session with the same id is not changed.
 
 use std::sync::Arc;
 
@@ -26,16 +26,17 @@ use crate::{
     },
 };
 
-/// How many bytes are appended at once, unless one entry has more.
+/// The most bytes of an append, unless one entry has more.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// How often a session is looked at again into which somebody else copies at the same time.
+/// How often a session is tried again if another process copies into it at the same time.
 const TRIES: u32 = 8;
 
-/// Copies every session of `from`, with all that belongs to it, to `to`. A session that is there and begins as it does in
-/// `from` is continued; one that differs is a fault, and stays as it is.
+/// Copies every session of `from`, with all its data, to `to`. If a session exists in `to` and begins as in `from`, the rest is
+/// added. If it differs, that is reported, and it is not changed.
 ///
-/// What is added in `from` meanwhile may come along or not. Who was interrupted, or wants what is new, does it again.
+/// Entries that are added to `from` meanwhile may be copied or not. Repeat the copy if it was interrupted, or to add new
+/// entries.
 pub async fn copy(from: &Arc<dyn Store>, to: &Arc<dyn Store>, progress: &Progress) -> Result<Survey, Error> {
     let work = |id: SessionId| {
         let (from, to, progress) = (from.clone(), to.clone(), progress.clone());
@@ -44,7 +45,7 @@ pub async fn copy(from: &Arc<dyn Store>, to: &Arc<dyn Store>, progress: &Progres
     survey(&**from, progress, work).await
 }
 
-/// Checks what [`copy`] wrote: whether each session of `from` is sound in `to`, and begins there as it does in `from`.
+/// Checks the result of [`copy`]: whether each session of `from` is correct in `to`, and begins there as in `from`.
 pub async fn check_copy(from: &Arc<dyn Store>, to: &Arc<dyn Store>, progress: &Progress) -> Result<Survey, Error> {
     let work = |id: SessionId| {
         let (from, to, progress) = (from.clone(), to.clone(), progress.clone());
@@ -53,7 +54,7 @@ pub async fn check_copy(from: &Arc<dyn Store>, to: &Arc<dyn Store>, progress: &P
     survey(&**from, progress, work).await
 }
 
-/// One session on its way.
+/// The copy of one session.
 struct Copy<'a> {
     from: &'a dyn Store,
     to: &'a dyn Store,
@@ -61,7 +62,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Copies the session and says how many entries are new in `to`.
+    /// Copies the session. Returns how many entries are new in `to`.
     async fn copy(&self, progress: &Progress) -> Result<u64, SurveyError> {
         let row = self.from.row(self.id).await?.ok_or(SurveyError::Gone)?;
         let (mut new, mut tries) = (0, 0);
@@ -119,14 +120,14 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// What the journal is of, as its first entry says.
+    /// The kind of the journal, by its first entry.
     async fn kind(&self) -> Result<JournalKind, SurveyError> {
         let first = read(self.from, self.id, Seq::ZERO, Seq(1), 1).await?;
         let is_request = first.first().is_some_and(|first| *first.header.kind == *Begun::TYPE);
         Ok(if is_request { JournalKind::Request } else { JournalKind::Session })
     }
 
-    /// Whether a run goes on in the session, which is then for whoever serves `to` to drive.
+    /// The lease of the copy: if a run is going on, a server on `to` has to drive it.
     async fn lease_change(&self, row: Row) -> Result<LeaseChange, SurveyError> {
         let runs = Query {
             seqs: Seq(1)..row.head.seq.next(),
@@ -142,7 +143,7 @@ impl Copy<'_> {
         Ok(loaded.map_or(LeaseChange::Keep, |loaded| unheld_lease(&loaded.state)))
     }
 
-    /// The next entries of `rest` with the long texts that they speak of.
+    /// The next entries of `rest` with their long texts.
     async fn batch(&self, expected: Head, rest: &mut &[Entry], row: Row) -> Result<Append, SurveyError> {
         let (mut entries, mut values, mut bytes) = (Vec::new(), Vec::new(), 0);
         let mut head = expected;
@@ -151,7 +152,7 @@ impl Copy<'_> {
             bytes += entry.data.len();
             check_texts(self.from, self.id, entry).await?;
             for hash in stored_values(entry) {
-                // What only looks like a long text, in somebody's metadata for instance, is not there.
+                // Something that only looks like a long text, for instance in metadata, has no value.
                 let Some(text) = self.from.value(self.id, hash).await? else { continue };
                 bytes += text.len();
                 values.push((hash, text));
@@ -166,7 +167,7 @@ impl Copy<'_> {
         Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease })
     }
 
-    /// Refuses a session that does not begin in one store as it does in the other.
+    /// Refuses a session that differs between the stores.
     async fn compare(&self, from: Head, to: Head) -> Result<(), SurveyError> {
         if to.seq == Seq::ZERO || from == to {
             return Ok(());
@@ -175,7 +176,7 @@ impl Copy<'_> {
         if self.is_same(both).await? {
             return if to.seq <= from.seq { Ok(()) } else { Err(SurveyError::Wrong(gone_on(from.seq.next(), to.seq))) };
         }
-        // Tags speak for all before them: the first that differs is found by halves.
+        // Equal tags mean that all entries before are equal, so a binary search finds the first that differs.
         let (mut same, mut other) = (Seq::ZERO, both);
         while same.next() < other {
             let middle = Seq(same.0.midpoint(other.0));
@@ -195,7 +196,7 @@ impl Copy<'_> {
         Ok(read(store, self.id, seq.previous(), seq, 1).await?.first().map(|entry| entry.tag))
     }
 
-    /// Checks the session in `to` and says how many entries it has.
+    /// Checks the session in `to`. Returns how many entries it has.
     async fn check(&self, progress: &Progress) -> Result<u64, SurveyError> {
         let head = check_one(self.to, self.id, progress).await?;
         match self.from.row(self.id).await? {

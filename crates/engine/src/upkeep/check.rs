@@ -1,4 +1,4 @@
-//! Checking journals: whether each is the one that was written, and whether what the store knows of it is what it says.
+//! Checking journals: whether each is as it was written, and whether the store's row agrees with it.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use crate::{
     },
 };
 
-/// How much later than its journal lets it live a session may expire: clocks differ.
+/// How much later than its journal says a session may expire, since clocks differ.
 const SLACK_SECONDS: i64 = 600;
 
-/// Checks every session of a store: whether each entry follows on the one before it by number and tag, and the journal
-/// ends where the store says; whether its long texts and the keys that its entries claim are there; whether it expires
-/// when its journal lets it; and whether the newest snapshot is what its entries fold to.
+/// Checks every session of a store: whether each entry follows the one before by number and tag, and the journal ends as the
+/// row says; whether all long texts and claimed keys are there; whether the expiry agrees with the journal; and whether the
+/// newest snapshot equals the folded state.
 pub async fn check(store: &Arc<dyn Store>, progress: &Progress) -> Result<Survey, Error> {
     let work = |id: SessionId| {
         let (store, progress) = (store.clone(), progress.clone());
@@ -34,7 +34,7 @@ pub async fn check(store: &Arc<dyn Store>, progress: &Progress) -> Result<Survey
     survey(&**store, progress, work).await
 }
 
-/// Checks one session and says where its journal ends.
+/// Checks one session. Returns the head of its journal.
 pub(crate) async fn check_one(store: &dyn Store, id: &SessionId, progress: &Progress) -> Result<Head, SurveyError> {
     let row = store.row(id).await?.ok_or(SurveyError::Gone)?;
     match check_as_of(store, id, row, progress).await {
@@ -44,7 +44,7 @@ pub(crate) async fn check_one(store: &dyn Store, id: &SessionId, progress: &Prog
     }
 }
 
-/// Whether a session was deleted, and perhaps made anew, since its row was read.
+/// Whether a session was deleted, and possibly created again, since its row was read.
 pub(crate) async fn has_gone(store: &dyn Store, id: &SessionId, row: Row) -> Result<bool, SurveyError> {
     Ok(store.row(id).await?.is_none_or(|now| now.head.seq < row.head.seq))
 }
@@ -75,7 +75,7 @@ async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Pro
     }
 }
 
-/// Refuses an entry that is not the one that was written behind `head`.
+/// Refuses an entry that is not the one that was written after `head`.
 pub(crate) fn check_tag(head: Head, entry: &Entry) -> Result<(), SurveyError> {
     if follows(head, entry) {
         return Ok(());
@@ -91,7 +91,7 @@ pub(crate) fn ends_otherwise(head: Head) -> String {
     format!("it ends with entry {} otherwise than it is listed", head.seq)
 }
 
-/// What stands beside the journal for an entry: its keys, and the long texts that it speaks of.
+/// Checks the claimed keys and the long texts of an entry.
 async fn check_beside(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), SurveyError> {
     let Seq(seq) = entry.header.seq;
     for key in &entry.header.keys {
@@ -102,7 +102,7 @@ async fn check_beside(store: &dyn Store, id: &SessionId, entry: &Entry) -> Resul
     check_texts(store, id, entry).await
 }
 
-/// The long texts that an entry speaks of.
+/// Checks the long texts of an entry.
 pub(crate) async fn check_texts(store: &dyn Store, id: &SessionId, entry: &Entry) -> Result<(), SurveyError> {
     let Seq(seq) = entry.header.seq;
     for hash in long_texts(entry) {

@@ -1,19 +1,19 @@
-//! Whether the store's clock may be wrong. What has expired by a wrong clock would be lost if it were deleted: reads go by
-//! the clock all the same, but nothing is deleted for a while.
+//! Whether the store's clock may be wrong. Deleting sessions by a wrong clock would lose data. So if the clock looks wrong,
+//! reads still use it, but nothing is deleted for a while.
 
 use std::time::Duration;
 
 use callboard_core::time::Timestamp;
 use tokio::time::Instant;
 
-/// A clock that has moved by so much more or less than time has passed, in milliseconds, was set.
+/// If the clock moved so many milliseconds more or less than time has passed, it was set.
 const JUMP_MILLIS: u64 = 60_000;
 
-/// How long nothing is deleted after a clock was set: time for a mistake to be noticed.
+/// How long nothing is deleted after the clock was set, so that a mistake can be noticed.
 const AFTER_JUMP: Duration = Duration::from_secs(60 * 60);
 
-/// A clock that is so far ahead of the last activity at the start is wrong, or nobody has used the store for so long.
-/// Which of the two cannot be told.
+/// If the clock is so far ahead of the last activity at the start, it is wrong, or the store was not used for so long. Which
+/// of both is unknown.
 const REST_SECONDS: i64 = 60 * 60;
 
 /// How long nothing is deleted after such a start.
@@ -24,7 +24,7 @@ const AFTER_REST: Duration = Duration::from_secs(10 * 60);
 pub(crate) struct ClockTrust {
     /// The last activity in the store at the start.
     last_activity: Option<Timestamp>,
-    /// What the clock showed when it was looked at last.
+    /// The last time that the clock showed.
     seen: Option<(Timestamp, Instant)>,
     trusted_from: Instant,
 }
@@ -34,7 +34,7 @@ impl ClockTrust {
         Self { last_activity, seen: None, trusted_from: Instant::now() }
     }
 
-    /// Takes in what the clock shows now, and says whether it can be trusted.
+    /// Notes the time that the clock shows. Returns whether it can be trusted.
     pub(crate) fn at(&mut self, clock: Timestamp) -> bool {
         let now = Instant::now();
         match self.seen.replace((clock, now)) {

@@ -1,7 +1,7 @@
-//! Expiry: what counts as a use of a session, and until when that lets it live.
+//! Expiry: what counts as a use of a session, and when the session then expires.
 //!
-//! Appends, reads, open streams and whoever waits for something to happen use a session. Between appends that is noted
-//! in the store by a touch, at most every twentieth of the session's time to live, and at most every 30 seconds.
+//! Appends, reads, open streams and waiting callers use a session. Between appends a touch records this in the store, at most
+//! every twentieth of the session's time to live, and at most every 30 seconds.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -13,21 +13,21 @@ use callboard_store::{Clock, Store};
 
 use crate::error::Error;
 
-/// The longest time for which uses are not noted.
+/// The longest time between two records of uses.
 const MAX_INTERVAL_MILLIS: u64 = 30_000;
 
-/// By how much the clocks of a node and of its store may differ.
+/// How much the clocks of a node and of its store may differ.
 const CLOCKS_DIFFER_SECONDS: i64 = 60;
 
-/// When a session expires that is used at `now`; `None` is never. One with a run that waits for a person is in use until
-/// that person has answered, however long that takes.
+/// When a session expires if it is used at `now`; `None` is never. A session with a run that waits for a person is in use
+/// until that person answers, however long that takes.
 pub(crate) fn lives_until(state: &State, now: Timestamp) -> Option<Timestamp> {
     let waits = state.runs.unfinished().is_some_and(|run| run.status() == Status::AwaitingUser);
     if waits { None } else { state.session.settings.ttl_seconds.expires_at(now) }
 }
 
-/// The time by the store's clock, for whoever is to write. This node's own must agree with it: entries say when they
-/// were decided, and a session that one of them takes for expired lives on for the other.
+/// The time of the store's clock, for writes. The clock of this node must agree with it: entries contain the time of their
+/// decision, and both clocks must agree whether a session has expired.
 pub(crate) async fn now(store: &dyn Store, clock: &dyn Clock) -> Result<Timestamp, Error> {
     let (asked, now, answered) = (clock.now(), store.now().await?, clock.now());
     if now < asked.plus_seconds(-CLOCKS_DIFFER_SECONDS) || answered.plus_seconds(CLOCKS_DIFFER_SECONDS) < now {
@@ -36,7 +36,7 @@ pub(crate) async fn now(store: &dyn Store, clock: &dyn Clock) -> Result<Timestam
     Ok(now)
 }
 
-/// For how long uses of a session need not be noted after one was.
+/// How long uses of a session need not be recorded after one was.
 pub(crate) fn interval(ttl: Ttl) -> Duration {
     let millis = match ttl {
         Ttl::Seconds(seconds) => (seconds.get().saturating_mul(1000) / 20).min(MAX_INTERVAL_MILLIS),
@@ -45,25 +45,25 @@ pub(crate) fn interval(ttl: Ttl) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// When the last use of a session was noted.
+/// When the last use of a session was recorded.
 #[derive(Debug)]
 pub(crate) struct Activity(AtomicI64);
 
 impl Activity {
-    /// The last use was noted at `at`.
+    /// The last use was recorded at `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
         Self(AtomicI64::new(at.as_millis()))
     }
 
-    /// Takes in that a use was noted at `now`, by an append.
+    /// Notes that an append recorded a use at `now`.
     pub(crate) fn noted(&self, now: Timestamp) {
         self.0.store(now.as_millis(), Ordering::Relaxed);
     }
 
-    /// Whether a use at `now` is to be noted. Of many who ask at once one is told so.
+    /// Whether to record a use at `now`. Of many calls at the same time, one returns true.
     pub(crate) fn is_due(&self, now: Timestamp, interval: Duration) -> bool {
         let (last, now) = (self.0.load(Ordering::Relaxed), now.as_millis());
-        // A clock that was set back says nothing about how long ago it was.
+        // If the clock was set back, the last record may be any time ago.
         let due = u128::from(now.abs_diff(last)) >= interval.as_millis();
         due && self.0.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

@@ -1,5 +1,5 @@
-//! Snapshots: what a journal folds to, kept so that a long one need not be folded from its start. They are written off
-//! the append path, and may be deleted at any time.
+//! Snapshots: stored states, so that a long journal need not be folded from its start. They are written outside of the
+//! append path, and may be deleted at any time.
 
 use std::sync::Arc;
 
@@ -18,12 +18,11 @@ use crate::{
 /// A state that was read from a store.
 pub(crate) struct Loaded {
     pub(crate) state: State,
-    /// The entry that the snapshot was of with which reading began; 0 where there was none.
+    /// The entry of the snapshot with which reading began; 0 without a snapshot.
     pub(crate) snapshot: Seq,
 }
 
-/// The state of a session as of the entry `at`; `None` where the journal does not reach so far, or went in the middle of
-/// the reading.
+/// The state of a session as of the entry `at`; `None` if the journal is shorter, or was deleted while it was read.
 pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Loaded>, Error> {
     let mut state = newest(store, id, at).await?.unwrap_or_default();
     let snapshot = state.head.seq;
@@ -37,12 +36,12 @@ pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<O
     Ok(Some(Loaded { state, snapshot }))
 }
 
-/// The state that the newest usable snapshot holds: one that is of this journal, and that this program can read.
+/// The state in the newest usable snapshot: one of this journal, in a version that this program reads.
 async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
     let Some((head, bytes)) = store.snapshot(id, at).await? else { return Ok(None) };
     let there = read(store, id, head.seq.previous(), head.seq, 1).await?;
     let Ok(snapshot) = serde_json::from_slice::<Snapshot<State>>(&bytes) else {
-        tracing::info!(session = %id, seq = %head.seq, "a snapshot of another version is left aside");
+        tracing::info!(session = %id, seq = %head.seq, "ignoring a snapshot of another version");
         return Ok(None);
     };
     let Snapshot { version, state } = snapshot;
@@ -50,7 +49,7 @@ async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Sta
     Ok(usable.then_some(state))
 }
 
-/// The version of what snapshots hold. One of another version is left aside, and the journal is folded from its start.
+/// The version of snapshots. A snapshot of another version is ignored, and the journal is folded from its start.
 const VERSION: u32 = 5;
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -59,18 +58,18 @@ struct Snapshot<S> {
     state: S,
 }
 
-/// Writes a snapshot of `state`. Where it cannot, the log says so.
+/// Writes a snapshot of `state`. A failure is logged.
 pub(crate) async fn write(store: Arc<dyn Store>, id: SessionId, state: Arc<State>) {
     let head = state.head;
-    // A large state takes a while to put into words.
+    // Serializing a large state takes a while.
     let snapshot = move || serde_json::to_vec(&Snapshot { version: VERSION, state: &*state });
     let written = match tokio::task::spawn_blocking(snapshot).await {
         Ok(Ok(bytes)) => store.put_snapshot(&id, head, bytes.into()).await,
-        Ok(Err(error)) => return tracing::warn!(session = %id, %error, "a snapshot could not be made"),
+        Ok(Err(error)) => return tracing::warn!(session = %id, %error, "a snapshot could not be serialized"),
         Err(_) => return,
     };
     if let Err(error) = written {
-        // It only saves time: the journal has everything.
+        // A missing snapshot only costs time: the journal has everything.
         tracing::warn!(session = %id, %error, "a snapshot could not be written");
     }
 }

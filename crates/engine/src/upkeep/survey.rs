@@ -1,4 +1,4 @@
-//! Going through all sessions of a store, several at once.
+//! Processing all sessions of a store, several at once.
 
 use std::{
     collections::BTreeMap,
@@ -14,24 +14,24 @@ use tokio::task::JoinSet;
 
 use crate::error::Error;
 
-/// How many sessions are named at once.
+/// How many sessions are listed at once.
 const PAGE: usize = 256;
 
-/// How many sessions are worked on at once.
+/// How many sessions are processed at once.
 const AT_ONCE: usize = 16;
 
-/// What came of going through a store.
+/// The result of processing a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// How many sessions are as they should be; records of keyed requests count as such.
+    /// How many sessions are correct; records of keyed requests are counted too.
     pub sessions: u64,
     /// How many entries they have.
     pub entries: u64,
-    /// What is wrong with the others, in words.
+    /// What is wrong with the others.
     pub faults: BTreeMap<SessionId, String>,
 }
 
-/// How far going through a store has come. Its clones show the same.
+/// The progress of processing a store. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Counts>);
 
@@ -42,7 +42,7 @@ struct Counts {
 }
 
 impl Progress {
-    /// How many sessions were gone through.
+    /// How many sessions were processed.
     pub fn sessions(&self) -> u64 {
         self.0.sessions.load(Ordering::Relaxed)
     }
@@ -57,14 +57,14 @@ impl Progress {
     }
 }
 
-/// Why a session could not be checked or copied to its end.
+/// Why a session could not be checked or copied completely.
 #[derive(Debug)]
 pub(crate) enum SurveyError {
     /// It was deleted or has expired meanwhile.
     Gone,
     /// Something is wrong with it.
     Wrong(String),
-    /// The store does not answer: nothing more can be done.
+    /// The store failed: processing ends.
     Failed(Error),
 }
 
@@ -97,7 +97,7 @@ impl From<Error> for SurveyError {
     }
 }
 
-/// Does `work`, which says how many entries a session has, with every session of `store`.
+/// Calls `work` for every session of `store`. It returns the number of the session's entries.
 pub(crate) async fn survey<W>(
     store: &dyn Store,
     progress: &Progress,
@@ -129,7 +129,7 @@ where
 }
 
 impl Survey {
-    /// Takes in the next session that is done.
+    /// Adds the result of the next finished session.
     async fn next(
         &mut self,
         under_way: &mut JoinSet<(SessionId, Result<u64, SurveyError>)>,

@@ -20,7 +20,7 @@ use crate::{
     text::shortened,
 };
 
-/// Takes in the answer to what was due, and says what it leads to.
+/// Records the answer to a turn. Returns what follows from it.
 pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided> {
     match duty {
         Duty::Directive | Duty::Answered { .. } => direct(decision, reply, false),
@@ -34,7 +34,7 @@ pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &Tu
     }
 }
 
-/// Applies a manager's directive. One with faults is sent back once; the second time what is good in it is applied.
+/// Applies a manager's directive. A directive with faults is sent back once; the second time its valid parts are applied.
 fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool) -> Result<Outcome, Undecided> {
     let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &decision.state.team);
     faults.extend(directive::read::contradictions(&directive));
@@ -48,7 +48,7 @@ fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool
         let note = "[shortened here: the whole of it is in the journal]";
         return Ok(Outcome::due(Duty::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }
-    // What is wrong with single updates shows in their outcomes.
+    // Faults in single updates are reported in their outcomes.
     faults.retain(|fault| !fault.pointer.starts_with(directive::UPDATES));
     let run = Some(reply.run.clone());
     let outcomes = directive::decide::update_sets(decision, &directive.sets);
@@ -60,7 +60,7 @@ fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool
     Ok(Outcome { idle, ..outcome })
 }
 
-/// How much of a faulty directive its author is shown again.
+/// How much of a faulty directive is shown to its author again.
 const SAID_BYTES: usize = 16 * 1024;
 
 fn says_nothing(directive: &Directive) -> bool {
@@ -71,8 +71,8 @@ fn fault(problem: &str) -> Fault {
     Fault { pointer: String::new(), problem: problem.to_owned() }
 }
 
-/// Sends the directive's message where it is to go and says what is due then. What cannot all be meant was sent back
-/// before: here a message to an agent comes before a completion or a question to the user.
+/// Sends the directive's message to its recipient. Returns what is due then. Contradictory directives were sent back before;
+/// here a message to an agent takes precedence over a completion or a question to the user.
 fn route(
     decision: &mut DecisionBuilder<'_>,
     directive: &Directive,
@@ -126,7 +126,7 @@ fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) ->
     Ok(Some(Recipient::USER))
 }
 
-/// Puts the form before the user that the manager described, or one text field where it cannot be made out.
+/// Shows the user the form that the manager described, or one text field if the description cannot be read.
 fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
     let plain = Directive {
@@ -141,8 +141,8 @@ fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Ar
     Ok(Outcome::due(Wait::User { form: asked.map(|(name, _)| name) }))
 }
 
-/// Takes in what a worker said: its answer goes to its thread, and then to the manager, by way of a check where the
-/// message that it answers says what is expected. Tools that it calls come first.
+/// Records a worker's answer. Calls of tools come first. Otherwise the answer goes to its thread and then to the manager; it is
+/// checked before if the message that it answers has criteria.
 fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
     let text: Arc<str> = match reply.cut_off {
@@ -167,7 +167,7 @@ fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName
     Ok(spoken(Duty::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() }.into()))
 }
 
-/// Takes in the verdict on an answer. It stands beside the answer, which stays as it is.
+/// Records the verdict on an answer. The answer itself stays as it is.
 fn check(
     decision: &mut DecisionBuilder<'_>,
     reply: &TurnReply,
@@ -190,14 +190,14 @@ fn check(
     decision.record(MessageChecked { thread_id, message_id, criteria_of, valid, reason: reason.into() });
 }
 
-/// The JSON that a text is, or that stands in a code fence in it.
+/// Parses a text as JSON, or the JSON in a code fence in it.
 fn json_in<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     let fields = json::object_in(text)?.ok()?;
     serde_json::from_value(json::without_nulls(fields.into())).ok()
 }
 
 impl conversation::Threads {
-    /// What the last message in `thread` that said so expects of its answer.
+    /// The criteria of the last message in `thread` that has any.
     fn criteria(&self, thread: &ThreadId) -> Option<Criteria> {
         self.get(thread)?.criteria.clone()
     }

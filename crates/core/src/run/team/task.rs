@@ -1,4 +1,4 @@
-//! What an agent of a team is told to do in a turn whose task is not simply the last message of its thread.
+//! The tasks of turns in a team, where the task is not simply the last message of the thread.
 
 use crate::{
     error::Fault,
@@ -37,7 +37,7 @@ pub(super) fn check(agent: &AgentName, criteria: &str) -> String {
     )
 }
 
-/// The end of a sentence that says `text`, where whoever is told may see it.
+/// The end of a sentence with `text`, unless it is hidden from the agent.
 fn unless_hidden(text: &str) -> String {
     if text.is_empty() { ".".to_owned() } else { format!(": {text}") }
 }
