@@ -4,6 +4,7 @@
 //! closed or a disk is full.
 
 use std::{
+    fmt,
     io::{self, ErrorKind, IsTerminal as _, Write as _},
     process::ExitCode,
     sync::OnceLock,
@@ -16,6 +17,13 @@ use crate::failure::Failure;
 
 /// Why the standard output can no longer be written.
 static UNWRITABLE: OnceLock<io::Error> = OnceLock::new();
+
+/// A number with its noun: `1 token`, `2 tokens`.
+pub(crate) fn counted(number: impl fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    let ending = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]

@@ -245,7 +245,7 @@ impl<'a> WatchedRun<'a> {
 
     /// Pauses the run, since the user leaves.
     async fn pause(&self) -> Result<(), Failure> {
-        let why = api::Pause { reason: Some("held by the user".to_owned()) };
+        let why = api::Pause { reason: Some("paused by the user".to_owned()) };
         self.session.post(&["runs", self.run.as_str(), "pause"], &why).done().await
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::SessionArg, client::OnSession, failure::Failure, output::Output, terminal};
+use crate::{cli::SessionArg, client::OnSession, failure::Failure, output::{Output, counted}, terminal};
 
 /// The run that a command works on.
 #[derive(Args, Clone, Debug)]
@@ -33,7 +33,7 @@ pub(crate) enum Runs {
         #[command(flatten)]
         run: RunArg,
         /// The reason
-        #[arg(long, default_value = "held by the user")]
+        #[arg(long, default_value = "paused by the user")]
         reason: String,
     },
     /// Resume a paused run; `callboard run --session ID` then drives it
@@ -117,8 +117,8 @@ fn lines(run: &api::Run, output: Output) {
     output.line(format!("started  {}", run.started_at));
     let used = run.used;
     output.line(format!(
-        "used     {} turns, {} + {} tokens, {:.1} s",
-        used.turns,
+        "used     {}, {} + {} tokens, {:.1} s",
+        counted(used.turns, "turn"),
         used.prompt_tokens,
         used.completion_tokens,
         seconds(used.milliseconds),

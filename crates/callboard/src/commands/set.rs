@@ -12,7 +12,7 @@ use super::Context;
 use crate::{
     cli::{ActingAs, SessionArg},
     failure::Failure,
-    output::Output,
+    output::{Output, counted},
     parse, terminal,
 };
 
@@ -168,5 +168,5 @@ fn show(set: &api::ContextSet, output: Output) {
 
 fn summary(set: &api::ContextSet) -> String {
     let off = if set.enabled { "" } else { ", disabled" };
-    format!("{} tokens, visible to {}{off}", set.tokens, set.visible_to)
+    format!("{}, visible to {}{off}", counted(set.tokens, "token"), set.visible_to)
 }

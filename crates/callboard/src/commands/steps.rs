@@ -13,7 +13,7 @@ use crate::{
     cli::{ActingAs, SessionArg},
     client::Answer,
     failure::Failure,
-    output::Output,
+    output::{Output, counted},
     parse,
 };
 
@@ -185,9 +185,6 @@ fn used(tools: &[Arc<str>]) -> String {
     }
 }
 
-fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
 
 fn table(offer: &api::Offer, output: Output) {
     let allowed = offer.allowed.iter().map(|tool| vec![tool.clone(), "yes".to_owned(), String::new()]);

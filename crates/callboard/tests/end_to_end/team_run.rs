@@ -161,7 +161,7 @@ fn ctrl_c_holds_the_run(way: Way) {
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     drop(run.stdin.take());
     let played = crate::play::Played::of(&run.wait_with_output().unwrap());
-    assert_eq!((played.run(), played.reason(), played.status), ("paused", "held by the user", Some(1)));
+    assert_eq!((played.run(), played.reason(), played.status), ("paused", "paused by the user", Some(1)));
     assert_eq!(go_on(&home).run(), "completed");
     // A server hears the turn out that was under way; this process asks it again.
     assert!(endpoint.requests().len() <= 4, "{:?}", endpoint.requests());

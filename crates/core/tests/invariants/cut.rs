@@ -3,7 +3,8 @@
 use callboard_core::{
     conversation::{AddMessages, NewMessage, Role},
     count::Tokens,
-    prompt::{Body, Format, Layout, Request, profile::Profile},
+    id::Seq,
+    prompt::{Body, Format, HistoryCache, ResolvedSpec},
     testing::Board,
 };
 
@@ -17,13 +18,11 @@ fn common(before: &str, after: &str) -> usize {
     before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-fn rendered(board: &Board, format: Format) -> (String, bool) {
-    let thread = "main".parse().unwrap();
-    let profile = Profile::default();
-    let request =
-        Request { thread: &thread, layout: Layout::Team, format, profile: &profile, budget: Tokens(8000), task: None };
-    // All entries are read at once: with a few at a time, each prompt would be tried hundreds of times.
-    let prompt = board.prompt_for("lead", &request, usize::MAX).unwrap();
+/// Keeps the history from prompt to prompt, as sessions do: made from scratch, the prompts of this file take minutes.
+fn rendered(board: &Board, kept: &mut Option<(HistoryCache, Seq)>, format: Format) -> (String, bool) {
+    let (lead, main) = ("lead".parse().unwrap(), "main".parse().unwrap());
+    let spec = ResolvedSpec { format, ..ResolvedSpec::new(lead, main, Tokens(8000), board.count) };
+    let prompt = board.prompt_from(kept, "lead", &spec).unwrap();
     let is_cut = prompt.parts.iter().any(|part| part.name == "history" && part.shortened);
     match prompt.body {
         Body::Text(text) => (text, is_cut),
@@ -39,11 +38,11 @@ fn rendered(board: &Board, format: Format) -> (String, bool) {
 /// In how many of `turns` the prompt began differently from the one before, once the history did not fit.
 fn moves(format: Format, turns: usize, mut between: impl FnMut(&mut Board, usize)) -> usize {
     let mut board = Board::team("lead writer");
-    let (mut last, mut moves) = (String::new(), 0);
+    let (mut last, mut kept, mut moves) = (String::new(), None, 0);
     for turn in 0..turns {
         let words = "word ".repeat(10 + turn * 7 % 31);
         say(&mut board, "user", "main", Role::User, &format!("question {turn} {words}"));
-        let (prompt, is_cut) = rendered(&board, format);
+        let (prompt, is_cut) = rendered(&board, &mut kept, format);
         // Not all of the last prompt: its question was the task then, and is history now.
         if is_cut && common(&last, &prompt) * 10 < last.len() * 6 {
             moves += 1;

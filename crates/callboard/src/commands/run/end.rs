@@ -11,7 +11,7 @@ use super::{WatchedRun, has_ended};
 use crate::{
     commands::runs::{seconds, status as in_words},
     failure::Failure,
-    output::{Style, indented},
+    output::{Style, counted, indented},
 };
 
 /// The last line for programs.
@@ -60,10 +60,10 @@ impl WatchedRun<'_> {
         output.line(format!("\n{}{reason}", output.paint(style, format!("run {} {}", run.id, in_words(run.status)))));
         let used = run.used;
         output.line(format!(
-            "{} turns, {} prompt tokens, {} answer tokens, {:.1} s",
-            used.turns,
-            used.prompt_tokens,
-            used.completion_tokens,
+            "{}, {}, {}, {:.1} s",
+            counted(used.turns, "turn"),
+            counted(used.prompt_tokens, "prompt token"),
+            counted(used.completion_tokens, "answer token"),
             seconds(used.milliseconds),
         ));
         let id = &session.id;

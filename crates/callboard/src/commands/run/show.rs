@@ -20,7 +20,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     commands::{runs::seconds, set},
-    output::{Output, Style, indented},
+    output::{Output, Style, counted, indented},
 };
 
 /// Prints entries and pieces of answers.
@@ -142,8 +142,8 @@ impl Show {
     fn set(&mut self, entry: &api::Entry, set: ContextSet) {
         let Some(form) = &set.form else {
             let off = if set.enabled { "" } else { ", disabled" };
-            let (name, to, tokens) = (&set.name, &set.visible_to, set.tokens);
-            return self.line(entry, format!("shares {name} with {to} ({tokens} tokens){off}"));
+            let (name, to, size) = (&set.name, &set.visible_to, counted(set.tokens, "token"));
+            return self.line(entry, format!("shares {name} with {to} ({size}){off}"));
         };
         if form.answered {
             self.line(entry, format!("answers {}", set.name));
@@ -177,9 +177,9 @@ impl Show {
         let took = took.unwrap_or_default();
         let TurnAnswered { turn, agent, usage, cut_off, due, .. } = answered;
         self.answered_turn = turn;
-        let (read, wrote) = (usage.prompt_tokens, usage.completion_tokens);
+        let (read, wrote) = (counted(usage.prompt_tokens, "token"), usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length limit" } else { "" };
-        self.quiet(&format!("  turn {turn}: {agent} read {read} tokens and wrote {wrote}{took}{cut}"));
+        self.quiet(&format!("  turn {turn}: {agent} read {read} and wrote {wrote}{took}{cut}"));
         if let Due::Team(Duty::Repair { faults, .. }) = due {
             self.output.line(format!("  {}:", self.output.paint(Style::Bad, "directive rejected")));
             faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
