@@ -1,7 +1,6 @@
-//! What is asked of the dependencies: licences, sources, and that arrows between our own crates point down only. Between
-//! the files of a crate there are no circles.
+//! Checks of dependencies: licences, sources, the layers of our own crates, and import cycles between the files of a crate.
 //!
-//! Known vulnerabilities are not looked up: that needs a database from elsewhere.
+//! Known vulnerabilities are not checked, since that needs an external database.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +27,7 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Our crates from the lowest to the highest, each with those of ours that it may use.
+/// Our crates from the lowest to the highest, each with those of our crates that it may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
     ("callboard-core", &[]),
@@ -45,7 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
 ];
 
-/// Checks all of it and names every fault.
+/// Checks everything and reports every fault.
 pub(crate) fn audit() -> anyhow::Result<()> {
     eprintln!("checking licences, sources, dependencies between crates, and import cycles (not known vulnerabilities)");
     let metadata =
@@ -79,7 +78,7 @@ fn faults(package: &Value) -> Vec<String> {
     faults
 }
 
-/// What `name`, a crate of ours, uses and may not; of any kind, also for its tests.
+/// The crates that our crate `name` uses but may not use, also for its tests.
 fn arrows(name: &str, package: &Value) -> Vec<String> {
     let Some((_, below)) = ARROWS.iter().find(|(known, _)| *known == name) else {
         return vec![format!("{name} is in no layer: give it one in xtask/src/audit.rs")];

@@ -1,4 +1,4 @@
-//! Folders: the repository, and the one in the user's cache where models and their server stay.
+//! Folders: the repository, and the user's cache with models and their server.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(&xtask).parent().map_or_else(PathBuf::new, Path::to_owned)
 }
 
-/// `callboard/NAME` in the user's cache folder, made where it is missing.
+/// `callboard/NAME` in the user's cache folder. It is created if it is missing.
 pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
     let set = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME")
@@ -22,14 +22,14 @@ pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Keeps other processes from bringing the same thing at once, until it is dropped. The system frees it when this
-/// process dies, however that happens.
+/// A lock that keeps other processes from downloading or building the same thing. The system releases it when this process
+/// ends in any way.
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Waits until no other process brings `what`, a name within `folder`.
+    /// Waits for the lock of `what`, a name in `folder`.
     pub(crate) fn of(folder: &Path, what: &str) -> anyhow::Result<Self> {
         let path = folder.join(format!("{what}.lock"));
         let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;

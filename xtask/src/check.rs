@@ -7,10 +7,10 @@ use anyhow::Context as _;
 use crate::server::{Server, Share};
 use crate::{audit, command, schema, services, weights};
 
-/// Tells the tests where the small model is.
+/// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
 
-/// Formatting, lints, documentation, licences and sources of dependencies, arrows between crates.
+/// Checks formatting, lints, documentation, dependencies, layers and import cycles.
 pub(crate) fn lint() -> anyhow::Result<()> {
     let cargo = |arguments: &str| {
         let mut command = command::cargo();
@@ -24,7 +24,7 @@ pub(crate) fn lint() -> anyhow::Result<()> {
     cargo("doc --workspace --no-deps --all-features")
 }
 
-/// All tests, or those that `arguments` for `cargo test` choose, with the small model that some of them need.
+/// Runs all tests, or those that `arguments` for `cargo test` select, with the small model that some of them need.
 pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
     services::bring()?;
     let mut cargo = command::cargo();
@@ -42,9 +42,9 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
     if arguments.is_empty() { schema::check(&[]) } else { Ok(()) }
 }
 
-/// Measures what is promised of speed and memory.
+/// Runs the benchmarks of the promised speed and memory.
 pub(crate) fn bench(arguments: &[String]) -> anyhow::Result<()> {
-    // What is measured as a process has to be there, and is built with the rest: on its own it would be built twice.
+    // The binary, which is measured as a process, is built together with the benchmarks: separately it would be built twice.
     let packages = ["--package", "callboard", "--package", "callboard-bench"];
     command::run(command::cargo().args(["build", "--release"]).args(packages))?;
     // This program is beside it, in the folder of another profile.

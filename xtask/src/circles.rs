@@ -1,9 +1,8 @@
-//! Files that import each other in a circle: none of them can be understood without the others.
+//! Import cycles: files that import each other cannot be understood one by one.
 //!
 //! An arrow goes from a file to each file of the same crate that it names by `crate::…`, `super::…`, `self::…` or, in a
-//! `use`, by a module of its own. There are two exceptions, since parts belong to their whole. A file may name what the
-//! modules around it hold, its ancestors up to the root of the crate: `use super::X` is how Rust is written. And a file may
-//! hand on names of its parts by `pub use`.
+//! `use`, by one of its own modules. There are two exceptions. A file may use items of its parent modules up to the root of
+//! the crate (`use super::X`). And a file may re-export items of its own modules (`pub use`).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -13,13 +12,13 @@ use std::{
 
 use anyhow::Context as _;
 
-/// A module, by the names from the root of its crate to it.
+/// The path of a module from the root of its crate.
 type Module = Vec<String>;
 
 /// What each file of a crate imports.
 type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// The circles among the files of each crate below `root`, each in one line.
+/// The import cycles in each crate below `root`, each in one line.
 pub(crate) fn circles(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     let crates = fs::read_dir(root.join("crates"))?.collect::<Result<Vec<_>, _>>()?;
@@ -32,7 +31,7 @@ pub(crate) fn circles(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Reads the files of a folder, each with the module that it is.
+/// Reads the files of a folder, each with its module.
 fn read(
     folder: &Path,
     root: &Path,
@@ -74,7 +73,7 @@ fn arrows(files: &BTreeMap<Module, (PathBuf, String)>) -> Arrows {
     files.iter().map(|(module, (path, text))| (path.clone(), arrows_of(module, text))).collect()
 }
 
-/// The paths that a file names, from the root of the crate. `is_own` knows the modules right below it.
+/// The paths that a file names, from the root of the crate. `is_own` says whether a name is a module right below it.
 fn named(text: &str, module: &Module, is_own: impl Fn(&str) -> bool) -> Vec<Module> {
     let mut paths = Vec::new();
     let mut rest = &*code(text);
@@ -107,7 +106,7 @@ fn named(text: &str, module: &Module, is_own: impl Fn(&str) -> bool) -> Vec<Modu
     paths
 }
 
-/// Reads `::a::{b, c::d}` on from `path`.
+/// Parses `::a::{b, c::d}` after `path`.
 fn tree(text: &str, path: &mut Module, paths: &mut Vec<Module>) {
     let Some(rest) = text.strip_prefix("::").map(str::trim_start) else { return paths.push(path.clone()) };
     if let Some(group) = rest.strip_prefix('{') {
@@ -127,7 +126,7 @@ fn tree(text: &str, path: &mut Module, paths: &mut Vec<Module>) {
     tree(rest, path, paths);
 }
 
-/// The parts of a group up to its closing brace, without those of groups within it taken apart.
+/// The parts of a group up to its closing brace. Groups within it are not split.
 fn branches(group: &str) -> Vec<&str> {
     let (mut depth, mut from, mut branches) = (0_usize, 0, Vec::new());
     for (at, c) in group.char_indices() {
@@ -151,7 +150,7 @@ fn parent(module: &Module) -> Module {
     module.split_last().map(|(_, parent)| parent.to_vec()).unwrap_or_default()
 }
 
-/// A file without its comments, its attributes and the tests that end it.
+/// A file without comments, attributes and the tests at its end.
 fn code(text: &str) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let code = text
@@ -159,13 +158,13 @@ fn code(text: &str) -> String {
         .filter(|line| !line.trim_start().starts_with("//") && !line.trim_start().starts_with("#["))
         .collect::<Vec<_>>()
         .join("\n");
-    // What is handed on is not imported.
+    // A re-export is no import.
     ["pub use ", "pub(crate) use ", "pub(super) use "].iter().fold(code, |code, hands_on| {
         code.replace(&format!("{hands_on}self::"), "handed_on ").replace(hands_on, "handed_on ")
     })
 }
 
-/// For each file that reaches itself, the shortest way, once for each circle of files.
+/// The shortest cycle of each file that reaches itself, once for each set of files.
 fn circles_of(arrows: &Arrows) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -185,7 +184,7 @@ fn circles_of(arrows: &Arrows) -> Vec<String> {
     found
 }
 
-/// The shortest way along arrows, of one arrow at least.
+/// The shortest path along at least one arrow.
 fn reaches<'a>(arrows: &'a Arrows, from: &'a PathBuf, to: &PathBuf) -> Option<Vec<&'a PathBuf>> {
     let mut ways = VecDeque::from([vec![from]]);
     let mut seen = BTreeSet::new();

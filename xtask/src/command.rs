@@ -13,12 +13,12 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs `command` with this terminal and says how it ended.
+/// Runs `command` with this terminal and returns its exit status.
 pub(crate) fn status(command: &mut Command) -> anyhow::Result<ExitStatus> {
     command.status().with_context(|| format!("cannot start {}", shown(command)))
 }
 
-/// What `command` prints; an exit status other than 0 is an error with the end of what it complained of.
+/// The output of `command`; an exit status other than 0 is an error with the last lines of its error output.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
@@ -27,20 +27,20 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether `program` is there and answers.
+/// Whether `program` is installed and runs.
 pub(crate) fn answers(program: &str, argument: &str) -> bool {
     let quiet = Command::new(program).arg(argument).stdin(Stdio::null()).output();
     quiet.is_ok_and(|output| output.status.success())
 }
 
-/// Cargo, the same that runs this.
+/// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(crate::cache::repository());
     command
 }
 
-/// `python3`, if pip is with it.
+/// `python3`, if it has pip.
 pub(crate) fn python() -> anyhow::Result<Command> {
     if !answers("python3", "--version") {
         bail!("python3 is missing; install Python 3.9 or later with pip, and try again");
@@ -57,7 +57,7 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
 }
 
-/// `command` as a person would have written it.
+/// `command` as it would be typed.
 pub(crate) fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     format!("`{}`", words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))

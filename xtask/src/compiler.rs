@@ -1,4 +1,4 @@
-//! What a C++ program needs to be built: cmake, ninja and a compiler. Each is the one on the path, if there is one.
+//! The tools for building a C++ program: cmake, ninja and a compiler. Each is taken from PATH if it is there.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use anyhow::{Context, bail};
 use crate::command::{answers, output, python};
 use crate::progress::Progress;
 
-/// The environment in which cmake and ninja are found.
+/// The environment for cmake and ninja.
 pub(crate) struct Tools {
     path: OsString,
     python_path: Option<PathBuf>,
 }
 
 impl Tools {
-    /// Finds the tools; brings into `folder` what is missing and can be brought.
+    /// Finds the tools, and installs missing ones into `folder` if possible.
     pub(crate) fn bring(folder: PathBuf) -> anyhow::Result<Self> {
         compiler()?;
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -36,7 +36,7 @@ impl Tools {
         Ok(Self { path, python_path: Some(folder) })
     }
 
-    /// A command that finds the tools.
+    /// A command in this environment.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("PATH", &self.path);
@@ -47,7 +47,7 @@ impl Tools {
     }
 }
 
-/// Sees to it that there is a C++ compiler: installs one where that is possible, else says what to install.
+/// Installs a C++ compiler if there is none and that is possible, else says what to install.
 fn compiler() -> anyhow::Result<()> {
     let chosen = std::env::var("CXX").ok();
     let there =

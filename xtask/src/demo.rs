@@ -1,4 +1,4 @@
-//! The first thing to do with Callboard: let the example team work, on a real model.
+//! The demo: the example team works with a real model.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,24 +9,24 @@ use crate::server::{Server, Share};
 use crate::{command, endpoint, weights};
 
 const TEAM: &str = "examples/review/TEAM.toml";
-/// What reads the prompts afterwards; `callboard` stands for the binary that was built.
+/// The commands that show the prompts afterwards; `callboard` stands for the built binary.
 const AFTERWARDS: &str = "\
 Read what each agent was sent and why:
 
   callboard session list                        the sessions, the newest first
   callboard prompt --session ID --agent NAME    an agent's prompt as it is now; --at N as of entry N
   callboard why --session ID TEXT               where a text came from, who saw it, where it went";
-/// What is asked of an endpoint that was given by its key alone.
+/// The model, if only a key is given.
 const MODEL_OF_A_KEY: &str = "openai:gpt-4o-mini";
 
-/// Where the team's model is.
+/// The endpoint of the team's model.
 struct Endpoint {
     environment: Vec<(&'static str, String)>,
-    /// The small model's server, where it was started for this.
+    /// The server of the small model, if it was started for the demo.
     _server: Option<Server>,
 }
 
-/// Finds or brings a model, builds the binary, and runs the example team with `arguments`.
+/// Finds or downloads a model, builds the binary, and runs the example team with `arguments`.
 pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let arguments = match arguments.split_first() {
         Some((first, rest)) if first == "--" => rest,
@@ -35,7 +35,7 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let endpoint = endpoint()?;
     eprintln!("building callboard");
     command::run(command::cargo().args(["build", "--package", "callboard"]))?;
-    // Through cargo, which knows where the binary is.
+    // Cargo knows where the binary is.
     let mut callboard = command::cargo();
     callboard.args(["run", "--quiet", "--package", "callboard", "--", "run", TEAM]).args(arguments);
     let status = command::status(callboard.envs(endpoint.environment.clone()))?;
@@ -45,7 +45,7 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// The endpoint in the environment, else a local Ollama, else the small model, which is brought where it is missing.
+/// The endpoint in the environment, else a local Ollama, else the small model, which is downloaded if it is missing.
 fn endpoint() -> anyhow::Result<Endpoint> {
     let set = |variable| std::env::var(variable).is_ok_and(|value| !value.is_empty());
     let model = |name: String| if set("CALLBOARD_MODEL") { None } else { Some(("CALLBOARD_MODEL", name)) };
@@ -78,7 +78,7 @@ fn endpoint() -> anyhow::Result<Endpoint> {
     Ok(Endpoint { environment, _server: Some(server) })
 }
 
-/// The binary as a person in the repository's folder would call it.
+/// The path of the binary from the repository's folder.
 fn binary() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     target.join("debug/callboard")

@@ -1,4 +1,4 @@
-//! Which model's endpoint there is already, asked over plain HTTP on this machine.
+//! Finding an existing endpoint of a model on this machine, over plain HTTP.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Where Ollama listens if nobody told it otherwise.
+/// The default port of Ollama.
 const OLLAMA_PORT: u16 = 11434;
 
 /// An answer over HTTP.
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
 pub(crate) fn get(port: u16, path: &str) -> anyhow::Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    // HTTP/1.0: the body is as it is, and ends where the connection ends.
+    // With HTTP/1.0 the body is not encoded, and ends with the connection.
     write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n\r\n")?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
@@ -31,7 +31,7 @@ pub(crate) fn get(port: u16, path: &str) -> anyhow::Result<Answer> {
     Ok(Answer { status, body: body.to_owned() })
 }
 
-/// A local Ollama that answers and has a model that chats: its base URL and that model.
+/// The base URL of a local Ollama that answers, and a chat model that it has.
 pub(crate) fn ollama() -> Option<(String, String)> {
     let answer = get(OLLAMA_PORT, "/v1/models").ok().filter(|answer| answer.status == 200)?;
     let list: Value = serde_json::from_str(&answer.body).ok()?;

@@ -1,4 +1,4 @@
-//! Following a program line by line, to tell how far it is.
+//! Following the output of a program line by line, for its progress.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::command::{last_lines, shown};
 
-/// Runs `command`, hands every line that it prints to `on_line`, and fails with its last lines where it fails.
+/// Runs `command` and passes each line of its output to `on_line`. If it fails, the error has its last lines.
 pub(crate) fn follow(command: &mut Command, mut on_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let name = shown(command);
     let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
@@ -18,7 +18,7 @@ pub(crate) fn follow(command: &mut Command, mut on_line: impl FnMut(&str)) -> an
         .stderr(errors)
         .spawn()
         .with_context(|| format!("cannot start {name}"))?;
-    // The command holds the writing end too: as long as it does, the reading end never ends.
+    // The command must be dropped, since it keeps the writing end open, and the reading end would never end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = String::new();
     let mut reader = BufReader::new(reader);

@@ -12,11 +12,11 @@ use crate::{cache, command, lines};
 /// The version of the source package, as in `xtask/models/llama-cpp-python.txt`.
 const VERSION: &str = "0.3.36";
 
-/// Raised whenever [`OPTIONS`] change, so that a server that was built with others is not used.
+/// Raise this whenever [`OPTIONS`] change, so that a server with other options is not used.
 const BUILD: u32 = 2;
 
-/// A server alone: no network but plain sockets, nothing downloaded while it is built. It is not built for the very
-/// processor that builds it: some virtual machines name instructions (AMX) that they then refuse to run.
+/// Only the server, with plain sockets and without downloads during the build. It is not built for the processor of this
+/// machine: some virtual machines report instructions (AMX) that they then refuse to run.
 const OPTIONS: &[&str] = &[
     "-DCMAKE_BUILD_TYPE=Release",
     "-DBUILD_SHARED_LIBS=OFF",
@@ -32,7 +32,7 @@ import sys, tarfile
 with tarfile.open(sys.argv[1]) as source:
     source.extractall(sys.argv[2], **({'filter': 'data'} if hasattr(tarfile, 'data_filter') else {}))";
 
-/// Where `llama-server` is; builds it where it is not. What was interrupted goes on where it was.
+/// The path of `llama-server`. Builds it if it is missing. An interrupted build continues.
 pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     let folder = cache::folder("llama")?;
     let server = folder.join(format!("llama-server-{VERSION}-{BUILD}"));
@@ -50,12 +50,12 @@ pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     let new = folder.join("llama-server.new");
     fs::copy(&built, &new).with_context(|| format!("cannot write {}", new.display()))?;
     fs::rename(&new, &server).with_context(|| format!("cannot write {}", server.display()))?;
-    // What is left over does no harm.
+    // Leftover files do no harm.
     let _ = fs::remove_dir_all(&work);
     Ok(server)
 }
 
-/// The unpacked source, downloaded where it is missing.
+/// The unpacked source. It is downloaded if it is missing.
 fn source(work: &Path) -> anyhow::Result<PathBuf> {
     let name = format!("llama_cpp_python-{VERSION}");
     let source = work.join("source");

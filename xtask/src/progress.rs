@@ -1,11 +1,11 @@
-//! How far something is that takes long: one line that changes on a terminal, a line now and then elsewhere.
+//! Progress of long operations: one changing line on a terminal, else a line now and then.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const QUIET: Duration = Duration::from_secs(30);
 
-/// The progress of one thing. A line that was begun is ended when this is dropped.
+/// The progress of one operation. Dropping it ends the line.
 pub(crate) struct Progress {
     what: String,
     started: Instant,
@@ -14,7 +14,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins to tell of `what`.
+    /// Begins to show the progress of `what`.
     pub(crate) fn of(what: impl Into<String>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         Self { what: what.into(), started: Instant::now(), terminal, told: None }
@@ -27,7 +27,7 @@ impl Progress {
         self.tell(told, percent / 10, &format!("{doing} {percent} % ({done} of {all})"));
     }
 
-    /// It goes on, and nobody knows how far it is.
+    /// It continues, with unknown progress.
     pub(crate) fn wait(&mut self, doing: &str) {
         let told = self.told.is_some_and(|(_, at)| at.elapsed() < QUIET);
         self.tell(told, 0, doing);
@@ -37,7 +37,7 @@ impl Progress {
         let line = format!("{}: {state}, {}", self.what, elapsed(self.started.elapsed()));
         if self.terminal {
             eprint!("\r\x1b[2K{line}");
-            // A progress line that cannot be shown is no reason to stop.
+            // If the line cannot be shown, the operation continues.
             let _ = std::io::stderr().flush();
         } else if !told {
             eprintln!("{line}");
@@ -47,7 +47,7 @@ impl Progress {
         }
     }
 
-    /// It is done; a short last line says so.
+    /// It is done; writes a short last line.
     pub(crate) fn done(mut self) {
         self.told = None;
         self.tell(false, 0, "done");

@@ -1,4 +1,4 @@
-//! Calls that schemathesis makes up from the OpenAPI document, valid ones and others, against the real binary.
+//! Schemathesis: it generates valid and invalid calls from the OpenAPI document and sends them to the real binary.
 
 use std::{
     fs,
@@ -11,13 +11,13 @@ use anyhow::Context;
 
 use crate::{cache, command};
 
-/// The version of schemathesis; another one may find other things.
+/// The version of schemathesis. It is fixed, since another one may find other faults.
 const VERSION: &str = "4.32.5";
 
-/// What a run of the tests does: the same calls each time, in less than a minute where nothing else runs.
+/// The default arguments: the same calls each time, in less than a minute on an idle machine.
 const BRIEFLY: &[&str] = &["--seed", "1", "--max-examples", "5", "--generation-database", "none"];
 
-/// Checks the server with `arguments` for `schemathesis run`, or briefly where there are none.
+/// Checks the server with `arguments` for `schemathesis run`, or briefly if there are none.
 pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
     let schemathesis = bring()?;
     command::run(command::cargo().args(["build", "--package", "callboard"]))?;
@@ -25,7 +25,7 @@ pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let server = Server::start(&folder)?;
     let mut run = Command::new(schemathesis);
-    // It keeps files where it runs.
+    // It writes files into its working folder.
     run.current_dir(&folder).env("SCHEMATHESIS_HOOKS", settings().join("hooks.py")).arg("--config-file");
     run.arg(settings().join("schemathesis.toml")).arg("run").arg(format!("{}/openapi.json", server.url));
     run.args(["--request-timeout", "10", "--warnings", "off"]);
@@ -41,7 +41,7 @@ fn settings() -> PathBuf {
     cache::repository().join("xtask/schema")
 }
 
-/// Where schemathesis is; installs it where it is not.
+/// The path of schemathesis. Installs it if it is missing.
 fn bring() -> anyhow::Result<PathBuf> {
     let folder = cache::folder("schemathesis")?;
     let place = folder.join(VERSION);
@@ -58,7 +58,7 @@ fn bring() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// A server with an empty store, which is killed in the end.
+/// A server with an empty store. It is killed when this is dropped.
 struct Server {
     child: Child,
     url: String,
@@ -84,7 +84,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Where it has ended by itself, there is nothing to end.
+        // This fails if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

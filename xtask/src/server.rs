@@ -1,8 +1,8 @@
-//! A model's server that runs for as long as this process, and not a moment longer.
+//! A server of a model that runs exactly as long as this process.
 //!
-//! Between the two stands a guard: this program again, in a process group of its own, so that Ctrl-C does not reach it,
-//! with a pipe from its parent as its standard input. When the pipe ends, for whatever reason, it ends the server. So
-//! the server goes too when its parent panics or is killed.
+//! A guard runs the server: another process of this program, in its own process group so that Ctrl-C does not reach it. Its
+//! standard input is a pipe from this process. When the pipe closes, the guard ends the server. So the server also ends if
+//! this process panics or is killed.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,12 +18,12 @@ use crate::progress::Progress;
 use crate::weights::Weights;
 use crate::{cache, command, endpoint, llama};
 
-/// The hidden chore that guards a server.
+/// The hidden command that runs the guard.
 pub(crate) const GUARD: &str = "guard";
 
 const POLL: Duration = Duration::from_millis(100);
 const START_AT_MOST: Duration = Duration::from_secs(300);
-/// How many times another port is tried: between finding a free one and using it, somebody else may take it.
+/// How many ports are tried: another process may take a free port before it is used.
 const TRIES: usize = 3;
 
 /// A running `llama-server`; dropping it ends it.
@@ -35,7 +35,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server of `weights` on a free port of this machine and waits until it answers.
+    /// Starts a server for `weights` on a free port of this machine, and waits until it answers.
     pub(crate) fn start(weights: &Weights, share: Share) -> anyhow::Result<Self> {
         let model = weights.bring()?;
         let program = llama::bring()?;
@@ -67,7 +67,7 @@ impl Server {
             "16384",
             "-t",
             &share.threads().to_string(),
-            // A small model that chooses its words freely loses its way.
+            // A small model needs a low temperature.
             "--temp",
             "0.2",
             "--jinja",
@@ -106,13 +106,13 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.pipe.take());
-        // Nothing can be done here about a guard that cannot be waited for or a log that stays.
+        // Nothing can be done about an error here.
         let _ = self.guard.wait();
         let _ = fs::remove_file(&self.log);
     }
 }
 
-/// Runs a server until somebody ends this process.
+/// Runs a server until this process is ended.
 pub(crate) fn serve(weights: &Weights) -> anyhow::Result<()> {
     let mut server = Server::start(weights, Share::All)?;
     println!("CALLBOARD_TEST_MODEL_URL={url} OPENAI_BASE_URL={url}", url = server.url());
@@ -120,14 +120,14 @@ pub(crate) fn serve(weights: &Weights) -> anyhow::Result<()> {
     bail!("the server ended ({status})");
 }
 
-/// Starts the program in `arguments` and ends it when the standard input ends.
+/// Starts the program in `arguments`, and ends it when the standard input is closed.
 pub(crate) fn guard(arguments: &[String]) -> anyhow::Result<()> {
     let (program, arguments) = arguments.split_first().context("nothing to guard")?;
     let mut child = Command::new(program).args(arguments).stdin(Stdio::null()).spawn().context("cannot start it")?;
     let (parent_lives, parent_is_gone) = mpsc::channel::<()>();
     std::thread::spawn(move || {
         let _until_dropped = parent_lives;
-        // An end and an error mean the same: nobody is there any more.
+        // The end and an error mean the same: the parent is gone.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
     });
     while parent_is_gone.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
@@ -140,7 +140,7 @@ pub(crate) fn guard(arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// This very program, also when its file has meanwhile been replaced by a newer build.
+/// The path of this program, even if a newer build has replaced its file.
 fn this_program() -> anyhow::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         return Ok("/proc/self/exe".into());
@@ -156,14 +156,14 @@ fn free_port() -> anyhow::Result<u16> {
 /// How much of this machine a server gets.
 #[derive(Clone, Copy)]
 pub(crate) enum Share {
-    /// As much as makes it quick.
+    /// As much as is useful.
     All,
-    /// Half of it: two that work in step wait long for each other where a third wants a core too.
+    /// Half of it, for two servers at the same time: threads that wait for each other are slow without a core each.
     Half,
 }
 
 impl Share {
-    /// How many threads that is. Beyond eight it gets no faster, and cores often count double.
+    /// The number of threads. More than eight are not faster, and cores are often counted twice.
     fn threads(self) -> usize {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         match self {

@@ -1,4 +1,4 @@
-//! Databases and other programs that the tests start themselves, on loopback and with data that is thrown away.
+//! Databases and other programs that tests start themselves, on loopback and with temporary data.
 
 use std::{
     env,
@@ -10,11 +10,11 @@ use anyhow::bail;
 
 use crate::command;
 
-/// A program that tests need, and the package of Debian's that has it.
+/// A program that tests need, and its Debian package.
 struct Service {
     program: &'static str,
     package: &'static str,
-    /// Where the package puts it, where that is in no one's path: a folder, in which the folders of versions are.
+    /// If the package installs it outside of PATH: the folder with a folder for each version.
     beside: Option<&'static str>,
 }
 
@@ -24,7 +24,7 @@ const SERVICES: &[Service] = &[
     Service { program: "initdb", package: "postgresql", beside: Some("/usr/lib/postgresql") },
 ];
 
-/// Installs what is missing where it may; otherwise says what to install.
+/// Installs missing programs if permitted, else says what to install.
 pub(crate) fn bring() -> anyhow::Result<()> {
     let missing: Vec<_> =
         SERVICES.iter().filter(|service| !service.is_there()).map(|service| service.package).collect();

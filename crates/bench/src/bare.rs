@@ -1,4 +1,4 @@
-//! The plainest way to keep messages in SQLite, and the measure of every other: one row, one transaction.
+//! The simplest way to store messages in SQLite, for comparison: one row and one transaction for each.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::{board, rounds::Rate};
 
-/// Inserts as many rows as there are messages, each with the text of one, in a transaction of its own.
+/// Inserts a row with its text for each message, each in its own transaction.
 pub(crate) struct Bare {
     db: Connection,
     rows: i64,

@@ -1,4 +1,4 @@
-//! Boards and what is put on them.
+//! Boards, sessions and messages for benchmarks.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use callboard_core::{
 use callboard_engine::{Board, NewBoardSession, Session};
 use callboard_store::{Durability, SqliteStore};
 
-/// How long the messages are that are measured with, in bytes.
+/// The size of a message in bytes.
 pub(crate) const MESSAGE: usize = 400;
 
 /// A board on a file of SQLite.
@@ -27,7 +27,7 @@ pub(crate) async fn session(board: &Board, id: &str) -> anyhow::Result<Session> 
     Ok(board.create(new).await?)
 }
 
-/// A text of [`MESSAGE`] bytes, a different one for each number, in words as people write them.
+/// A text of [`MESSAGE`] bytes in plain words, a different one for each number.
 pub(crate) fn text(number: usize) -> String {
     const WORDS: [&str; 16] = [
         "the ", "tide ", "turns ", "before ", "noon ", "and ", "every ", "vessel ", "in ", "harbour ", "waits ",
@@ -48,7 +48,7 @@ pub(crate) fn message(number: usize) -> AddMessages {
     AddMessages { thread: ThreadId::main(), messages: vec![NewMessage::text(Role::User, text(number))] }
 }
 
-/// Adds messages in large batches, as many as it takes.
+/// Adds messages in large batches.
 pub(crate) async fn fill(session: &Session, messages: usize) -> anyhow::Result<()> {
     let mut number = 0;
     while number < messages {

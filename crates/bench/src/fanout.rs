@@ -1,4 +1,4 @@
-//! How long it takes until everybody who listens has heard.
+//! How long it takes until all listeners have an event.
 
 use std::time::{Duration, Instant};
 
@@ -103,7 +103,7 @@ async fn server(listeners: usize) -> anyhow::Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// Waits until all have heard.
+/// Waits until all listeners have the event.
 async fn gather(
     hearing: &mut mpsc::Receiver<Instant>,
     listeners: usize,
@@ -112,7 +112,7 @@ async fn gather(
 ) -> anyhow::Result<()> {
     for _ in 0..listeners {
         let heard = tokio::time::timeout(Duration::from_secs(30), hearing.recv());
-        let at = heard.await.context("somebody has heard nothing")?.context("nobody is left")?;
+        let at = heard.await.context("a listener got no event")?.context("all listeners have ended")?;
         times.push(at - began);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! How long context files take: added by processes of their own, and searched.
+//! How long context files take: adding each with a separate process, and searching.
 
 use std::{
     path::{Path, PathBuf},
@@ -38,7 +38,7 @@ fn promised(report: &mut Report, what: String, median: Duration, limit_ms: f64) 
     report.promised(what, median.as_secs_f64() * 1000.0, Goal::AtMost(limit_ms), measured);
 }
 
-/// The command line, which is built beside this.
+/// The binary of the command line, which is built together with this one.
 fn binary() -> anyhow::Result<PathBuf> {
     let binary = std::env::current_exe()?.with_file_name("callboard");
     ensure!(binary.is_file(), "there is no {}: `cargo xtask bench files` builds it", binary.display());

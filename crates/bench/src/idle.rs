@@ -1,4 +1,4 @@
-//! How much memory sessions take that are open and do nothing.
+//! The memory of open sessions that are idle.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use crate::{
     report::{Goal, Report},
 };
 
-/// Measures in a process of its own: what this one has freed of other measures is still with it.
+/// Measures in a separate process, since this one still holds memory that other benchmarks have freed.
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let sessions = scale.of(10_000);
     let alone = Command::new(std::env::current_exe()?).args(["--idle-sessions", &sessions.to_string()]).output()?;

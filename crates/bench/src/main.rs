@@ -1,8 +1,8 @@
-//! What Callboard promises of speed and memory, measured.
+//! Benchmarks of the speed and memory that Callboard promises.
 //!
-//! Every measure is a module with one function that fills a [`Report`]. A promise is a ratio of two things measured in
-//! the same run wherever it can be, so that it holds on any machine. `--quick` measures on little data: it shows that
-//! the measures work, and its figures mean nothing.
+//! Each benchmark is a module with one function that fills a [`Report`]. If possible, a promise is a ratio of two
+//! measurements of the same run, so that it holds on any machine. `--quick` uses little data: it shows that the benchmarks
+//! work, and its figures mean nothing.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever runs it")]
 
@@ -32,7 +32,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::report::Report;
 
-/// The one of the binary that is measured.
+/// The allocator of the binary, so that memory is measured as there.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -83,14 +83,14 @@ enum Measure {
     Files,
 }
 
-/// On how much is measured.
+/// How much data is used.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     quick: bool,
 }
 
 impl Scale {
-    /// `full`, or a small part of it where it has to be quick.
+    /// `full`, or a small part of it with `--quick`.
     fn of(self, full: usize) -> usize {
         if self.quick { (full / 500).max(32).min(full) } else { full }
     }

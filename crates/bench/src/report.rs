@@ -1,4 +1,4 @@
-//! What was measured, beside what is promised.
+//! The report: what was measured, and what is promised.
 
 use serde::Serialize;
 
@@ -29,12 +29,12 @@ pub(crate) enum Goal {
 }
 
 impl Report {
-    /// Adds a figure of which something is promised.
+    /// Adds a figure with a promise.
     pub(crate) fn promised(&mut self, what: impl Into<String>, value: f64, goal: Goal, measured: impl Into<String>) {
         self.add(Figure { what: what.into(), measured: measured.into(), value: Some(value), goal: Some(goal) });
     }
 
-    /// Adds a figure that is good to know.
+    /// Adds a figure without a promise.
     pub(crate) fn noted(&mut self, what: impl Into<String>, measured: impl Into<String>) {
         self.add(Figure { what: what.into(), measured: measured.into(), value: None, goal: None });
     }
@@ -57,7 +57,7 @@ impl Report {
         }
     }
 
-    /// Prints all of it as JSON.
+    /// Prints everything as JSON.
     pub(crate) fn print_json(&self) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(self)?);
         Ok(())
@@ -80,7 +80,7 @@ impl Goal {
     }
 }
 
-/// A number with as many digits as mean something.
+/// A number with its significant digits.
 fn number(value: f64) -> String {
     if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }

@@ -1,11 +1,11 @@
-//! Rounds: what is compared is measured in turns, so that whatever else the machine does happens to all of it.
+//! Rounds: things that are compared are measured in turns, so that other load on the machine affects all of them.
 
 use std::time::{Duration, Instant};
 
-/// How often each thing is measured.
+/// The number of rounds.
 pub(crate) const ROUNDS: usize = 7;
 
-/// How many a second.
+/// A rate per second.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Rate(pub(crate) f64);
 
@@ -29,7 +29,7 @@ impl std::fmt::Display for Rate {
     }
 }
 
-/// The one in the middle.
+/// The median.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
@@ -40,7 +40,7 @@ pub(crate) fn ratio(ours: &[Rate], theirs: &[Rate]) -> f64 {
     median(ours.iter().zip(theirs).map(|(ours, theirs)| ours.0 / theirs.0).collect())
 }
 
-/// The rate in the middle.
+/// The median rate.
 pub(crate) fn typical(rates: &[Rate]) -> Rate {
     Rate(median(rates.iter().map(|rate| rate.0).collect()))
 }

@@ -1,4 +1,4 @@
-//! A server beside the one who measures: on a runtime of its own, reached over TCP.
+//! A server for benchmarks, on its own runtime and over TCP.
 
 use std::{
     net::SocketAddr,
@@ -20,7 +20,7 @@ use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
 use crate::{bare::Bare, board};
 
-/// A server that runs, with what it serves.
+/// A running server.
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -28,7 +28,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// A board with sessions of these names.
+    /// Serves a board with sessions of these names.
     pub(crate) async fn board(path: &Path, durability: Durability, sessions: Vec<String>) -> anyhow::Result<Self> {
         let path = path.to_owned();
         Self::start(async move |listener, stop| {
@@ -43,12 +43,12 @@ impl Served {
         .await
     }
 
-    /// Something that answers every request with its body.
+    /// Serves an echo: every request is answered with its body.
     pub(crate) async fn echo() -> anyhow::Result<Self> {
         Self::routes(Router::new().fallback(post(async |body: Bytes| body))).await
     }
 
-    /// Something that inserts every body into SQLite as plainly as can be, and answers with it.
+    /// Serves a minimal store: it inserts every body into SQLite and answers with it.
     pub(crate) async fn bare(path: &Path, durability: Durability) -> anyhow::Result<Self> {
         let bare = Arc::new(Mutex::new(Bare::open(path, durability)?));
         let insert = async |State(bare): State<Arc<Mutex<Bare>>>, uri: Uri, body: String| {
@@ -80,7 +80,7 @@ impl Served {
         Ok(Self { address, stop, thread })
     }
 
-    /// Stops it and says what went wrong.
+    /// Stops it. An error says what went wrong.
     pub(crate) fn stop(self) -> anyhow::Result<()> {
         // Where it has ended before, that is what it says.
         let _ = self.stop.send(());

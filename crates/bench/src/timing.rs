@@ -1,13 +1,13 @@
-//! What several times that something took come to.
+//! Medians and percentiles of durations.
 
 use std::time::Duration;
 
-/// The time that half of them did not take longer than.
+/// The median.
 pub(crate) fn median(times: &[Duration]) -> Duration {
     percentile(times, 50)
 }
 
-/// The time that this many of a hundred did not take longer than.
+/// The percentile.
 pub(crate) fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -15,7 +15,7 @@ pub(crate) fn percentile(times: &[Duration], percent: usize) -> Duration {
     sorted.get(at).copied().unwrap_or_default()
 }
 
-/// A time in milliseconds, as people read it.
+/// A duration in milliseconds, for people.
 pub(crate) fn millis(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1000.0)
 }

@@ -95,8 +95,10 @@ impl PostgresStore {
         let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = Tasks::start(&supervisor, &database, &changes, &dead);
-        let writer = Sender { database: database.clone(), changes: changes.clone(), clock: clock.clone() };
-        let batcher = AppendBatcher::start(&mut tasks.0, &supervisor, writer);
+        let (changed, supervised) = (changes.clone(), supervisor.clone());
+        let sender =
+            Sender { database: database.clone(), changes: changed, clock: clock.clone(), supervisor: supervised };
+        let batcher = AppendBatcher::start(&mut tasks.0, &supervisor, sender);
         let time = ServerTime::default();
         Ok(Self {
             database,

@@ -1,4 +1,4 @@
-//! The plainest ways to keep messages on a server: one message, one command, and its caller waits.
+//! The simplest ways to store messages on a server, for comparison: one command for each message, and the caller waits.
 
 use std::{sync::Arc, time::Instant};
 
@@ -8,7 +8,7 @@ use tokio_postgres::{Client, NoTls, Statement};
 
 use crate::{board, rounds::Rate};
 
-/// Connections to Postgres, each of which inserts a row in a transaction of its own.
+/// Connections to Postgres. Each inserts rows, every row in its own transaction.
 pub(super) struct Postgres(Vec<(Arc<Client>, Statement)>);
 
 impl Postgres {
@@ -47,7 +47,7 @@ impl Postgres {
     }
 }
 
-/// Connections to Redis, each of which pushes to a list of its own.
+/// Connections to Redis. Each pushes to its own list.
 pub(super) struct Redis(Vec<redis::aio::MultiplexedConnection>);
 
 impl Redis {

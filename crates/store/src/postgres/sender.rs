@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::id::SessionId;
+use callboard_tasks::Supervisor;
 
 use super::{
     append::{self, LockedRows, Outcome},
@@ -22,6 +23,7 @@ pub(super) struct Sender {
     pub(super) database: Database,
     pub(super) changes: Arc<Changes>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) supervisor: Supervisor,
 }
 
 impl SendBatch for Sender {
@@ -54,7 +56,7 @@ impl Sender {
     /// Sends an append that waits until its session is free.
     fn try_alone(&self, append: QueuedAppend) {
         let sender = self.clone();
-        tokio::spawn(async move {
+        let attempt = async move {
             let mut locked = Some(append);
             // If another server has just created the session, the next attempt finds its row and waits for it.
             while let Some(append) = locked.take() {
@@ -65,7 +67,9 @@ impl Sender {
                     Err(fault) => sender.fail(append, &fault),
                 }
             }
-        });
+        };
+        // After a panic the append is dropped, and its caller gets an error.
+        tokio::spawn(self.supervisor.once("Postgres append", attempt));
     }
 
     async fn append(&self, locked_rows: LockedRows, appends: &[QueuedAppend]) -> Result<Vec<Outcome>, PostgresError> {

@@ -69,11 +69,14 @@ impl Writer {
         let thread = WriteThread::new(messages, lock.clone());
         let thread = std::thread::Builder::new()
             .name("callboard-store".into())
-            .spawn(move || supervisor.thread("SQLite writer", || thread.run()))
+            .spawn({
+                let supervisor = supervisor.clone();
+                move || supervisor.thread("SQLite writer", || thread.run())
+            })
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;
-        let queue = Some(Arc::new(WriteQueue::new(lock, queue)));
+        let queue = Some(Arc::new(WriteQueue::new(lock, queue, supervisor)));
         Ok(Self { queue, flushes, room, changed, thread: Some(thread), _checkpointer: checkpointer })
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak, mpsc};
 
+use callboard_tasks::Supervisor;
 use tokio::sync::Notify;
 
 use super::{
@@ -14,11 +15,12 @@ use super::{
 pub(super) struct WriteQueue {
     lock: Arc<WriteLock>,
     queue: mpsc::Sender<Message>,
+    supervisor: Supervisor,
 }
 
 impl WriteQueue {
-    pub(super) fn new(lock: Arc<WriteLock>, queue: mpsc::Sender<Message>) -> Self {
-        Self { lock, queue }
+    pub(super) fn new(lock: Arc<WriteLock>, queue: mpsc::Sender<Message>, supervisor: Supervisor) -> Self {
+        Self { lock, queue, supervisor }
     }
 
     /// Hands a write to the thread.
@@ -45,7 +47,7 @@ impl WriteQueue {
         }
         if self.lock.push_short(write) {
             let task = CommitTask { queue: Arc::downgrade(self), is_done: false };
-            tokio::spawn(task.run());
+            tokio::spawn(self.supervisor.once("SQLite commit", task.run()));
         }
     }
 
@@ -120,11 +122,12 @@ impl CommitTask {
 
 impl Drop for CommitTask {
     fn drop(&mut self) {
-        // If the runtime ends first, the thread commits what is left.
+        // If the runtime ends first, the thread commits what is left. If a write panicked, the thread has to notice it.
         if !self.is_done
             && let Some(queue) = self.queue.upgrade()
         {
             queue.hand_all_to_thread();
+            queue.maintain();
         }
     }
 }

@@ -41,3 +41,26 @@ async fn the_thread_commits_the_short_writes_that_wait() {
     assert_eq!(answer.try_recv().expect("it was not done").unwrap(), 0);
     assert!(!lock.continues());
 }
+
+#[tokio::test]
+async fn a_write_that_panics_is_an_error_for_its_caller_and_those_after_it_and_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, supervisor): (Arc<Path>, _) = (folder.path().join("x.db").into(), Supervisor::default());
+    let db = file::open(&path, Durability::Normal).unwrap();
+    let writer = Writer::start(db, Durability::Normal, &path, Arc::new(SystemClock), supervisor.clone()).unwrap();
+    // With another write under way, short writes are committed by the task.
+    let _other = writer.room.clone().acquire_owned().await.unwrap();
+    let broken = |_: &mut Transaction<'_>| -> Result<(), SqliteError> { panic!("a broken write") };
+    let sound = |write: &mut Transaction<'_>| Ok(write.newest_change);
+    let answers = async {
+        assert_eq!(writer.write_short("breaking", broken).await.unwrap_err().code(), "store_failed");
+        assert_eq!(writer.write_short("writing", sound).await.unwrap_err().code(), "store_failed");
+        assert_eq!(writer.write("writing", sound).await.unwrap_err().code(), "store_failed");
+        while supervisor.troubled() != ["SQLite commit", "SQLite writer"] {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), answers)
+        .await
+        .expect("a caller waits for ever, or nothing is reported");
+}

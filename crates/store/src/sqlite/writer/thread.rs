@@ -1,6 +1,7 @@
 //! The thread that commits long writes and does maintenance.
 
 use std::{
+    panic::resume_unwind,
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
@@ -33,10 +34,15 @@ impl WriteThread {
     }
 
     /// Runs until every handle is gone and the queue is empty.
+    ///
+    /// It unwinds if a write has panicked on another task: then the store cannot write any more, and the supervisor has to
+    /// report that.
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
         while let Some((mut group, is_quiet)) = self.next(pause) {
-            let Some(mut connection) = self.lock.take() else { return };
+            let Some(mut connection) = self.lock.take() else {
+                resume_unwind(Box::new("a write panicked, so the store cannot write any more"));
+            };
             // A task that waits for the connection might never get it between two slices of maintenance.
             group.extend(self.lock.take_batch());
             if !group.is_empty() {
