@@ -13,6 +13,7 @@ mod prompt;
 mod run;
 mod runs;
 mod say;
+mod secrets;
 mod serve;
 mod session;
 mod set;
@@ -42,6 +43,7 @@ use crate::{
     client::{Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
+    master_keys,
     output::Output,
 };
 
@@ -110,6 +112,9 @@ pub(crate) enum Command {
     /// Access tokens: each gives the rights of one agent or one role
     #[command(subcommand)]
     Token(token::Token),
+    /// Secrets: replace the master key
+    #[command(subcommand)]
+    Secrets(secrets::Secrets),
     /// Stores: check a store, or copy it into another one
     #[command(subcommand)]
     Store(store::Store),
@@ -142,6 +147,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
         Command::Store(command) => return store::execute(global, command, output).await,
+        Command::Secrets(command) => return secrets::execute(global, command, output).await,
         Command::Run(args) => {
             let context = Context::open(global, output, Drive::Runs).await?;
             let ended = run::run(&context, args).await;
@@ -192,6 +198,7 @@ impl Context {
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
+            | Command::Secrets(_)
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
         }
@@ -224,6 +231,7 @@ impl Context {
 async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failure> {
     let store = callboard_store::open(url, config::store_settings(global)).await?;
     let mut settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
+    settings.master_keys = master_keys::of(url, None);
     if drive == Drive::Nothing {
         settings.lease = Lease::unheld();
     }

@@ -5,6 +5,7 @@ mod client;
 mod commands;
 mod config;
 mod failure;
+mod master_keys;
 mod output;
 mod parse;
 mod signals;

@@ -44,6 +44,7 @@ impl Settings {
     /// See [`Command::input`](crate::command::Command::input).
     pub(crate) fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.text_if_any(&mut self.title);
+        self.prompt.input(visitor);
         self.steps.input(visitor);
     }
 }

@@ -59,6 +59,7 @@ pub use read::{
 pub use seal::{
     keys::{MasterKey, MasterKeys, NoMasterKeys},
     mask::Mask,
+    reading::ReadingMask,
     stream::MaskedStream,
 };
 pub use session::{Listener, Session, SessionInfo};

@@ -7,5 +7,6 @@ pub(crate) mod keys;
 pub(crate) mod known;
 pub(crate) mod mask;
 pub(crate) mod masking;
+pub(crate) mod reading;
 pub(crate) mod stream;
 mod variants;

@@ -1,6 +1,6 @@
 //! What programs do with the secrets of a session: reveal one, mask a text, and wrap the key anew.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use callboard_core::{
     entry::{Actor, Hash},
@@ -13,13 +13,27 @@ use callboard_core::{
 };
 use serde_json::Value;
 
-use crate::{error::Error, seal::keys::DataKey, seal::mask::Mask, session::Session};
+use crate::{
+    error::Error,
+    seal::{keys::DataKey, mask::Mask, reading::check_name},
+    session::Session,
+};
 
 impl Session {
     /// Finds the secrets of the session in texts. Refused as sealed where they cannot be opened.
     pub async fn mask(&self) -> Result<Arc<Mask>, Error> {
         let state = self.live.known()?;
         Ok(self.live.known_secrets(&state).await?.mask.clone())
+    }
+
+    /// The same as it was known last, without a look at the store. It is for what cannot wait.
+    pub fn known_mask(&self) -> Arc<Mask> {
+        self.live.secrets.lock().unwrap_or_else(PoisonError::into_inner).mask.clone()
+    }
+
+    /// Refuses a name that holds a secret. `pointer` says where it was given.
+    pub async fn check_name(&self, pointer: &str, name: &str) -> Result<(), Error> {
+        Ok(check_name(&*self.mask().await?, pointer, name)?)
     }
 
     /// The value of a variable with its secrets. That `by` saw it is recorded first; only the user may.

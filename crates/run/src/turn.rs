@@ -12,7 +12,7 @@ use callboard_core::{
     run::{Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
     state::State,
 };
-use callboard_engine::{Ephemeral, PromptSpec};
+use callboard_engine::{Ephemeral, MaskedStream, PromptSpec};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
@@ -60,6 +60,8 @@ impl Driver {
     /// Renders the prompt and records that the model is about to be asked. A turn that was recorded before gets the same
     /// prompt.
     async fn prepare<'a>(&self, state: &State, run: &'a Run, ask: Ask) -> Result<Turn<'a>, Error> {
+        // Without the secrets, no answer could be taken.
+        self.session.mask().await?;
         if let Some(pending) = ask.requested.clone() {
             return self.prepare_again(run, ask, &pending).await;
         }
@@ -105,18 +107,15 @@ impl Driver {
     /// Asks the model. The inner error says why there is no answer. If the run ends meanwhile, this does not wait for the
     /// answer.
     async fn ask(&self, turn: &Turn<'_>, request: &ChatRequest) -> Result<Result<ChatAnswer, String>, Error> {
+        let mut masked = MaskedStream::new(self.session.known_mask());
         let mut tell = |piece: &str| {
-            self.session.tell(Ephemeral::Delta {
-                run: turn.run.id.clone(),
-                turn: turn.number,
-                agent: turn.ask.agent.clone(),
-                text: piece.into(),
-            });
+            masked.renew(self.session.known_mask());
+            self.tell(turn, masked.push(piece));
         };
         let timeout = turn.time_left(self.settings.turn_timeout);
         let over = self.session.when(|state| turn.is_over(state));
         let answer = tokio::time::timeout(timeout, self.models.chat(request, &mut tell));
-        tokio::select! {
+        let asked = tokio::select! {
             answer = answer => Ok(match answer {
                 Ok(answer) => answer.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("it took more than {} seconds", timeout.as_secs())),
@@ -126,6 +125,16 @@ impl Driver {
                 // The session is gone, or the board is closed.
                 None => Err(self.session.state().await.err().unwrap_or(callboard_engine::Error::Closed).into()),
             },
+        };
+        self.tell(turn, masked.finish());
+        asked
+    }
+
+    /// Lets listeners hear a piece of what a model says.
+    fn tell(&self, turn: &Turn<'_>, text: String) {
+        if !text.is_empty() {
+            let (run, agent) = (turn.run.id.clone(), turn.ask.agent.clone());
+            self.session.tell(Ephemeral::Delta { run, turn: turn.number, agent, text: text.into() });
         }
     }
 

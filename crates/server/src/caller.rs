@@ -11,6 +11,7 @@ use crate::{
         Authorized, AuthorizedIfThere, AuthorizedOnServer, AuthorizedToAdd, CallError, Caller, Credentials,
         rights::Right,
     },
+    masking::Admitted,
     params, secret,
 };
 
@@ -23,7 +24,9 @@ macro_rules! from_requests {
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
                 let caller = caller(parts, app)?;
                 let id = params::session_id(parts, app).await?;
-                Self::enter(app, &caller, &id).await
+                let entered = Self::enter(app, &caller, &id).await?;
+                Admitted::note(parts, &entered);
+                Ok(entered)
             }
         })*
     };

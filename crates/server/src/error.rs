@@ -1,16 +1,16 @@
-//! Why a server does not start.
+//! Why there is no server.
 
 use std::path::PathBuf;
 
-/// Why a server does not start.
+/// Why the server does not start, or could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Anybody on the network could do anything, since no token is set.
+    /// Anybody on the network could do anything.
     #[error(
-        "other machines can reach {address}, and no token is set: give a file with user tokens, or listen on 127.0.0.1"
+        "{address} can be reached from elsewhere, and no token is set: give a file with user tokens, or listen on 127.0.0.1"
     )]
     NoTokens {
-        /// The address to listen on.
+        /// Where it was to listen.
         address: std::net::SocketAddr,
     },
     /// A file for TLS cannot be used.
@@ -24,8 +24,8 @@ pub enum Error {
     /// The folder of the project cannot be used.
     #[error(transparent)]
     Project(callboard_files::Error),
-    /// The system gives no random numbers for access tokens.
-    #[error("the system gives no random numbers: {0}")]
+    /// The machine has no randomness to make tokens of.
+    #[error("this machine gives no random numbers: {0}")]
     NoRandomness(getrandom::Error),
     /// The listener failed.
     #[error("cannot listen: {0}")]

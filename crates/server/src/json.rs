@@ -1,12 +1,12 @@
-//! JSON of callers: read strictly, with errors that point to the invalid field.
+//! JSON that a caller sent: read strictly, and what is wrong with it named with its place.
 
 use serde::de::DeserializeOwned;
 
 use crate::{calls::CallError, strict::Strict};
 
-/// Reads JSON as a value of any type. An error points to the invalid field.
+/// Reads JSON as a value of any type; what is wrong with it is named with its place.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
-    // Tracking the place takes time, and mostly nothing is wrong.
+    // To keep track of the place takes time, and mostly nothing is wrong.
     let mut json = serde_json::Deserializer::from_slice(bytes);
     if let Ok(value) = T::deserialize(Strict(&mut json))
         && json.end().is_ok()
@@ -41,22 +41,18 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
     CallError::invalid(pointer, readable(text))
 }
 
-/// A message of serde without names of Rust types.
+/// A message without the names that structures have here.
 fn readable(text: &str) -> String {
-    if let Some((before, name)) = text.split_once("expected struct ") {
-        let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        return format!("{before}expected an object{behind}");
-    }
-    let Some((what, known)) = text.split_once(", expected ") else { return text.to_owned() };
-    let known = known.strip_prefix("one of ").unwrap_or(known);
-    match what.strip_prefix("unknown variant ") {
-        Some(word) => format!("{word} is not known here: use {known}"),
-        None if what.starts_with("unknown field ") => format!("{what}: use {known}"),
+    match text.split_once("expected struct ") {
+        Some((before, name)) => {
+            let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            format!("{before}expected an object{behind}")
+        }
         None => text.to_owned(),
     }
 }
 
-/// The field that is missing, unknown or doubled according to a message, as a part of a JSON pointer.
+/// The field that a message about a missing, an unknown or a doubled one names, as a part of a pointer.
 fn named(text: &str) -> Option<String> {
     let field = ["unknown field `", "missing field `", "duplicate field `"];
     let field = field.into_iter().find_map(|before| text.strip_prefix(before))?;
@@ -77,30 +73,4 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 /// A key as a part of a JSON pointer.
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
-}
-
-#[cfg(test)]
-mod tests {
-    use callboard_api::{NewMessages, NewRun};
-    use serde::de::DeserializeOwned;
-
-    use super::parse;
-
-    /// The pointer and the message with which a body is refused.
-    fn refused<T: DeserializeOwned>(body: &str) -> String {
-        parse::<T>(body.as_bytes()).err().unwrap().detail
-    }
-
-    #[test]
-    fn errors_say_where_and_what_to_use_instead() {
-        let run = |body| refused::<NewRun>(body);
-        insta::assert_snapshot!(run(r#"{"kind": "solo"}"#), @"/kind: `solo` is not known here: use `team`");
-        insta::assert_snapshot!(run(r#"{"kind": "team", "inptu": "x"}"#), @"/inptu: unknown field `inptu`: use `kind`, `input`, `limits`");
-        insta::assert_snapshot!(run(r#"{"kind": "team"}"#), @"/input: missing field `input`");
-        insta::assert_snapshot!(run(r#"{"kind": "team", "input": 3}"#), @"/input: invalid type: integer `3`, expected a string");
-        insta::assert_snapshot!(run("[]"), @"invalid type: sequence, expected an object");
-        insta::assert_snapshot!(run("{"), @"the body is not JSON: EOF while parsing an object at line 1 column 1");
-        let messages = refused::<NewMessages>(r#"{"messages": [{"role": "robot", "content": "x"}]}"#);
-        assert!(messages.starts_with("/messages/0/role: `robot` is not known here: use `USER`"), "{messages}");
-    }
 }

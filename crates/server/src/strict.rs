@@ -1,14 +1,14 @@
-//! Strict reading: structures are read from JSON objects only. What serde derives would also accept an array of their
-//! fields, which no schema describes.
+//! Reading strictly: what is an object is given as one. What is derived for structures takes a list of their fields
+//! as well, which no schema knows of and no one who reads it understands.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-/// Wraps a deserializer or visitor, so that all structures in it are read from objects only.
+/// Whatever stands in it, structures are read from objects alone.
 pub(crate) struct Strict<T>(pub(crate) T);
 
-/// Forwards calls and wraps the visitor.
+/// Hands calls on with what they read wrapped.
 macro_rules! hand_on {
     ($($name:ident)*) => {
         $(fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -68,7 +68,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
     }
 }
 
-/// Forwards values that contain no others.
+/// Hands on what was read and has nothing in it.
 macro_rules! hand_in {
     ($($name:ident: $type:ty,)*) => {
         $(fn $name<E: serde::de::Error>(self, value: $type) -> Result<V::Value, E> {

@@ -28,6 +28,7 @@ use crate::{
     cli::Global,
     config,
     failure::Failure,
+    master_keys,
     output::Output,
     parse::{self, Sweep},
     signals::Signals,
@@ -109,7 +110,13 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         models: Arc::new(config::endpoints()),
         runs: config::runs(node.name.clone()),
     };
-    let board = Board::new(store.clone(), board_settings(&args, ttl, &node, supervisor));
+    if let Some(keys) = master_keys::file_of(&url, folder.as_deref()) {
+        keys.read().map_err(master_keys::failure)?;
+    }
+    let keys = master_keys::of(&url, folder.as_deref());
+    let board_settings =
+        callboard_engine::Settings { master_keys: keys, ..board_settings(&args, ttl, &node, supervisor) };
+    let board = Board::new(store.clone(), board_settings);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);
     store.warnings().iter().for_each(|remark| output.note(format!("note: {remark}")));

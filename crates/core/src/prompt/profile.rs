@@ -10,7 +10,7 @@ pub use super::{
     part_name::PartName,
     share::{Share, Shares},
 };
-use crate::{count::Tokens, error::Error};
+use crate::{count::Tokens, error::Error, input::InputVisitor};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,6 +73,16 @@ impl Profile {
             }
         }
         layout::check(&self.layout_parts, &format!("{pointer}/layout_parts"))
+    }
+
+    /// See [`Command::input`](crate::command::Command::input).
+    pub(crate) fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        for (at, part) in self.layout_parts.iter_mut().enumerate() {
+            if let LayoutPart::Text(LayoutText { name, text }) = part {
+                visitor.name(format_args!("/prompt/layout_parts/{at}/name"), name);
+                visitor.text(text);
+            }
+        }
     }
 
     /// What `part` gets of `budget`; `default` says what is not said here.

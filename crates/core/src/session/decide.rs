@@ -37,6 +37,9 @@ impl Command for SessionPatch {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.text_if_any(&mut self.title);
+        if let Some(prompt) = &mut self.prompt {
+            prompt.input(visitor);
+        }
         if let Some(steps) = &mut self.steps {
             steps.input(visitor);
         }

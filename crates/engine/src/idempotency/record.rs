@@ -14,7 +14,9 @@ use callboard_core::{
 use callboard_store::{Append, JournalKind, LeaseChange};
 use serde_json::Value;
 
-use crate::{board::Board, error::Error, journal::read, live::append::append_surely, upkeep::expiry};
+use crate::{
+    board::Board, error::Error, journal::read, live::append::append_surely, seal::reading::check_name, upkeep::expiry,
+};
 
 /// How long a record is kept, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;
@@ -53,6 +55,9 @@ impl Board {
         let mut request = request.clone();
         if let Some(live) = scope.and_then(|session| self.alive(session)) {
             request.fingerprint = live.keyed(request.fingerprint).await?;
+            if let Ok(known) = live.known_secrets(&*live.known()?).await {
+                check_name(&known.mask, "/Idempotency-Key", request.key.as_str())?;
+            }
         }
         let request = &request;
         let record = record::place(request, &by, scope)?;

@@ -32,7 +32,15 @@ impl Session {
         let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         self.live.prompts.remember(MemoryKey::of(&wanted.spec), remembered);
-        Ok(prompt)
+        // What was said before it was known as a secret may take more room now.
+        match self.hide_in_prompt(&mut prompt, &wanted.viewer, wanted.count).await? {
+            Tokens(0) => Ok(prompt),
+            Tokens(excess) => {
+                let budget = Tokens(prompt.budget.0.saturating_sub(excess));
+                let smaller = PromptSpec { budget: Some(budget), ..spec.clone() };
+                Ok(Prompt { budget: prompt.budget, ..Box::pin(self.prompt(&smaller)).await? })
+            }
+        }
     }
 
     async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {

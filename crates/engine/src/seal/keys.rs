@@ -19,6 +19,14 @@ pub trait MasterKeys: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// Why there are none, and what to do about it.
     fn keys(&self) -> Result<Vec<MasterKey>, String>;
+
+    /// The keys, to wrap a new key: the first of them may be made now.
+    ///
+    /// # Errors
+    /// Why there are none, and what to do about it.
+    fn keys_or_make(&self) -> Result<Vec<MasterKey>, String> {
+        self.keys()
+    }
 }
 
 /// There are no master keys: secrets cannot be sealed.

@@ -227,7 +227,7 @@ impl Live {
 
     /// A new key for the session, and how it is stored.
     pub(crate) fn make_key(&self) -> Result<(DataKey, WrappedKey, StoredValue), Error> {
-        let masters = self.settings.master_keys.keys().map_err(|problem| self.sealed(&problem))?;
+        let masters = self.settings.master_keys.keys_or_make().map_err(|problem| self.sealed(&problem))?;
         let no_key = || self.sealed("there is no master key");
         let master = masters.first().ok_or_else(no_key)?;
         let no_randomness = || self.sealed("this machine has no randomness for a key");

@@ -12,7 +12,7 @@ use crate::seal::variants::variants;
 pub(crate) const MIN_CHARS: usize = 6;
 
 /// What stands around the name of a secret.
-const HIDDEN: &str = "[hidden:";
+pub(crate) const HIDDEN: &str = "[hidden:";
 
 /// A value to be hidden, and the name that is shown in its place.
 pub(crate) struct Hidden {

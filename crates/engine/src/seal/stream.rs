@@ -18,6 +18,11 @@ impl MaskedStream {
         Self { mask, held: String::new() }
     }
 
+    /// Goes on with the secrets that are known by now.
+    pub fn renew(&mut self, mask: Arc<Mask>) {
+        self.mask = mask;
+    }
+
     /// Takes the next piece, and gives what can be shown by now. It may be empty.
     pub fn push(&mut self, piece: &str) -> String {
         if self.mask.is_empty() {

@@ -16,26 +16,31 @@ pub(crate) fn variants(value: &str) -> BTreeSet<String> {
     all
 }
 
-/// In a text of JSON, and in one that stands in a text of JSON.
+/// How often JSON may stand in a text of JSON, which stands in a text of JSON.
+const JSON_LEVELS: usize = 4;
+
+/// In a text of JSON, and in one that stands in a text of JSON, and so on.
 fn json(value: &str, all: &mut BTreeSet<String>) {
     let once = escaped(value);
-    all.insert(escaped(&once));
-    all.insert(once.replace('/', "\\/"));
-    for upper in [false, true] {
-        let ascii = once.chars().fold(String::new(), |mut text, c| {
-            if c.is_ascii() {
-                text.push(c);
-                return text;
-            }
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a string cannot fail.
-                let _ = if upper { write!(text, "\\u{unit:04X}") } else { write!(text, "\\u{unit:04x}") };
-            }
-            text
-        });
-        all.insert(ascii);
+    for first in [once.replace('/', "\\/"), ascii(&once, false), ascii(&once, true), once] {
+        let levels = std::iter::successors(Some(first), |text| Some(escaped(text)));
+        all.extend(levels.take(JSON_LEVELS));
     }
-    all.insert(once);
+}
+
+/// A text of JSON with all but ASCII written in digits, small or capital ones.
+fn ascii(text: &str, upper: bool) -> String {
+    text.chars().fold(String::new(), |mut text, c| {
+        if c.is_ascii() {
+            text.push(c);
+            return text;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = if upper { write!(text, "\\u{unit:04X}") } else { write!(text, "\\u{unit:04x}") };
+        }
+        text
+    })
 }
 
 fn escaped(value: &str) -> String {

@@ -1,4 +1,4 @@
-//! Watches the folder of a project and records what changes, whoever writes it.
+//! Watching the folder of a project: whatever writes it, what changes there is noted.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,18 +10,18 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::{Files, now, told};
 use crate::{app::App, calls::CallError};
 
-/// The folder of a session that nobody used for so long is removed.
+/// How long nobody has to have used a session until its folder is cleaned up.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// After how many seconds the time of last use is renewed in the folder of a live session.
+/// How old the last use of a folder may get whose session lives.
 const REFRESHED: i64 = 6 * 60 * 60;
 
-/// The manifests as they were last seen.
+/// What was seen last.
 #[derive(Default)]
 struct Watched {
-    /// Those of sessions of this board.
+    /// The manifests of sessions of the board.
     ours: BTreeMap<SessionId, Stamp>,
-    /// All others. A session with such a name may be created later.
+    /// Those of others. They may become ours.
     others: BTreeMap<SessionId, Stamp>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn watch(app: App) {
 }
 
 impl Watched {
-    /// Records what has changed since the last look.
+    /// Notes what has changed since it looked last.
     async fn look(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         let stamps = files.with(|project| project.stamps()).await?;
         let gone: Vec<_> = self.ours.keys().filter(|id| !stamps.contains_key(*id)).cloned().collect();
@@ -69,7 +69,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Records what is in a folder, if it belongs to a session of this board. Returns whether it does.
+    /// Notes what is in a folder, and says whether it is that of a session of the board.
     async fn observe(&self, app: &App, files: &Files, id: &SessionId) -> Result<bool, CallError> {
         if !lives(app, id).await? {
             return Ok(false);
@@ -85,12 +85,13 @@ impl Watched {
         Ok(true)
     }
 
-    /// Removes the folders of deleted sessions, and folders that were not used for long. A live session's folder is in use.
+    /// Cleans up after sessions that are gone, and what nobody has used for long. What belongs to a session that lives is
+    /// in use.
     async fn sweep(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         if !app.board.trusts_clock().await? {
             return Ok(());
         }
-        // A session may have been created for one of these folders: look at all of them again.
+        // A folder that was there before its session is looked at again.
         self.others.clear();
         let now = now(&app.board).await?;
         let ids = files.with(|project| project.ids()).await?;
@@ -107,7 +108,7 @@ impl Watched {
     }
 }
 
-/// Whether there is such a session. Asking does not count as using it.
+/// Whether there is such a session. To ask is no use of it.
 async fn lives(app: &App, id: &SessionId) -> Result<bool, CallError> {
     Ok(app.board.store().row(id).await.map_err(Error::from)?.is_some())
 }

@@ -7,6 +7,7 @@ mod faulty;
 mod fixtures;
 
 mod bad_input;
+mod canaries;
 mod document;
 mod everyone;
 mod files;

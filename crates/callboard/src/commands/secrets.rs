@@ -1,0 +1,128 @@
+//! `callboard secrets`: the master key under which the keys of sessions are stored.
+
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+
+use callboard_engine::{Board, MasterKey, MasterKeys, store::Lease};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::{
+    cli::Global,
+    config,
+    failure::Failure,
+    master_keys::{self, VARIABLE, failure},
+    output::Output,
+};
+
+const ROTATE_EXAMPLES: &str = "\
+Examples:
+  callboard secrets rotate
+  callboard secrets rotate --store postgres://me@db.example/board --data /var/lib/callboard
+  CALLBOARD_MASTER_KEY=NEW,OLD callboard secrets rotate
+
+It makes a new master key in the key file, wraps the key of each session under it, and removes the old
+one. Servers may go on meanwhile: they read the file again. If it is interrupted, all secrets can still
+be read, and the same command continues. With CALLBOARD_MASTER_KEY, give the new key before the old one,
+to the servers too, and remove the old one afterwards.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    /// Replace the master key: wrap the keys of all sessions under a new one
+    #[command(after_help = ROTATE_EXAMPLES)]
+    Rotate(Rotate),
+}
+
+/// Replace the master key: wrap the keys of all sessions under a new one
+#[derive(Args, Debug)]
+pub(crate) struct Rotate {
+    /// The folder with the key file (default: that of the SQLite file)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+pub(super) async fn execute(global: &Global, command: Secrets, output: Output) -> Result<ExitCode, Failure> {
+    let Secrets::Rotate(args) = command;
+    rotate(global, &args, output).await
+}
+
+async fn rotate(global: &Global, args: &Rotate, output: Output) -> Result<ExitCode, Failure> {
+    if global.url.is_some() {
+        return Err(Failure::usage("usage", "keys are rotated on the store, not on a server: use --store"));
+    }
+    let url = config::store_url(global)?;
+    let file = master_keys::file_of(&url, args.data.as_deref());
+    let keys: Arc<dyn MasterKeys> = master_keys::of(&url, args.data.as_deref());
+    let mut known = keys.keys().map_err(failure)?;
+    if let Some(file) = &file
+        && known.len() == 1
+    {
+        let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
+        known.insert(0, new);
+        file.write(&known, true).map_err(failure)?;
+    }
+    let store = callboard_store::open(&url, config::store_settings(global)).await?;
+    let lease = Lease::unheld();
+    let settings = callboard_engine::Settings { lease, sweep: None, master_keys: keys, ..Default::default() };
+    let board = Board::new(store, settings);
+    let mut rewrapped = 0;
+    // A server may have made a key with the old master key meanwhile: a round in which nothing is left ends it.
+    let failed = loop {
+        let round = rewrap_all(&board).await?;
+        rewrapped += round.rewrapped;
+        if round.rewrapped == 0 {
+            break round.failed;
+        }
+    };
+    board.close().await;
+    if let (Some(file), true) = (&file, failed.is_empty()) {
+        known.truncate(1);
+        file.write(&known, true).map_err(failure)?;
+    }
+    report(output, rewrapped, &failed, file.is_some());
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What became of the sessions in one round.
+struct Round {
+    rewrapped: usize,
+    /// Sessions whose key could not be wrapped anew, with why.
+    failed: Vec<(String, String)>,
+}
+
+async fn rewrap_all(board: &Board) -> Result<Round, Failure> {
+    let mut round = Round { rewrapped: 0, failed: Vec::new() };
+    let mut after = None;
+    loop {
+        let page = board.store().sessions(after.as_ref(), 100).await?;
+        let Some((last, _)) = page.last() else { return Ok(round) };
+        after = Some(last.clone());
+        for (id, _) in &page {
+            let done = match board.session(id).await {
+                Ok(session) => session.rewrap_key().await,
+                Err(error) => Err(error),
+            };
+            match done {
+                Ok(done) => round.rewrapped += usize::from(done),
+                // It has gone meanwhile.
+                Err(error) if error.code() == "not_found" => {}
+                Err(error) => round.failed.push((id.to_string(), error.to_string())),
+            }
+        }
+    }
+}
+
+fn report(output: Output, rewrapped: usize, failed: &[(String, String)], in_file: bool) {
+    if output.json {
+        let failed: Vec<_> = failed.iter().map(|(session, why)| json!({"session": session, "detail": why})).collect();
+        return output.json(&json!({"rewrapped": rewrapped, "failed": failed}));
+    }
+    output.line(format!("{rewrapped} keys of sessions are wrapped under the new master key"));
+    for (session, why) in failed {
+        output.note(format!("{session}: {why}"));
+    }
+    if !failed.is_empty() {
+        output.note("the old master key is kept until all keys are wrapped: repeat the command".to_owned());
+    } else if !in_file {
+        output.note(format!("remove the old key from {VARIABLE}"));
+    }
+}

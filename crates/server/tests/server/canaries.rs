@@ -1,0 +1,429 @@
+//! Canaries: the value of a secret is put in through every call that writes, and then sought in every answer, in streams,
+//! logs and exports, and in the bytes on disk.
+
+use std::{
+    fmt::Write as _,
+    path::Path,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use callboard_engine::{MasterKey, Settings as BoardSettings};
+use callboard_server::{ProjectFolder, Settings};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+use crate::fixtures::{Answer, Server, settings, sqlite};
+
+/// The value of the secret. It looks different in JSON, in addresses and in base64.
+const CANARY: &str = "zq/CANARY\"7+ß x";
+
+/// How the canary looks in texts that escape it; in base64 only its middle is the same wherever it stands.
+const FORMS: [&str; 9] = [
+    CANARY,
+    r#"zq/CANARY\"7+ß x"#,
+    r#"zq/CANARY\\\"7+ß x"#,
+    r#"zq/CANARY\"7+\u00df x"#,
+    "zq%2FCANARY%227%2B%C3%9F%20x",
+    "zq%2FCANARY%227%2B%C3%9F+x",
+    "enEvQ0FOQVJZIjcrw58ge",
+    "pxL0NBTkFSWSI3K8OfIH",
+    "6cS9DQU5BUlkiNyvDnyB4",
+];
+
+/// All log lines of this process.
+static LOG: LazyLock<Mutex<String>> = LazyLock::new(Mutex::default);
+
+/// Writes events to [`LOG`].
+struct Log;
+
+impl Visit for Log {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(log, "{field}={value:?}").unwrap();
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, attributes: &span::Attributes<'_>) -> span::Id {
+        attributes.record(&mut Self);
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, record: &span::Record<'_>) {
+        record.record(&mut Self);
+    }
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut Self);
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+/// A text with the canary in every form, between words that must stay.
+fn told(place: &str) -> String {
+    format!("{place} begins; {} and {place} ends", FORMS.join(" | "))
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut all, byte| {
+        write!(all, "%{byte:02X}").unwrap();
+        all
+    })
+}
+
+/// A call that writes.
+type Write = (&'static str, &'static str, String, Value);
+
+/// Every call that writes, by its method and its path in the document, with canaries in all free texts. Calls with a
+/// canary in a name come last: they are refused.
+fn writes(run: &str, form: &str) -> Vec<Write> {
+    let s = "/v1/sessions/{session}";
+    let here = "/v1/sessions/s";
+    let mut all: Vec<Write> = Vec::new();
+    let mut add =
+        |method, template: &'static str, path: &str, body| all.push((method, template, format!("{here}{path}"), body));
+    macro_rules! on {
+        ($path:literal) => {
+            concat!("/v1/sessions/{session}", $path)
+        };
+    }
+    let call = json!({"id": "c1", "name": "search", "arguments": {"query": told("argument"), CANARY: 1}});
+    add(
+        "post",
+        on!("/threads/{thread}/messages"),
+        "/threads/main/messages",
+        json!({"messages": [
+            {"role": "user", "content": told("message"), "metadata": {"note": told("metadata"), CANARY: [CANARY]}},
+            {"role": "user", "content": [{"type": "text", "text": told("part")}]},
+            {"role": "assistant", "content": told("answer"), "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": json!({"result": told("result")}).to_string()},
+        ]}),
+    );
+    add("put", on!("/context-sets/{name}"), "/context-sets/facts", json!({"content": told("content")}));
+    add(
+        "post",
+        on!("/directives"),
+        "/directives",
+        json!({"message": told("directive"), "messageTo": "user",
+        "expectedOutput": told("expected"),
+        "contextSetUpdate": {"contextSets": [{"name": "told", "context": told("context")}]}}),
+    );
+    add(
+        "post",
+        on!("/directives"),
+        "/directives",
+        json!({"text": format!("Context update: more (visible to: lead)\n{}", told("line"))}),
+    );
+    add("post", on!("/forms/{name}"), &format!("/forms/{form}"), json!({"answers": {"k": told("form answer")}}));
+    let agents = json!([
+        {"name": "lead", "role": "manager", "title": CANARY, "instructions": told("instructions"),
+         "tools": [{"name": "search", "description": told("description"),
+                    "parameters": {"type": "object", "description": told("parameter")}}]},
+        {"name": "writer", "role": "worker"},
+        {"name": "critic", "role": "worker"},
+    ]);
+    let steps = json!([{"name": "begin", "is_default": true, "description": told("step")}]);
+    add("patch", s, "", json!({"title": CANARY, "agents": agents, "steps": steps}));
+    add("put", on!("/threads/{thread}"), "/threads/side", json!({"visible_to": "all"}));
+    add(
+        "post",
+        on!("/tools/{name}"),
+        "/tools/write_context_set",
+        json!({"arguments": {"name": "tooled", "content": told("tool")}}),
+    );
+    add(
+        "post",
+        on!("/tools/{tool}"),
+        "/tools/write_context_set",
+        json!({"arguments": {"name": "tooled", "content": told("tool")}}),
+    );
+    add(
+        "post",
+        on!("/files"),
+        "/files",
+        json!({"name": "user-auth", "for": "writer", "keywords": ["auth"],
+        "request": told("request"), "background": told("background"), "expected": told("outcome"), "constraints": told("limits")}),
+    );
+    add("post", on!("/files/delegation"), "/files/delegation", json!({"to": "writer", "task": told("task")}));
+    add("post", on!("/runs"), "/runs", json!({"kind": "team", "input": told("input")}));
+    add("post", on!("/runs/{run}/pause"), &format!("/runs/{run}/pause"), json!({"reason": told("pause")}));
+    add("post", on!("/runs/{run}/resume"), &format!("/runs/{run}/resume"), Value::Null);
+    add(
+        "post",
+        on!("/runs/{run}/tool-results"),
+        &format!("/runs/{run}/tool-results"),
+        json!({"results": [{"tool_call_id": "c1", "content": told("tool result")}]}),
+    );
+    add("post", on!("/runs/{run}/cancel"), &format!("/runs/{run}/cancel"), Value::Null);
+    add("patch", on!("/orchestration"), "/orchestration", json!({"active_step": "begin"}));
+    add("post", on!("/orchestration/tools"), "/orchestration/tools", json!({"tool": "search"}));
+    add("post", on!("/orchestration/advance"), "/orchestration/advance", Value::Null);
+    add("post", on!("/orchestration/reset"), "/orchestration/reset", Value::Null);
+    add("post", on!("/orchestration/usage"), "/orchestration/usage", json!({"prompt_tokens": 1}));
+    add(
+        "post",
+        on!("/orchestration/allowed-tools"),
+        "/orchestration/allowed-tools",
+        json!({"tools": ["search", CANARY]}),
+    );
+    add("post", on!("/prompt"), "/prompt", json!({"agent": "lead"}));
+    add("post", on!("/tokens"), "/tokens", json!({"agent": "writer"}));
+    add("post", on!("/fork"), "/fork", json!({"id": "fork"}));
+    add(
+        "put",
+        on!("/variables/{name}"),
+        "/variables/creds",
+        json!({"value": {"user": "ann", "password": CANARY, "note": told("variable")}, "reason": told("reason")}),
+    );
+    add(
+        "put",
+        on!("/plan"),
+        "/plan",
+        json!({"reason": told("why"), "plan": {
+        "overall_goal": told("goal"), "current_phase": "One", "phases": [{"phase_name": "One", "status": "in_progress",
+            "tasks": [{"task_id": 1, "description": told("plan task"), "status": "pending", "notes": told("notes")}]}]}}),
+    );
+    add("patch", on!("/plan/tasks/{task}"), "/plan/tasks/1", json!({"notes": told("notes"), "reason": told("why")}));
+    add("put", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
+    add("delete", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
+    add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", json!({}));
+    add("post", on!("/threads/{thread}/compressions/{seq}/undo"), "/threads/main/compressions/1/undo", Value::Null);
+    add("delete", on!("/journal/{seq}"), &format!("/journal/1?reason={}", encoded(CANARY)), Value::Null);
+    // Names, ids and keys.
+    let name = encoded(CANARY);
+    add("put", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), json!({"content": "x"}));
+    add("delete", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), Value::Null);
+    add("put", on!("/threads/{thread}"), &format!("/threads/{name}"), json!({"visible_to": "all"}));
+    add(
+        "post",
+        on!("/threads/{thread}/messages"),
+        "/threads/main/messages",
+        json!({"messages": [{"role": "user", "message_id": CANARY, "content": "x"}]}),
+    );
+    add(
+        "post",
+        on!("/files"),
+        "/files",
+        json!({"name": "zq CANARY", "for": "writer", "keywords": [CANARY], "request": "x"}),
+    );
+    add("put", on!("/variables/{name}"), &format!("/variables/{name}"), json!({"value": 1, "reason": "x"}));
+    add("delete", on!("/variables/{name}"), &format!("/variables/{name}?reason={name}"), Value::Null);
+    add("delete", on!("/files/{path}"), &format!("/files/{name}"), Value::Null);
+    add("delete", on!("/tokens/{token}"), &format!("/tokens/{name}"), Value::Null);
+    add(
+        "post",
+        on!("/directives"),
+        "/directives",
+        json!({"contextSetUpdate": {"contextSets": [{"name": CANARY, "context": "x"}]}}),
+    );
+    add("post", on!("/fork"), "/fork", json!({"id": CANARY}));
+    all
+}
+
+/// Calls that write and bring nothing to a session that is there: it is made or deleted, or all its secrets are dropped.
+const BRING_NOTHING: [(&str, &str); 4] = [
+    ("post", "/v1/sessions"),
+    ("post", "/v1/import"),
+    ("delete", "/v1/sessions/{session}"),
+    ("delete", "/v1/sessions/{session}/variables"),
+];
+
+#[test]
+fn i6_a_canary_goes_through_every_call_that_writes() {
+    let tried = writes("r1", "Form");
+    let document = callboard_server::openapi();
+    let mut missing = Vec::new();
+    for (template, verbs) in document["paths"].as_object().unwrap() {
+        for verb in verbs.as_object().unwrap().keys().filter(|verb| *verb != "get") {
+            let is_tried = tried.iter().any(|(method, path, _, _)| method == verb && path == template);
+            if !is_tried && !BRING_NOTHING.contains(&(verb.as_str(), template.as_str())) {
+                missing.push(format!("{verb} {template}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "add these to `writes`, with canaries in all free texts: {missing:?}");
+}
+
+/// Every call that reads, from the document, on the session and its fork.
+fn reads(run: &str) -> Vec<String> {
+    let document = callboard_server::openapi();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let reads = paths
+        .filter(|(path, verbs)| verbs.get("get").is_some() && !path.ends_with("/events") && !path.ends_with("/ws"));
+    let known = [
+        ("{session}", "s"),
+        ("{thread}", "main"),
+        ("{run}", run),
+        ("{task}", "1"),
+        ("{message}", "m3"),
+        ("{seq}", "3"),
+        ("{n}", "1"),
+        ("{version}", "1"),
+    ];
+    let names = ["facts", "told", "more", "tooled", "Form", "creds", "password"];
+    let mut all = Vec::new();
+    for (template, _) in reads {
+        let path = known.iter().fold(template.clone(), |path, (hole, name)| path.replace(hole, name));
+        match path.contains("{name}") {
+            true => all.extend(names.iter().map(|name| path.replace("{name}", name))),
+            false => all.push(path.replace("{path}", "features%2Fuser-auth-context.md")),
+        }
+    }
+    all.push(format!("/v1/sessions/s/why?text={}", encoded("message begins")));
+    all.push("/v1/sessions/fork/journal".to_owned());
+    all.push("/v1/sessions/s/files/search?keywords=auth".to_owned());
+    all
+}
+
+/// That an answer or a file has no canary, in any form.
+fn look(where_: &str, text: &str) {
+    for form in FORMS {
+        let at = text.find(form);
+        let around = at.map(|at| text.get(text.floor_char_boundary(at.saturating_sub(300))..).unwrap_or_default());
+        let around: Option<String> = around.map(|rest| rest.chars().take(700).collect());
+        assert!(at.is_none(), "{where_} shows the canary as {form}: {around:?}");
+    }
+}
+
+fn look_at_files(folder: &Path) -> usize {
+    let mut files = 0;
+    for found in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = found.path();
+        look("the name of a file", &path.to_string_lossy());
+        if path.is_dir() {
+            files += look_at_files(&path);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            for form in FORMS {
+                let is_there = bytes.windows(form.len()).any(|window| window == form.as_bytes());
+                assert!(!is_there, "{} has the canary as {form}", path.display());
+            }
+            files += 1;
+        }
+    }
+    files
+}
+
+/// Reads the stream from its beginning until nothing more comes.
+async fn stream(server: &Server) -> String {
+    let head = server.get("/v1/sessions/s").await.is(200).head();
+    let call = server.call("GET", "/v1/sessions/s/events?after=0");
+    let mut response = call.send().await.unwrap();
+    let mut all = String::new();
+    while !all.contains(&format!("id: {head}\n")) {
+        all += &String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap());
+    }
+    all
+}
+
+fn with_body(call: RequestBuilder, body: &Value) -> RequestBuilder {
+    if body.is_null() { call } else { call.json(body) }
+}
+
+#[tokio::test]
+async fn i6_no_canary_comes_out_of_a_session_whatever_it_came_in_by() {
+    let _ = tracing::subscriber::set_global_default(Log);
+    let folder = tempfile::tempdir().unwrap();
+    let project = ProjectFolder {
+        root: folder.path().join("project"),
+        look_every: std::time::Duration::from_millis(50),
+        sweep_every: None,
+    };
+    std::fs::create_dir_all(&project.root).unwrap();
+    let store = sqlite(&folder.path().join("callboard.db")).await;
+    let settings = Settings { project: Some(project), ..settings() };
+    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
+    let board = BoardSettings { master_keys: keys, snapshot_every: 5, ..BoardSettings::default() };
+    let server = Server::of(store, settings, board).await;
+    server.team("s").await;
+    let field = json!({"key": "k", "valueType": "STRING", "label": "What?", "required": true});
+    let ask = json!({"isInfoRequest": true, "message": "Who?", "form": {"name": "Form", "fields": [field]}});
+    server.send("POST", "/v1/sessions/s/directives", ask).await.is(200);
+    let secret =
+        callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
+    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
+    session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
+    let mut run = String::from("r1");
+    let mut ok = 0;
+    for (number, (method, template, path, body)) in writes("RUN", "Form").into_iter().enumerate() {
+        let call = server.call(&method.to_uppercase(), &path.replace("RUN", &run));
+        let call = call.header("idempotency-key", format!("key-{number}"));
+        let answer = Answer::of(with_body(call, &body)).await;
+        assert!(answer.status.as_u16() < 500, "{method} {path}: {}", answer.raw);
+        look(&format!("{method} {path}"), &answer.raw);
+        ok += usize::from(answer.status.is_success());
+        if template.ends_with("/runs") && answer.status.is_success() {
+            run = answer.text("id").to_owned();
+        }
+    }
+    assert!(ok >= 20, "only {ok} calls wrote anything");
+
+    for path in reads(&run) {
+        for acting in ["", "lead", "writer"] {
+            let joined = if path.contains('?') { '&' } else { '?' };
+            let acting = if acting.is_empty() { String::new() } else { format!("{joined}as={acting}") };
+            let answer = server.get(&format!("{path}{acting}")).await;
+            look(&format!("GET {path}{acting}"), &answer.raw);
+            if acting.ends_with("writer") && !path.contains("/openapi") {
+                assert!(
+                    !answer.raw.contains("[hidden:"),
+                    "who sees no variables reads no names: {path} {}",
+                    answer.raw
+                );
+            }
+        }
+    }
+    for format in ["text", "openai", "anthropic"] {
+        for agent in ["lead", "writer"] {
+            let prompt =
+                server.send("POST", "/v1/sessions/s/prompt", json!({"agent": agent, "format": format})).await.is(200);
+            look(&format!("the prompt of {agent} as {format}"), &prompt.raw);
+            assert!(prompt.raw.contains("message begins"), "{}", prompt.raw);
+            assert_eq!(prompt.raw.contains("[hidden:password]"), agent == "lead", "{}", prompt.raw);
+        }
+    }
+    let page = server.get("/v1/sessions/s/threads/main/messages").await.is(200);
+    assert!(page.raw.contains("message begins; [hidden:password] | [hidden:password] |"), "{}", page.raw);
+    look("the stream", &stream(&server).await);
+    look("the export", &server.get("/v1/sessions/s/export").await.is(200).raw);
+    look_at_files(folder.path());
+    server.stop().await;
+    assert!(look_at_files(folder.path()) >= 2);
+    look("the log", &LOG.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+#[tokio::test]
+async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_read() {
+    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
+    let store = crate::fixtures::memory().await;
+    let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..BoardSettings::default() }).await;
+    let s = server.team("s").await;
+    server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
+    let message = json!({"messages": [{"role": "user", "content": told("message")}]});
+    server.send("POST", &format!("{s}/threads/main/messages"), message).await.is(200);
+    assert!(server.get(&format!("{s}/context-sets/facts")).await.raw.contains("CANARY"));
+    let secret =
+        callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
+    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
+    session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
+    for path in ["context-sets/facts", "context-sets", "threads/main/messages", "journal"] {
+        look(path, &server.get(&format!("{s}/{path}")).await.is(200).raw);
+    }
+    look("the stream", &stream(&server).await);
+    let prompt = server.send("POST", &format!("{s}/prompt"), json!({"agent": "lead", "format": "text"})).await.is(200);
+    look("the prompt", &prompt.raw);
+}
