@@ -21,28 +21,28 @@ use crate::{
     turns::Turns,
 };
 
-/// What every call works with. Its clones are the same.
+/// What every call works with. Clones share it.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) board: Board,
     pub(crate) settings: Settings,
-    /// The hashes of the tokens with which one may all.
+    /// The hashes of the tokens that give all rights.
     pub(crate) user_tokens: BTreeSet<Hash>,
     pub(crate) secret: Secret,
-    /// Whether the server can be reached from this machine alone.
+    /// Whether only this machine can reach the server.
     pub(crate) is_loopback: bool,
-    /// Cancelled when the server stops: streams end then.
+    /// Cancelled when the server stops. Streams end then.
     pub(crate) closing: CancellationToken,
     pub(crate) drivers: Drivers,
-    /// The folder of the project, where there is one.
+    /// The folder of the project, if there is one.
     pub(crate) files: Option<Files>,
     pub(crate) metrics: Metrics,
-    /// The OpenAPI document, which describes the routes that lead here.
+    /// The OpenAPI document. It is made when somebody asks for it.
     pub(crate) document: LazyLock<String>,
-    /// The same keyed request twice at once is done once: whoever comes second waits, and finds it done. By the session
-    /// that it works on, where it has one, and what it claims.
+    /// Requests with the same idempotency key wait for each other, so that the work is done once. By the session on which a
+    /// request works, if any, and the key that it claims.
     pub(crate) turns: Turns<(Option<SessionId>, String)>,
 }
 
@@ -55,8 +55,7 @@ impl Deref for App {
 }
 
 impl App {
-    /// What the calls of a server with these settings work with.
-    /// `document` makes the OpenAPI document, which is made when somebody asks for it.
+    /// What calls work with on a server with these settings. `document` makes the OpenAPI document.
     pub(crate) fn new(
         board: Board,
         settings: Settings,
@@ -83,7 +82,7 @@ impl App {
 }
 
 impl Inner {
-    /// What watches over the tasks of the server, its board and its store.
+    /// The supervisor of the background tasks of server, board and store.
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor
     }

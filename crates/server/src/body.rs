@@ -24,7 +24,7 @@ pub(crate) struct RequestBody<T> {
     pub(crate) options: WriteOptions,
 }
 
-/// A body with nothing in it.
+/// An empty body.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Empty {}
@@ -41,11 +41,11 @@ impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
             return Ok(Self { body: parse(b"{}")?, options });
         }
         if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-            let detail = "the body is to be sent as it is: leave the header `Content-Encoding` out";
+            let detail = "compressed bodies are not supported: leave the header `Content-Encoding` out";
             return Err(CallError::new("unsupported_media_type", detail));
         }
         if !is_json(&parts.headers) {
-            let detail = "the body is to be JSON: send the header `Content-Type: application/json`";
+            let detail = "the body has to be JSON: send the header `Content-Type: application/json`";
             return Err(CallError::new("unsupported_media_type", detail));
         }
         Ok(Self { body: parse(&bytes)?, options })
@@ -58,7 +58,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// Reads a whole body. One that is too large, comes too slowly or breaks off is refused.
+/// Reads a whole body, unless it is too large, arrives too slowly or breaks off.
 async fn collect(headers: &HeaderMap, body: Body, limit: usize, patience: Duration) -> Result<Bytes, CallError> {
     let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if said.is_some_and(|length| length > limit) {
@@ -87,8 +87,8 @@ pub(crate) async fn next(
     }
 }
 
-/// That a body is larger than is taken.
+/// The error for a body that is too large.
 pub(crate) fn too_large(limit: u64) -> CallError {
-    let detail = format!("the body has more than {limit} bytes: split it");
+    let detail = format!("the body has more than {limit} bytes, which is the most: split it");
     CallError::new("too_large", detail)
 }

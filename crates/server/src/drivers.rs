@@ -1,5 +1,5 @@
-//! Drivers: a task for each run that goes on here, owned by the server and ended with it, and the leases by which several
-//! servers on one store share their runs.
+//! Drivers: a task for each run that this server drives. The tasks end with the server. Leases say which of several servers
+//! on one store drives a run.
 
 use std::{
     collections::BTreeSet,
@@ -23,18 +23,18 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::Settings;
 
-/// How long a driver waits before it tries again what failed, at first and at most.
+/// The shortest and the longest pause before a driver retries what failed.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
-/// Which runs are driven.
+/// Which runs a server drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driving {
-    /// All that go on, unless somebody else drives them.
+    /// All running ones that no other server drives.
     All,
-    /// Those that are started or resumed here.
+    /// Only those that are started or resumed here.
     Started,
-    /// None: that is left to others.
+    /// None: other servers drive them.
     None,
 }
 
@@ -50,13 +50,13 @@ struct Inner {
     closing: CancellationToken,
     tasks: TaskTracker,
     driven: Mutex<BTreeSet<(SessionId, RunId)>>,
-    /// Told where a run is driven no more, which may have gone on since.
+    /// Notified when a driver has left a run, which may be running again by then.
     left: Notify,
-    /// Whether leases are looked after.
+    /// Whether the task that renews leases was started.
     keeping: AtomicBool,
 }
 
-/// How many runs whose drivers have died are taken up at once, so that several servers share them.
+/// The most abandoned runs that are taken over in one call, so that several servers share them.
 const TAKEN_AT_ONCE: usize = 16;
 
 impl Drivers {
@@ -66,12 +66,12 @@ impl Drivers {
         Self(Arc::new(Inner { board, models, settings, driving, closing, tasks, driven, left, keeping }))
     }
 
-    /// How many runs are driven here.
+    /// How many runs this server drives.
     pub(crate) fn len(&self) -> usize {
         self.driven().len()
     }
 
-    /// Drives a run, unless it is driven here already.
+    /// Drives a run, unless this server drives it already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
         let Inner { driving, models, settings, closing, tasks, .. } = &*self.0;
         if *driving == Driving::None || closing.is_cancelled() {
@@ -88,7 +88,7 @@ impl Drivers {
         tasks.spawn(async move {
             let driving = supervisor.once("run driver", async {
                 tokio::select! {
-                    // First: who closes begins nothing any more.
+                    // First, since nothing new begins once the server is closing.
                     biased;
                     () = closing.cancelled() => Left::Run,
                     left = to_the_end(&driver, &session, &run, waits) => left,
@@ -96,8 +96,8 @@ impl Drivers {
             });
             let left = driving.await;
             if left.is_none() {
-                // It is not driven again by itself: that might cost money and panic again. If this fails, that run is taken
-                // up again, and held the next time.
+                // The run is paused instead of driven again, which might cost money and panic again. If pausing fails, the run
+                // is taken up again, and paused the next time.
                 let reason = "the driver of this run panicked, which is a fault in Callboard: see the server's log";
                 if let Err(error) = driver.pause(&run, reason.to_owned()).await {
                     tracing::error!(session = %session.id(), %run, %error, "a run could not be paused");
@@ -114,8 +114,8 @@ impl Drivers {
         &self.0.board.settings().supervisor
     }
 
-    /// Looks after the leases of this server from now on, and takes up the runs that are its own: those that were when
-    /// it was killed, those that go on here and, where it drives all, those whose drivers have died.
+    /// Renews the leases of this server from now on, and drives the runs whose leases it has: those from before it was
+    /// killed, those that were resumed here and, if it drives all, those whose servers have died.
     pub(crate) fn keep(&self) {
         let Inner { driving, closing, tasks, keeping, .. } = &*self.0;
         if *driving == Driving::None || keeping.swap(true, Ordering::Relaxed) {
@@ -151,7 +151,7 @@ impl Drivers {
         }
     }
 
-    /// Drives the runs in those sessions in which none is driven yet.
+    /// Drives the runs of those sessions of which no run is driven yet.
     async fn take_up(&self, sessions: Vec<SessionId>) {
         let idle: Vec<_> = {
             let driven = self.driven();
@@ -174,7 +174,7 @@ impl Drivers {
         Ok(run.map(|run| (session, run)))
     }
 
-    /// Waits until all of them have ended, once the server is closing, and leaves their runs to others.
+    /// Waits until all drivers have ended, once the server is closing, and releases its leases.
     pub(crate) async fn ended(&self) {
         let Inner { board, tasks, keeping, .. } = &*self.0;
         tasks.close();
@@ -191,17 +191,17 @@ impl Drivers {
     }
 }
 
-/// What a driver has left.
+/// Why a driver ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
-    /// A run that waits or has ended.
+    /// The run waits or has ended.
     Run,
-    /// A run that somebody else drives.
+    /// Somebody else drives the run.
     ToAnother,
 }
 
-/// Drives a run until it waits for somebody, has ended, or somebody else drives it. One that waits is driven by whoever
-/// lets it go on; where `waits` is said, also from here.
+/// Drives a run until it waits, has ended, or somebody else drives it. A waiting run is driven by the server on which it
+/// goes on. If `waits` is set, this task waits for that and drives it on.
 async fn to_the_end(driver: &Driver, session: &Session, run: &RunId, waits: bool) -> Left {
     let mut began = None;
     let mut pause = SHORTEST_PAUSE;
@@ -230,8 +230,8 @@ async fn to_the_end(driver: &Driver, session: &Session, run: &RunId, waits: bool
     }
 }
 
-/// Drives a run, unless somebody else has taken it over since `began`, the epoch in which it was found here first: to drive
-/// it again is to take it over again.
+/// Drives a run, unless somebody else has taken it over since the epoch `began`, in which it was first seen here. Otherwise
+/// each attempt would take it over again.
 async fn drive(driver: &Driver, session: &Session, run: &RunId, began: &mut Option<u64>) -> Result<Status, RunError> {
     let now = session.run(run).await?;
     if driver.is_anothers(&now, *began.get_or_insert(now.epoch)) {

@@ -1,16 +1,16 @@
-//! Why there is no server.
+//! Why a server does not start.
 
 use std::path::PathBuf;
 
-/// Why the server does not start, or could not go on.
+/// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Anybody on the network could do anything.
+    /// Anybody on the network could do anything, since no token is set.
     #[error(
-        "{address} can be reached from elsewhere, and no token is set: give a file with user tokens, or listen on 127.0.0.1"
+        "other machines can reach {address}, and no token is set: give a file with user tokens, or listen on 127.0.0.1"
     )]
     NoTokens {
-        /// Where it was to listen.
+        /// The address to listen on.
         address: std::net::SocketAddr,
     },
     /// A file for TLS cannot be used.
@@ -24,8 +24,8 @@ pub enum Error {
     /// The folder of the project cannot be used.
     #[error(transparent)]
     Project(callboard_files::Error),
-    /// The machine has no randomness to make tokens of.
-    #[error("this machine gives no random numbers: {0}")]
+    /// The system gives no random numbers for access tokens.
+    #[error("the system gives no random numbers: {0}")]
     NoRandomness(getrandom::Error),
     /// The listener failed.
     #[error("cannot listen: {0}")]

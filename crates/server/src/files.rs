@@ -1,5 +1,5 @@
-//! Context files of a project: what is seen of its folder comes into the journals of sessions, and folders go with their
-//! sessions. The folder is the truth: whoever writes it needs no server.
+//! Context files of a project. Changes in its folder are recorded in the journals of sessions, and the folder of a session
+//! is removed with it. The folder is the truth: others write it without a server.
 
 pub(crate) mod watch;
 
@@ -17,12 +17,12 @@ use tokio::time::Instant;
 
 use crate::{Error, calls::CallError, settings::ProjectFolder, turns::Turns};
 
-/// The folder of a project.
+/// The folder of a project with context files.
 pub(crate) struct Files {
     project: Arc<Project>,
     settings: ProjectFolder,
-    /// What was seen of a session's folder is noted in the order in which it was seen. Each turn leaves when it began to
-    /// look, so that whoever waited since before that need not look again.
+    /// Makes sure that what was seen first is recorded first. Each turn leaves the time when it began to look: a call that
+    /// has waited since before then need not look again.
     turns: Turns<SessionId, Option<Instant>>,
 }
 
@@ -32,7 +32,7 @@ impl Files {
         Ok(Self { project: Arc::new(project), settings: settings.clone(), turns: Turns::default() })
     }
 
-    /// Works with the folder, where that holds nobody up.
+    /// Works with the folder on a thread of its own, so that slow disks delay no other call.
     pub(crate) async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Project) -> Result<T, FilesError> + Send + 'static,
@@ -44,7 +44,7 @@ impl Files {
         }
     }
 
-    /// Notes in the journal what is in the folder of a session by now. What cannot be read is left as it was seen last.
+    /// Records in the journal what is now in the folder of a session. If the folder cannot be read, nothing is recorded.
     pub(crate) async fn observe(&self, session: &Session) -> Result<(), CallError> {
         let (id, called) = (session.id().clone(), Instant::now());
         let mut looked = self.turns.take(id.clone()).await;
@@ -63,19 +63,21 @@ impl Files {
         Ok(())
     }
 
-    /// Cleans up after a session that is gone. What has to stay is in the log.
+    /// Removes the folder of a deleted session. What cannot be removed is logged.
     pub(crate) async fn end(&self, id: &SessionId, now: Timestamp) {
         let ended = id.clone();
         match self.with(move |project| project.end(&ended, now)).await {
             Ok(cleaned) => told(&cleaned),
-            Err(error) => tracing::warn!(session = %id, code = error.code, "the files of a session stay"),
+            Err(error) => {
+                tracing::warn!(session = %id, code = error.code, "the files of a session could not be removed")
+            }
         }
     }
 }
 
 fn told(cleaned: &callboard_files::Cleaned) {
     for kept in &cleaned.kept {
-        tracing::warn!(path = kept.path, reason = kept.reason, "a context file stays");
+        tracing::warn!(path = kept.path, reason = kept.reason, "a context file was not removed");
     }
 }
 
@@ -85,7 +87,7 @@ fn seen_as(found: Found) -> ContextFile {
     ContextFile { path: path.into(), recipient: recipient.into(), keywords, created: created.into() }
 }
 
-/// What time the store says it is.
+/// The time of the store.
 pub(crate) async fn now(board: &Board) -> Result<Timestamp, CallError> {
     Ok(board.store().now().await.map_err(callboard_engine::Error::from)?)
 }

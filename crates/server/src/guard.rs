@@ -1,7 +1,7 @@
-//! Which requests are let in at all: those for this server, and from no other site's pages.
+//! Checks the headers `Host` and `Origin`, against web pages of other sites.
 //!
-//! A page in a browser may send requests to this machine, and with a name of its own that points here it may read the
-//! answers. So the host must be one of ours, and an origin, where a browser sends one, the same.
+//! A page in a browser can send requests to this machine. If its own host name points here (DNS rebinding), it can read the
+//! answers too. So the host has to be one of this server's, and the origin, if a browser sends one, has to match it.
 
 use axum::{
     extract::Request,
@@ -10,12 +10,12 @@ use axum::{
 
 use crate::{app::App, calls::CallError};
 
-/// Refuses what is not for this server, or comes from pages of another.
+/// Refuses requests for other hosts, and from web pages of other origins.
 pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
     let host = host(request).ok_or_else(|| CallError::new("bad_host", "the header Host is missing or malformed"))?;
     if !is_ours(app, &host) {
-        let detail = format!("this server does not answer to the name {}", host.host());
-        let hint = "call it by its address, or start it with this name among its hosts";
+        let detail = format!("this server does not serve the host {}", host.host());
+        let hint = "call it by its address, or start it with `--host NAME`";
         return Err(CallError::new("host_refused", detail).hint(hint));
     }
     let Some(origin) = single(request.headers(), header::ORIGIN.as_str()) else {
@@ -30,8 +30,8 @@ pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
     if own(scheme) || listed {
         return Ok(());
     }
-    let detail = "pages of another origin may not call this server";
-    Err(CallError::new("origin_refused", detail).hint("start it with this origin among its origins"))
+    let detail = "web pages of this origin may not call this server";
+    Err(CallError::new("origin_refused", detail).hint("start it with `--origin ORIGIN`"))
 }
 
 fn host(request: &Request) -> Option<Authority> {
@@ -58,6 +58,6 @@ fn is_ours(app: &App, host: &Authority) -> bool {
     if name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback()) {
         return true;
     }
-    // Elsewhere nobody gets in without a token, which no other site's page has.
+    // Other addresses require a token, which no page of another site has.
     listed() || (!app.is_loopback && app.settings.hosts.is_empty())
 }

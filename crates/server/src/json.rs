@@ -1,12 +1,12 @@
-//! JSON that a caller sent: read strictly, and what is wrong with it named with its place.
+//! JSON of callers: read strictly, with errors that point to the invalid field.
 
 use serde::de::DeserializeOwned;
 
 use crate::{calls::CallError, strict::Strict};
 
-/// Reads JSON as a value of any type; what is wrong with it is named with its place.
+/// Reads JSON as a value of any type. An error points to the invalid field.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
-    // To keep track of the place takes time, and mostly nothing is wrong.
+    // Tracking the place takes time, and mostly nothing is wrong.
     let mut json = serde_json::Deserializer::from_slice(bytes);
     if let Ok(value) = T::deserialize(Strict(&mut json))
         && json.end().is_ok()
@@ -41,7 +41,7 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
     CallError::invalid(pointer, readable(text))
 }
 
-/// A message without the names that structures have here.
+/// A message of serde without names of Rust types.
 fn readable(text: &str) -> String {
     match text.split_once("expected struct ") {
         Some((before, name)) => {
@@ -52,7 +52,7 @@ fn readable(text: &str) -> String {
     }
 }
 
-/// The field that a message about a missing, an unknown or a doubled one names, as a part of a pointer.
+/// The field that is missing, unknown or doubled according to a message, as a part of a JSON pointer.
 fn named(text: &str) -> Option<String> {
     let field = ["unknown field `", "missing field `", "duplicate field `"];
     let field = field.into_iter().find_map(|before| text.strip_prefix(before))?;

@@ -1,9 +1,10 @@
-//! Callboard over HTTP: every call, event streams, WebSocket, who may do what.
+//! Callboard over HTTP: calls, event streams, WebSocket, access rights.
 //!
-//! [`serve`] takes a board and a listener and serves until it is told to stop; [`Local`] answers the same calls within the
-//! process, for who has the board at hand. What can be called is declared where it
-//! is answered, in `controllers/RESOURCE.rs`; [`openapi`] puts the declarations together. Before a call looks
-//! anything up, `rights` says whether its caller may make it, and whatever goes wrong leaves as a `problem`.
+//! [`serve`] serves a board on a listener until it is told to stop. [`Local`] answers the same calls within the process.
+//!
+//! `calls/` has what each call does; it knows no HTTP. `controllers/` has the routes: each declares its OpenAPI, reads a
+//! request, makes the call and writes the answer. [`openapi`] collects the declarations. `problem.rs` gives errors their
+//! HTTP status.
 
 mod error;
 mod settings;

@@ -1,4 +1,4 @@
-//! Calls without a server: what a board answers in the same process, without a socket.
+//! Calls without a network: a board in the same process answers them.
 
 use std::io;
 
@@ -11,13 +11,13 @@ use hyper_util::service::TowerToHyperService;
 
 use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::routes};
 
-/// The pieces of a body, as they come.
+/// The pieces of a body, as they arrive.
 pub type Pieces = BoxStream<'static, io::Result<Bytes>>;
 
-/// Answers calls on a board as a server would, to the user and to nobody else: who has the board in hand may all, so
-/// that neither hosts and origins nor tokens are asked for.
+/// Answers calls on a board as a server would. Every call is the user's: whoever has the board has all rights, so tokens, hosts
+/// and origins are not checked.
 ///
-/// It touches only the sessions that are called for. Runs that others left behind are not taken up.
+/// Only sessions that calls name are touched. Runs that others have left are not driven.
 #[derive(Clone)]
 pub struct Local {
     app: App,
@@ -29,12 +29,12 @@ pub struct Local {
 pub enum Drive {
     /// Those that a call starts or resumes, until [`Local::close`].
     Runs,
-    /// None. They wait until somebody drives them.
+    /// None. They wait until somebody else drives them.
     Nothing,
 }
 
 impl Local {
-    /// What answers calls on `board`. Of the settings, those of the network mean nothing here.
+    /// Answers calls on `board`. Settings of the network are ignored.
     pub fn new(board: Board, settings: Settings, drive: Drive) -> Result<Self, Error> {
         let driving = match drive {
             Drive::Runs => Driving::Started,
@@ -45,15 +45,15 @@ impl Local {
         Ok(Self { routes: routes(&app), app })
     }
 
-    /// Answers a call as the user's.
+    /// Answers a call of the user.
     pub async fn call(&self, request: http::Request<Pieces>) -> http::Response<Pieces> {
         let service = TowerToHyperService::new(self.routes.clone());
         let Ok(response) = service.call(request.map(Body::from_stream)).await;
         response.map(|body| -> Pieces { Box::pin(body.into_data_stream().map_err(io::Error::other)) })
     }
 
-    /// Ends it in order: streams end, models are asked no longer, and then the board closes. Runs that were driven can
-    /// be taken up by whoever comes next.
+    /// Ends it in order: streams end, models are asked no more, then the board closes. Somebody else can drive the runs
+    /// on.
     pub async fn close(&self) {
         self.app.closing.cancel();
         self.app.drivers.ended().await;

@@ -1,4 +1,4 @@
-//! What the server counts of itself, in the text form of Prometheus. A few numbers need no library.
+//! Metrics of the server in the text format of Prometheus. So few need no library.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use std::{
 
 use axum::http::{Method, StatusCode};
 
-/// What the server counts of itself.
+/// Metrics of the server.
 #[derive(Default)]
 pub(crate) struct Metrics {
     /// By route.
@@ -21,7 +21,7 @@ pub(crate) struct Metrics {
     pub(crate) streams: Gauge,
 }
 
-/// Calls of a route that are counted together: method and status.
+/// The method and status of calls that are counted together.
 type Call = (&'static str, u16);
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct Count {
     time: Duration,
 }
 
-/// How many of something there are now.
+/// A number that goes up and down.
 #[derive(Default)]
 pub(crate) struct Gauge(AtomicI64);
 
@@ -49,7 +49,7 @@ impl Gauge {
 }
 
 impl Metrics {
-    /// Counts a call that took so long until it began to be answered.
+    /// Counts a call. `time` is the time until its answer began.
     pub(crate) fn count(&self, route: &str, method: &Method, status: StatusCode, time: Duration) {
         let call = (known(method), status.as_u16());
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,12 +61,12 @@ impl Metrics {
         count.time += time;
     }
 
-    /// All of it, as text.
+    /// All metrics as text.
     pub(crate) fn text(&self, runs: usize, panics: &[(&str, u64)]) -> String {
         let mut text = String::new();
         gauge(&mut text, "callboard_connections", "Open connections.", self.connections.now());
         gauge(&mut text, "callboard_streams", "Open event streams.", self.streams.now());
-        gauge(&mut text, "callboard_runs", "Runs that are driven here.", i64::try_from(runs).unwrap_or(0));
+        gauge(&mut text, "callboard_runs", "Runs that this server drives.", i64::try_from(runs).unwrap_or(0));
         text.push_str("# HELP callboard_task_panics_total Panics of background tasks.\n");
         text.push_str("# TYPE callboard_task_panics_total counter\n");
         for (task, count) in panics {
@@ -81,7 +81,7 @@ impl Metrics {
         for (labels, count) in labelled() {
             let _ = writeln!(text, "callboard_http_requests_total{{{labels}}} {}", count.calls);
         }
-        text.push_str("# HELP callboard_http_request_seconds_total Time until these calls began to be answered.\n");
+        text.push_str("# HELP callboard_http_request_seconds_total Time until the answers of these calls began.\n");
         text.push_str("# TYPE callboard_http_request_seconds_total counter\n");
         for (labels, count) in labelled() {
             let _ = writeln!(text, "callboard_http_request_seconds_total{{{labels}}} {}", count.time.as_secs_f64());
@@ -94,7 +94,7 @@ fn labels(route: &str, (method, status): Call) -> String {
     format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"")
 }
 
-/// What a method is counted as: anybody can make up others.
+/// The label of a method. Unknown ones share a label, since anybody can make up more.
 fn known(method: &Method) -> &'static str {
     let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
     known.into_iter().find(|known| method == known).unwrap_or("other")

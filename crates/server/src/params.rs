@@ -1,4 +1,4 @@
-//! What stands in the address of a call: names in its path, and its query.
+//! Parameters in the URL of a call: names in its path, and its query.
 
 use std::str::FromStr;
 
@@ -14,9 +14,9 @@ use crate::{app::App, calls::CallError};
 /// A name in the path, percent-decoded: `%2F` is a `/` of the name.
 pub(crate) struct Name<T>(pub(crate) T);
 
-/// What can be named in a path.
+/// A name that can be a parameter of a path.
 pub(crate) trait InPath: FromStr<Err = BadName> {
-    /// How the path calls it.
+    /// The name of the parameter.
     const PARAM: &'static str;
 }
 
@@ -118,12 +118,12 @@ async fn segment(parts: &mut Parts, app: &App, param: &str) -> Result<String, Ca
     found.ok_or_else(bad_path)
 }
 
-/// That a path is not percent-encoded UTF-8.
+/// The error for a path that is not percent-encoded UTF-8.
 fn bad_path() -> CallError {
-    CallError::new("bad_path", "the path is not UTF-8 in percent encoding")
+    CallError::new("bad_path", "the path is not percent-encoded UTF-8")
 }
 
-/// The query of a call. A parameter that the call does not know is refused; `as` is known to all of them.
+/// The query of a call. Unknown parameters are refused. All calls know `as`.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
@@ -140,7 +140,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
     }
 }
 
-/// As which agent the call is made, where it says so.
+/// The agent as which the call is made, if it names one.
 pub(crate) fn acting(parts: &Parts) -> Result<Option<String>, CallError> {
     let mut named = pairs(parts)?.into_iter().filter(|(name, _)| name == "as").map(|(_, value)| value);
     let Some(name) = named.next() else { return Ok(None) };
@@ -156,14 +156,14 @@ fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, CallError> {
 }
 
 mod form {
-    //! Reading a query as a value of any type: each parameter is a text, or a number where the text is one.
+    //! Reads a query as a value of any type. Each parameter is a text.
 
     use serde::de::DeserializeOwned;
     use serde_json::{Map, Value};
 
     use crate::{calls::CallError, json};
 
-    /// Parameters by name. Lists that are given in pieces are put together.
+    /// Parameters by name. Repeated lists are joined.
     #[derive(Default)]
     pub(super) struct Form(Map<String, Value>);
 

@@ -1,4 +1,4 @@
-//! The way of a call: guarded, counted, and sent to where it is answered.
+//! Routes requests to their handlers, behind the guard, and counts them.
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
@@ -13,12 +13,12 @@ use futures::FutureExt as _;
 
 use crate::{app::App, calls::CallError, controllers, guard, masking};
 
-/// All that can be called, by those whom the guard lets in. One layer does it all: each wraps every route once more.
+/// All routes behind the guard. It is one layer, since each layer wraps every route once more.
 pub(crate) fn guarded(app: &App) -> Router {
     routes(app).layer(middleware::from_fn_with_state(app.clone(), enter))
 }
 
-/// All that can be called.
+/// All routes.
 pub(crate) fn routes(app: &App) -> Router {
     let (routes, _) = controllers::routes().split_for_parts();
     let routes = routes.route_layer(middleware::from_fn(masking::hide));
@@ -27,15 +27,15 @@ pub(crate) fn routes(app: &App) -> Router {
 
 async fn no_route(request: Request) -> CallError {
     let path = request.uri().path();
-    CallError::not_found(format!("nothing is at {path}")).hint("see /openapi.json for all that can be called")
+    CallError::not_found(format!("there is nothing at {path}")).hint("`/openapi.json` lists all calls")
 }
 
 async fn no_method(method: Method) -> CallError {
-    let detail = format!("{method} is not among what can be done here");
-    CallError::new("method_not_allowed", detail).hint("the header Allow names what can be done")
+    let detail = format!("{method} is not supported here");
+    CallError::new("method_not_allowed", detail).hint("the header Allow lists the supported methods")
 }
 
-/// Lets a call in, or not, and counts it under its route, never under an address that somebody made up.
+/// Lets a request in or refuses it, and counts it under its route. Unknown URLs are counted together.
 async fn enter(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().cloned();

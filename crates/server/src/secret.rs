@@ -1,4 +1,4 @@
-//! What tokens are made of, and what is compared of them.
+//! How access tokens are made and compared.
 
 use callboard_core::{entry::Hash, id::SessionId};
 use hmac::{Hmac, KeyInit, Mac};
@@ -6,17 +6,17 @@ use sha2::Sha256;
 
 use crate::Error;
 
-/// The secret from which the tokens of sessions are made.
+/// The secret from which access tokens of sessions are derived.
 pub(crate) struct Secret([u8; 32]);
 
 impl Secret {
-    /// The given secret, or one that nobody knows.
+    /// The given secret, or a random one.
     pub(crate) fn new(given: Option<[u8; 32]>) -> Result<Self, Error> {
         given.map_or_else(random, Ok).map(Self)
     }
 
-    /// The token of a session that was made with `nonce`: the session's name, so that a token of another session is
-    /// known for what it is, and what nobody can guess.
+    /// The token of a session for `nonce`: the session's id, so that a token of another session is recognised, and a code
+    /// that nobody can guess.
     pub(crate) fn token(&self, session: &SessionId, nonce: Hash) -> String {
         let text = session.as_str().replace(':', "~");
         format!("callboard_{text}_{}", self.code(session, nonce))
@@ -32,20 +32,20 @@ impl Secret {
     }
 }
 
-/// Something that nobody can foretell.
+/// Random bytes that nobody can predict.
 pub(crate) fn random() -> Result<[u8; 32], Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(Error::NoRandomness)?;
     Ok(bytes)
 }
 
-/// What is kept of a token. Two hashes are compared without regard to time: whoever could learn from it how far they
-/// agree would still have to find a token with such a hash.
+/// The hash of a token, which is stored in its place. Hashes need no comparison in constant time: whoever measures how many
+/// of their bytes agree would still have to find a token with such a hash.
 pub(crate) fn hash(token: &str) -> Hash {
     Hash::of(token.as_bytes())
 }
 
-/// The session that a token names, if it is a session's.
+/// The session that a token names, if it is one of a session.
 pub(crate) fn session_of(token: &str) -> Option<SessionId> {
     let (session, _) = token.strip_prefix("callboard_")?.rsplit_once('_')?;
     session.replace('~', ":").parse().ok()

@@ -1,7 +1,7 @@
-//! Serving: connections are taken, bounded in number and patience, and ended in order.
+//! Connections: accepted within limits, served, and ended in order.
 //!
-//! The loop is ours rather than axum's because it has to do three things that that one leaves out: bound how many
-//! connections there are, how long and how large a head may be, and speak TLS.
+//! This replaces axum's loop, which cannot limit the number of connections or the size and time of a request's head, and has
+//! no TLS.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use tokio_util::{
 
 use crate::{Error, Settings, app::App, drivers::Driving, files, openapi, router::guarded, tls};
 
-/// Serves `board` on `listener` until `shutdown` comes: [`Server::ready`] and [`Server::serve`] at once.
+/// Serves `board` on `listener` until `shutdown` completes: [`Server::ready`], then [`Server::serve`].
 pub async fn serve(
     board: Board,
     settings: Settings,
@@ -35,24 +35,24 @@ pub async fn serve(
     Ok(())
 }
 
-/// A server that has all it needs, and has taken no connection yet.
+/// A server that is ready, and has accepted no connection yet.
 pub struct Server {
     app: App,
     routes: Router,
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
-    /// One for each connection.
+    /// A task for each connection.
     tasks: TaskTracker,
-    /// Cancelled when there is no more patience with connections.
+    /// Cancelled when the remaining connections are to be cut.
     cut: CancellationToken,
-    /// Ends what runs in the background where this is dropped instead of ended.
+    /// Stops the background tasks if this is dropped without being ended.
     _closing: DropGuard,
 }
 
 impl Server {
-    /// A server of `board`, ready to take connections on `listener`. What cannot be served with these settings is said
-    /// here: on an address that can be reached from elsewhere there is no server without user tokens.
+    /// A server of `board`, ready to accept connections on `listener`. Fails if the settings do not allow it: an address
+    /// that other machines can reach needs user tokens.
     pub fn ready(board: Board, settings: Settings, listener: TcpListener) -> Result<Self, Error> {
         let address = listener.local_addr()?;
         let is_loopback = address.ip().is_loopback();
@@ -66,17 +66,17 @@ impl Server {
         Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app, _closing: closing })
     }
 
-    /// Where it can be called, as `http://ADDRESS` or `https://ADDRESS`.
+    /// Its URL: `http://ADDRESS` or `https://ADDRESS`.
     pub fn url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.address)
     }
 
-    /// Serves until `shutdown` comes.
+    /// Serves until `shutdown` completes.
     ///
-    /// Then, in this order: no connection is taken any more; streams end, and the models of runs are asked no longer
-    /// (the turns that were under way are asked again by whoever takes the runs up, another server at once); calls that were begun are
-    /// answered, for as long as [`Limits::grace`](crate::Limits::grace) says; what is left is cut.
+    /// Then, in this order: it accepts no more connections; streams end, and models are asked no more (another server takes
+    /// the runs over at once and repeats the turns that were under way); calls that have begun are answered, for up to
+    /// [`Limits::grace`](crate::Limits::grace); what is left is cut.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
         self.app.drivers.keep();
         let app = self.app.clone();
@@ -93,7 +93,7 @@ impl Server {
         self.end().await;
     }
 
-    /// Takes connections for ever, as many at once as the limits say.
+    /// Accepts connections for ever, up to the limit at the same time.
     async fn take(&self) {
         let places = Arc::new(Semaphore::new(self.app.settings.limits.connections));
         loop {
@@ -107,7 +107,7 @@ impl Server {
     }
 
     fn begin(&self, connection: TcpStream, place: OwnedSemaphorePermit) {
-        // Small answers are not held back to be sent together; where that cannot be had, it is as well.
+        // Small answers are sent at once. If that cannot be set, they only take a little longer.
         let _ = connection.set_nodelay(true);
         let (app, routes, tls, cut) = (self.app.clone(), self.routes.clone(), self.tls.clone(), self.cut.clone());
         self.tasks.spawn(async move {
@@ -126,18 +126,18 @@ impl Server {
 
     async fn end(self) {
         let Self { app, listener, tasks, cut, .. } = self;
-        // Whoever comes now is refused at once.
+        // New connections are refused from here on.
         drop(listener);
         app.closing.cancel();
         let connections = async {
             tasks.close();
             if tokio::time::timeout(app.settings.limits.grace, tasks.wait()).await.is_err() {
-                tracing::warn!(connections = tasks.len(), "connections are cut that have not ended in time");
+                tracing::warn!(connections = tasks.len(), "cutting the connections that have not ended in time");
                 cut.cancel();
                 tasks.wait().await;
             }
         };
-        // Others need not wait with the runs until the last connection has ended.
+        // At the same time, so that other servers need not wait for the last connection to take over the runs.
         tokio::join!(connections, app.drivers.ended());
     }
 }
@@ -146,12 +146,12 @@ async fn open(app: &App, routes: Router, tls: Option<TlsAcceptor>, connection: T
     let Some(tls) = tls else { return talk(app, routes, connection).await };
     match tokio::time::timeout(app.settings.limits.head_time, tls.accept(connection)).await {
         Ok(Ok(connection)) => talk(app, routes, connection).await,
-        Ok(Err(error)) => tracing::debug!(%error, "a connection did not come to speak TLS"),
-        Err(_) => tracing::debug!("a connection took too long to speak TLS"),
+        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
     }
 }
 
-/// Answers what comes over one connection, until it ends or the server closes and nothing is under way.
+/// Answers the requests of one connection, until it ends, or the server closes and no request is under way.
 async fn talk(app: &App, routes: Router, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let limits = &app.settings.limits;
     let mut http = hyper::server::conn::http1::Builder::new();
@@ -171,12 +171,12 @@ async fn talk(app: &App, routes: Router, connection: impl AsyncRead + AsyncWrite
     }
 }
 
-/// After an error of the listener: one of a connection that is gone already means nothing, others may pass.
+/// Waits after an error of the listener. An error of a single connection needs no wait; others may pass.
 async fn wait_after(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         return;
     }
-    tracing::error!(%error, "a connection cannot be taken");
+    tracing::error!(%error, "a connection could not be accepted");
     tokio::time::sleep(Duration::from_millis(200)).await;
 }

@@ -1,14 +1,14 @@
-//! Reading strictly: what is an object is given as one. What is derived for structures takes a list of their fields
-//! as well, which no schema knows of and no one who reads it understands.
+//! Strict reading: structures are read from JSON objects only. What serde derives would also accept an array of their
+//! fields, which no schema describes.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-/// Whatever stands in it, structures are read from objects alone.
+/// Wraps a deserializer or visitor, so that all structures in it are read from objects only.
 pub(crate) struct Strict<T>(pub(crate) T);
 
-/// Hands calls on with what they read wrapped.
+/// Forwards calls and wraps the visitor.
 macro_rules! hand_on {
     ($($name:ident)*) => {
         $(fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -68,7 +68,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
     }
 }
 
-/// Hands on what was read and has nothing in it.
+/// Forwards values that contain no others.
 macro_rules! hand_in {
     ($($name:ident: $type:ty,)*) => {
         $(fn $name<E: serde::de::Error>(self, value: $type) -> Result<V::Value, E> {

@@ -1,6 +1,6 @@
-//! TLS by files.
+//! TLS with certificates from files.
 //!
-//! rustls with ring: no library of the system is needed, and the rest of Callboard uses it already.
+//! It uses rustls with ring, as the rest of Callboard does: no library of the system is needed.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{Error, Tls};
 
-/// What answers TLS connections with the certificate in these files.
+/// Accepts TLS connections with the certificate in these files.
 pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
     let wrong = |path: &Path, why: &dyn std::fmt::Display| Error::Tls { path: path.to_owned(), why: why.to_string() };
     let chain = CertificateDer::pem_file_iter(&tls.certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);

@@ -1,4 +1,4 @@
-//! Turns: calls about the same thing come one after the other, and calls about different things do not wait for each other.
+//! Locks by key: calls about the same thing run one after the other, calls about different things at the same time.
 
 use std::{
     collections::HashMap,
@@ -9,26 +9,26 @@ use std::{
 
 use tokio::sync::OwnedMutexGuard;
 
-/// A lock for each key. It is there as long as somebody holds it or waits for it, with what its holders leave for the next.
+/// A lock for each key, with a value that a holder leaves for the next. It exists as long as somebody holds or awaits it.
 pub(crate) struct Turns<K, T = ()>(Mutex<HashMap<K, Arc<tokio::sync::Mutex<T>>>>)
 where
     K: Hash + Eq;
 
-/// The turn of one call.
+/// A held lock.
 pub(crate) struct Turn<'a, K: Hash + Eq, T> {
     held: OwnedMutexGuard<T>,
-    // It is dropped after what is held.
+    // Dropped after `held`.
     _forgetting: Forgetting<'a, K, T>,
 }
 
-/// Forgets the lock of a key at its end, where nobody else has it.
+/// Removes the lock of a key when dropped, unless somebody else has it.
 struct Forgetting<'a, K: Hash + Eq, T> {
     turns: &'a Turns<K, T>,
     key: K,
 }
 
 impl<K: Hash + Eq + Clone, T: Default> Turns<K, T> {
-    /// Waits until nobody else has a turn with `key`. Those who wait come in order.
+    /// Waits until nobody else holds the lock of `key`. Waiters come in order.
     pub(crate) async fn take(&self, key: K) -> Turn<'_, K, T> {
         let forgetting = Forgetting { turns: self, key: key.clone() };
         let lock = self.locks().entry(key).or_default().clone();

@@ -16,7 +16,7 @@ pub(crate) fn write_options(parts: &Parts, body: &[u8]) -> Result<WriteOptions, 
     Ok(WriteOptions { expected: expected(&parts.headers)?, request })
 }
 
-/// What makes a request the same as another: what is called, and what is sent.
+/// What a repeated request has in common with the first: the method, the URL and the body.
 fn fingerprint(parts: &Parts, body: &[u8]) -> Hash {
     let address = parts.uri.path_and_query().map(|address| address.as_str()).unwrap_or_default();
     let head = format!("{} {address}\n", parts.method);

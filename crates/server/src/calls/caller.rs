@@ -24,18 +24,18 @@ use crate::{app::App, secret};
 /// Who calls, as far as the call says.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// What the caller shows to be let in.
+    /// The proof of who it is.
     pub(crate) credentials: Credentials,
     /// The name of the agent as which the call is made, if it names one.
     pub(crate) acting: Option<String>,
 }
 
-/// What a caller shows to be let in.
+/// The proof of who a caller is.
 #[derive(Clone, Debug)]
 pub(crate) enum Credentials {
-    /// Those of the user: a token of the server, or none where none is needed.
+    /// The caller is the user: it has a user token, or none is needed.
     User,
-    /// A token that may be one of a session.
+    /// The caller has a token that is not a user token. It may be one of a session.
     Token(String),
 }
 
@@ -52,8 +52,8 @@ pub(crate) struct Authorized<R> {
     right: PhantomData<R>,
 }
 
-/// A caller with the right `R` to add to a session. Nobody looks at the store before the append if the caller has the
-/// right in any state of the session.
+/// A caller with the right `R` to add to a session. If the caller has the right in any state of the session, the append
+/// comes without a look at the store before it.
 pub(crate) struct AuthorizedToAdd<R>(Authorized<R>);
 
 /// A caller with the right `R` in a session that may be gone, for calls whose repeat finds it gone.
@@ -61,7 +61,7 @@ pub(crate) struct AuthorizedIfThere<R> {
     pub(crate) app: App,
     /// The named session.
     pub(crate) id: SessionId,
-    /// The caller in the session, or that it is not there. Only the user gets to know the latter.
+    /// The caller in the session, or the error `not_found`, which only the user gets.
     pub(crate) caller: Result<Authorized<R>, CallError>,
 }
 
@@ -250,7 +250,7 @@ fn unknown() -> CallError {
 }
 
 impl Caller {
-    /// As whom the call is made: the user may name any agent, an agent only itself.
+    /// As whom the call is made. The user may act as any agent, an agent only as itself.
     fn actor(&self, actor: Actor, state: &State) -> Result<Actor, CallError> {
         let Some(name) = &self.acting else { return Ok(actor) };
         let name = agent_name(name)?;
@@ -265,7 +265,7 @@ impl Caller {
     }
 }
 
-/// What cannot be a name is the name of nobody.
+/// The name of an agent. An invalid name is the name of no agent.
 fn agent_name(name: &str) -> Result<AgentName, CallError> {
     let nobody = |error: BadName| CallError::not_found(format!("there is no agent {:?}: {}", error.text, error.rule));
     name.parse().map_err(nobody)

@@ -16,21 +16,21 @@ use super::{
     rights::{ReadSets, WriteSets},
 };
 
-/// Context sets, whose contents are read as the list is.
+/// A page of context sets. Long contents are read while the list is.
 pub(crate) struct ListedSets {
     pub(crate) sets: Pages<api::ContextSet>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page, if there is one.
     pub(crate) next_cursor: Option<String>,
 }
 
-/// A set as it was seen, before its content is read.
+/// A context set as a viewer sees it, before a long content is read.
 pub(crate) struct Seen {
     body: api::ContextSet,
     content: Option<Text>,
 }
 
 impl Seen {
-    /// What is seen of a set.
+    /// What `view` shows of a set.
     pub(crate) fn of(seen: SetView<'_>, view: &View<'_>) -> Self {
         let Held { set, updated_at, .. } = seen.held();
         let form = set.form.as_ref().map(|form| api::Form {
@@ -53,7 +53,7 @@ impl Seen {
         Self { body, content: is_whole.then(|| set.content.clone()) }
     }
 
-    /// The same with its content, which is read where it is long.
+    /// The same with its content, which is read from the store if it is long.
     pub(super) async fn whole(self, session: &Session) -> Result<api::ContextSet, CallError> {
         let Self { mut body, content } = self;
         if let Some(content) = content {
@@ -64,7 +64,6 @@ impl Seen {
 }
 
 impl Authorized<ReadSets> {
-    /// Lists context sets by name.
     pub(crate) async fn list_sets(&self, query: api::PageQuery) -> Result<ListedSets, CallError> {
         let after = After::read(query.cursor.as_deref())?;
         let limit = query.limit.unwrap_or(usize::MAX);
@@ -83,7 +82,6 @@ impl Authorized<ReadSets> {
         Ok(ListedSets { sets: sets.boxed(), next_cursor })
     }
 
-    /// Read a context set
     pub(crate) async fn read_set(&self, name: SetName) -> Result<Answer<api::ContextSet>, CallError> {
         let seen = self.session.view(&self.viewer(), |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
         Ok(Answer::ok(seen.whole(&self.session).await?))
@@ -91,7 +89,6 @@ impl Authorized<ReadSets> {
 }
 
 impl Authorized<WriteSets> {
-    /// Create or change a context set
     pub(crate) async fn put_set(
         &self,
         name: SetName,
@@ -107,7 +104,6 @@ impl Authorized<WriteSets> {
         Ok(Answer::ok(api::PutContextSetAnswer { set: seen.whole(&self.session).await?, outcome }).at(receipt.head))
     }
 
-    /// Delete a context set
     pub(crate) async fn delete_set(&self, name: SetName, options: WriteOptions) -> Result<(), CallError> {
         self.execute(options, DeleteSet(name)).await?;
         Ok(())

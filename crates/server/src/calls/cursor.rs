@@ -1,4 +1,4 @@
-//! Cursors: where a page ended, in a form that means nothing to whoever passes it on.
+//! Page cursors: where a page ended, in an opaque form.
 
 use callboard_core::{
     id::{Seq, SessionId},
@@ -8,12 +8,12 @@ use callboard_engine::Place;
 
 use super::CallError;
 
-/// The cursor that stands for `text`.
+/// The cursor for a text.
 fn seal(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a cursor stands for.
+/// The text of a cursor.
 fn open(cursor: &str) -> Result<Vec<u8>, CallError> {
     let digits: Option<Vec<_>> = cursor.chars().map(|digit| digit.to_digit(16)).collect();
     let bytes = digits.filter(|digits| digits.len() % 2 == 0 && !digits.is_empty()).map(|digits| {
@@ -23,7 +23,7 @@ fn open(cursor: &str) -> Result<Vec<u8>, CallError> {
     bytes.ok_or_else(bad)
 }
 
-/// Where a page begins among names: behind that which the last page ended with, if there was one.
+/// Where a page of names begins: after the last name of the previous page, if there was one.
 pub(crate) struct After(Option<Vec<u8>>);
 
 impl After {
@@ -31,13 +31,13 @@ impl After {
         cursor.map(open).transpose().map(Self)
     }
 
-    /// Whether `name` is on that page, or a later one.
+    /// Whether `name` comes on this page or a later one.
     pub(crate) fn is_before(&self, name: &str) -> bool {
         self.0.as_ref().is_none_or(|after| name.as_bytes() > after.as_slice())
     }
 }
 
-/// The session behind which a page begins.
+/// The session after which a page begins.
 pub(crate) fn session(cursor: &str) -> Result<SessionId, CallError> {
     text(cursor)?.parse().map_err(|_| bad())
 }
@@ -46,12 +46,12 @@ fn text(cursor: &str) -> Result<String, CallError> {
     String::from_utf8(open(cursor)?).map_err(|_| bad())
 }
 
-/// The number behind which a page begins.
+/// The number after which a page begins.
 pub(crate) fn number(cursor: &str) -> Result<u64, CallError> {
     text(cursor)?.parse().map_err(|_| bad())
 }
 
-/// Cuts what was read down to a page of `limit`, and says where the next one begins, if there is more.
+/// Shortens a list to a page of `limit`, and gives the cursor of the next page if there was more.
 pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, name: impl Fn(&T) -> &str) -> Option<String> {
     let more = read.len() > limit;
     read.truncate(limit);
@@ -71,7 +71,7 @@ pub(crate) fn place(cursor: &str) -> Result<Place, CallError> {
     Ok((Timestamp::nearest(time), Seq(seq.parse().map_err(|_| bad())?)))
 }
 
-/// That something is no cursor.
+/// The error for a text that is no cursor.
 fn bad() -> CallError {
-    CallError::invalid("/cursor", "this is no cursor: take the next_cursor of the page before, or leave it out")
+    CallError::invalid("/cursor", "this is not a cursor: use the `next_cursor` of the previous page, or leave it out")
 }

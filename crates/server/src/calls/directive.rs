@@ -10,7 +10,6 @@ use super::{
 };
 
 impl Authorized<Direct> {
-    /// Apply a manager's directive
     pub(crate) async fn give_directive(
         &self,
         body: Map<String, Value>,
@@ -22,7 +21,6 @@ impl Authorized<Direct> {
 }
 
 impl Authorized<ReadSchema> {
-    /// Read the JSON Schema of directives, for the team as it is now
     pub(crate) async fn directive_schema(&self) -> Result<Answer<Value>, CallError> {
         let state = self.session.state().await?;
         Ok(Answer::ok(directive_schema::schema(&state.team)))

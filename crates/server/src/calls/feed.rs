@@ -1,4 +1,4 @@
-//! Feeds: what an open stream gives, whatever it is wrapped in.
+//! Feeds: the items of an open stream, for server-sent events and WebSockets.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use callboard_engine::{Ephemeral, Error, Filter, Listener, Session, Subscription
 use super::{Authorized, CallError, message::roles, rights::Rank};
 use crate::app::App;
 
-/// An open stream. It ends with the server, with its session, and with its caller's right to it.
+/// An open stream. It ends with the server, with the session, or with the caller's right to read it.
 pub(crate) struct Feed {
     app: App,
     session: Session,
@@ -21,24 +21,24 @@ pub(crate) struct Feed {
     admission: Admission,
 }
 
-/// What let a caller in.
+/// Why the caller was let in.
 struct Admission {
     viewer: Viewer,
     token: Option<Hash>,
-    /// Whether it sees what only the user and the manager do.
+    /// Whether the caller is the user or the manager.
     in_charge: bool,
 }
 
-/// What a stream gives.
+/// An item of a stream.
 pub(crate) enum Item {
     /// An entry.
     Entry(Projected),
-    /// A piece of what a model says: it is not kept, and not given again.
+    /// A piece of a model's answer. It is not stored and not sent again.
     Delta(Delta),
 }
 
 impl Feed {
-    /// Opens a stream. `last` is the last entry that the caller has, where it comes back.
+    /// Opens a stream. `last` is the last entry that a caller has who reconnects.
     pub(crate) async fn open<R>(
         caller: &Authorized<R>,
         query: FollowQuery,
@@ -52,7 +52,11 @@ impl Feed {
             types.iter().any(|kind| **kind == *DELTA)
         };
         if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
-            return Err(Refusal::contradiction("/roles", "only entries of the type message.added have a role").into());
+            return Err(Refusal::contradiction(
+                "/roles",
+                "only entries of the type message.added have a role: leave `roles` out, or add this type to `types`",
+            )
+            .into());
         }
         let viewer = caller.viewer();
         let in_charge = caller.rank >= Rank::Manager;
@@ -65,7 +69,7 @@ impl Feed {
         Ok(Self { app: caller.app.clone(), session: caller.session.clone(), subscription, deltas, admission })
     }
 
-    /// What comes next; `None` once there is nothing more.
+    /// The next item; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Item> {
         loop {
             let Self { app, session, subscription, deltas, admission } = self;
@@ -84,7 +88,7 @@ impl Feed {
                     },
                     Ok(None) => None,
                     Err(error) => {
-                        // Whoever reads comes back with the number of the last entry, and is told what is wrong.
+                        // The client reconnects with the number of its last entry, and then gets the error.
                         tracing::info!(session = %session.id(), %error, "a stream ends");
                         None
                     }
@@ -110,10 +114,10 @@ impl Drop for Feed {
 }
 
 impl Admission {
-    /// Whether the caller would still be let in, with the same rights.
+    /// Whether the caller would still be let in with the same rights.
     fn holds(&self, state: &State) -> bool {
         let known = |token: &Hash| state.tokens.actor(*token, &state.team).is_some();
-        // The server's own tokens are not among a session's, and do not change while it runs.
+        // User tokens of the server do not change while it runs.
         let of_session = self.token.as_ref().is_none_or(known);
         of_session
             && match &self.viewer {
@@ -133,7 +137,7 @@ async fn hidden(session: &Session, viewer: &Viewer, entry: Projected) -> Result<
     Ok(Projected { data: data.map_or_else(|| entry.data.clone(), Arc::from), ..entry })
 }
 
-/// The next piece of what a model says. Pieces that came too fast are passed over.
+/// The next piece of a model's answer. Pieces that arrived too fast are skipped.
 async fn hear(deltas: &mut Option<Listener>) -> Option<Delta> {
     let Some(deltas) = deltas else { return std::future::pending().await };
     let Ephemeral::Delta { run, turn, agent, text } = deltas.next().await?;

@@ -24,14 +24,14 @@ fn parse(query: api::FilesQuery) -> Result<Query, CallError> {
     Ok(Query { keywords, matching, category, recipient, text })
 }
 
-/// The folder of the project, where the server has one.
+/// The folder of the project, if the server has one.
 fn files(app: &App) -> Result<&Files, CallError> {
     app.files.as_ref().ok_or_else(|| {
-        CallError::new("no_project", "this server has no folder of a project").hint("start it with --project DIR")
+        CallError::new("no_project", "this server has no project folder").hint("start it with `--project DIR`")
     })
 }
 
-/// Whether a path leads to no file: what cannot be the path of one is the path of nothing.
+/// Whether an error means that there is no such file. An invalid path is the path of no file.
 fn is_nothing(error: &CallError) -> bool {
     ["not_found", "invalid", "outside"].contains(&error.code)
 }
@@ -41,8 +41,8 @@ fn absent(path: &str) -> CallError {
 }
 
 impl<R> Authorized<R> {
-    /// Works with the folder of the session, which is a use of it, and notes what is there then. `otherwise` is what
-    /// comes of it where there is no folder.
+    /// Works with the folder of the session, which counts as using it, and then records what is in it. `otherwise` gives the
+    /// result if there is no folder.
     async fn in_folder<T: Send + 'static>(
         &self,
         otherwise: impl FnOnce(Error) -> Result<T, Error> + Send + 'static,
@@ -63,7 +63,7 @@ impl<R> Authorized<R> {
         Ok(done)
     }
 
-    /// Those of some files that the caller may see.
+    /// The files that the caller may see.
     async fn seen(&self, found: Vec<Found>) -> Result<Vec<api::ContextFile>, CallError> {
         let may = move |view: View<'_>| {
             Ok(found.into_iter().filter(|file| view.may_see_file_for(&file.recipient)).collect::<Vec<_>>())
@@ -73,7 +73,7 @@ impl<R> Authorized<R> {
     }
 }
 
-/// Writes a file. One that is there already may be what the same request wrote before.
+/// Writes a file. In a repeated request, a file with this content may be the one that the first attempt wrote.
 async fn write(
     caller: &Authorized<WriteFiles>,
     file: NewFile,
@@ -93,21 +93,18 @@ async fn write(
 }
 
 impl Authorized<ReadFiles> {
-    /// List context files
     pub(crate) async fn list_files(&self, query: api::FilesQuery) -> Result<Answer<api::ContextFileList>, CallError> {
         let query = parse(query)?;
         let found = self.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
         Ok(Answer::ok(api::ContextFileList { files: self.seen(found).await? }))
     }
 
-    /// Search context files
     pub(crate) async fn search_files(&self, query: api::FilesQuery) -> Result<Answer<api::ContextFileList>, CallError> {
         let query = parse(query)?;
         let found = self.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
         Ok(Answer::ok(api::ContextFileList { files: self.seen(found).await? }))
     }
 
-    /// Read a context file
     pub(crate) async fn read_file(&self, path: String) -> Result<Answer<api::ContextFile>, CallError> {
         let absent = || absent(&path);
         let meant = path.clone();
@@ -120,7 +117,7 @@ impl Authorized<ReadFiles> {
             Ok((found, content))
         };
         let (found, content) = match self.in_folder(Err, read).await {
-            // What is hidden answers like what is not there.
+            // A hidden file gives the same answer as none.
             Err(error) if is_nothing(&error) => return Err(absent()),
             done => done?,
         };
@@ -130,7 +127,6 @@ impl Authorized<ReadFiles> {
 }
 
 impl Authorized<WriteFiles> {
-    /// Write a context file
     pub(crate) async fn add_file(
         &self,
         body: api::NewContextFile,
@@ -151,14 +147,13 @@ impl Authorized<WriteFiles> {
         Ok(Answer::ok(added))
     }
 
-    /// Say how to hand a task over
     pub(crate) async fn delegate_with_files(
         &self,
         body: api::Delegation,
     ) -> Result<Answer<api::DelegationMessage>, CallError> {
         let api::Delegation { to, task, keywords, category } = body;
         if task.trim().is_empty() {
-            return Err(CallError::invalid("/task", "say what is to be done"));
+            return Err(CallError::invalid("/task", "say what the agent has to do"));
         }
         let query = Query { keywords, category, ..Query::default() };
         let (reader, words) = (to.clone(), task.clone());
@@ -168,14 +163,13 @@ impl Authorized<WriteFiles> {
         Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
     }
 
-    /// Remove a context file
     pub(crate) async fn remove_file(&self, path: String, options: WriteOptions) -> Result<(), CallError> {
         self.idempotent(&options, async |is_repeat| erase(self, &path, is_repeat).await).await?;
         Ok(())
     }
 }
 
-/// Removes a file. The same request may have removed one that is not there.
+/// Removes a file. In a repeated request, a missing file was removed by the first attempt.
 async fn erase(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> Result<(), CallError> {
     let meant = path.to_owned();
     let remove = move |session: &mut Session, now| {

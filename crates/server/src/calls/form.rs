@@ -6,7 +6,6 @@ use callboard_core::{form::SubmitForm, id::SetName, view::View};
 use super::{Answer, Authorized, CallError, WriteOptions, context_set::Seen, rights::AnswerForm};
 
 impl Authorized<AnswerForm> {
-    /// Answer a form. The run that waits for it goes on
     pub(crate) async fn answer_form(
         &self,
         name: SetName,

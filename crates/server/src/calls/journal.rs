@@ -1,4 +1,4 @@
-//! The journal: reading it, following it, asking it.
+//! The journal: reading it, following it, searching it.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::{
     rights::{AskWhy, ReadJournal},
 };
 
-/// How many entries are read at once.
+/// How many entries are read at a time.
 const PAGE: usize = 512;
 
-/// Entries of a journal: a page of them, or all as they are read.
+/// Entries of a journal: one page, or all in pages.
 pub(crate) enum ListedEntries {
     /// A page.
     Page(Answer<api::JournalPage>),
@@ -24,7 +24,6 @@ pub(crate) enum ListedEntries {
 }
 
 impl Authorized<ReadJournal> {
-    /// Reads the journal.
     pub(crate) async fn read_journal(&self, query: api::JournalQuery) -> Result<ListedEntries, CallError> {
         let after = Seq(query.after.unwrap_or(0));
         let types: Vec<Arc<str>> = api::words(query.types.as_deref()).map(Arc::from).collect();
@@ -50,14 +49,13 @@ impl Authorized<ReadJournal> {
         Ok(ListedEntries::All { entries: entries.boxed(), head })
     }
 
-    /// Follows the journal. `last` is the last entry that a caller who comes back has.
+    /// Follows the journal. `last` is the last entry that a caller has who reconnects.
     pub(crate) async fn follow_journal(&self, query: api::FollowQuery, last: Option<Seq>) -> Result<Feed, CallError> {
         Feed::open(self, query, last).await
     }
 }
 
 impl Authorized<AskWhy> {
-    /// Say where a text came from, who was shown it, and what became of it
     pub(crate) async fn ask_why(&self, query: api::WhyQuery) -> Result<Answer<api::Findings>, CallError> {
         Ok(Answer::ok(api::Findings { findings: self.session.why(&self.viewer(), &query.text).await? }))
     }

@@ -14,9 +14,9 @@ use super::{
     rights::{AddMessages, ReadMessages},
 };
 
-/// Messages of a thread: those asked for, or all as they are read.
+/// Messages of a thread: one page, or all in pages.
 pub(crate) enum ListedMessages {
-    /// A page that is in memory.
+    /// One page.
     Page(MessagePage),
     /// All messages of a long thread.
     All(Pages<MessageJson>),
@@ -31,7 +31,6 @@ pub(crate) struct MessagePage {
 }
 
 impl Authorized<ReadMessages> {
-    /// Lists the messages of a thread by their time, the oldest first.
     pub(crate) async fn list_messages(
         &self,
         thread: ThreadId,
@@ -51,7 +50,7 @@ impl Authorized<ReadMessages> {
     async fn all_messages(&self, thread: ThreadId, wanted: MessageQuery) -> Result<Pages<MessageJson>, CallError> {
         let (session, viewer) = (self.session.clone(), self.viewer());
         let head = session.state().await?.head.seq;
-        // A thread that is not there, or is hidden, is refused before anything is given.
+        // A missing or hidden thread is an error before anything is sent.
         let none = MessageQuery { limit: Some(0), ..MessageQuery::default() };
         session.messages(&viewer, &thread, none).await?;
         let pages = stream::try_unfold(Some(None), move |place| {
@@ -67,7 +66,6 @@ impl Authorized<ReadMessages> {
 }
 
 impl AuthorizedToAdd<AddMessages> {
-    /// Add messages, all or none. One that was added before, under the same id and with the same content, is not added again
     pub(crate) async fn add_messages(
         self,
         thread: ThreadId,
@@ -80,13 +78,15 @@ impl AuthorizedToAdd<AddMessages> {
     }
 }
 
-/// The roles in a list with commas between them.
+/// The roles in a list that is separated by commas.
 pub(super) fn roles(list: Option<&str>) -> Result<Vec<Role>, CallError> {
     let role = |word: &str| {
         let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
         let mut known = known.into_iter().chain([("tool", Role::Tool)]);
         let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
-        found.ok_or_else(|| CallError::invalid("/roles", format!("{word:?} is no role: use USER, AI, SYSTEM, TOOL")))
+        found.ok_or_else(|| {
+            CallError::invalid("/roles", format!("{word:?} is not a role: use USER, AI, SYSTEM or TOOL"))
+        })
     };
     api::words(list).map(role).collect()
 }

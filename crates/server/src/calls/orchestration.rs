@@ -1,4 +1,4 @@
-//! Where a team is among its steps.
+//! The state of a team's steps.
 
 use callboard_api as api;
 use callboard_core::{
@@ -18,7 +18,7 @@ use super::{
     rights::{GoThroughSteps, ReadSteps},
 };
 
-/// Makes a change and gives the state after it.
+/// Makes a change, and gives the state after it.
 async fn change(
     caller: &Authorized<GoThroughSteps>,
     options: WriteOptions,
@@ -31,14 +31,12 @@ async fn change(
 }
 
 impl Authorized<ReadSteps> {
-    /// Say where the team is among its steps
     pub(crate) async fn read_orchestration(&self) -> Result<Answer<api::Orchestration>, CallError> {
         let last_accessed = self.session.info().await?.last_activity;
         let body = self.session.view(&self.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
         Ok(Answer::ok(body))
     }
 
-    /// Say which of some tools may be used now
     pub(crate) async fn allowed_tools(&self, body: api::Tools) -> Result<Answer<Offer>, CallError> {
         let tools = body.tools;
         let viewer = self.viewer();
@@ -53,7 +51,6 @@ impl Authorized<ReadSteps> {
 }
 
 impl Authorized<GoThroughSteps> {
-    /// Set where the team is among its steps
     pub(crate) async fn update_orchestration(
         &self,
         body: api::OrchestrationPatch,
@@ -65,7 +62,6 @@ impl Authorized<GoThroughSteps> {
         change(self, options, (place, lifetime)).await
     }
 
-    /// Take in that a tool was used
     pub(crate) async fn use_tool(
         &self,
         body: api::UsedTool,
@@ -74,7 +70,6 @@ impl Authorized<GoThroughSteps> {
         change(self, options, StepsChange::UseTool(body.tool)).await
     }
 
-    /// Go on in the sequence of the active step without using the tool that is due
     pub(crate) async fn advance_sequence(
         &self,
         options: WriteOptions,
@@ -82,7 +77,6 @@ impl Authorized<GoThroughSteps> {
         change(self, options, StepsChange::Advance).await
     }
 
-    /// Begin anew: nothing used, nothing counted, in the default step
     pub(crate) async fn reset_orchestration(
         &self,
         options: WriteOptions,
@@ -90,7 +84,6 @@ impl Authorized<GoThroughSteps> {
         change(self, options, StepsChange::Reset).await
     }
 
-    /// Add what a model used
     pub(crate) async fn report_usage(
         &self,
         body: api::ReportedUsage,

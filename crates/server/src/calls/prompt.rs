@@ -10,7 +10,6 @@ use super::{
 };
 
 impl Authorized<BuildPrompt> {
-    /// Build the prompt of an agent
     pub(crate) async fn build_prompt(&self, body: api::PromptBody) -> Result<Answer<api::Prompt>, CallError> {
         let api::PromptBody { agent, thread, layout, model, budget, at, format } = body;
         if at.is_some() && self.rank != Rank::User {
@@ -46,7 +45,7 @@ impl Authorized<BuildPrompt> {
     }
 }
 
-/// Whose prompt is meant. An agent has its own, and the manager those in which there is nothing that it does not see.
+/// Whose prompt to build. An agent may build its own. The manager may also build those that hold nothing hidden from it.
 async fn whose(caller: &Authorized<BuildPrompt>, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
     let Some(own) = caller.agent() else { return Ok(named) };
     let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
@@ -61,7 +60,7 @@ async fn whose(caller: &Authorized<BuildPrompt>, named: Option<AgentName>) -> Re
     if caller.session.view(&caller.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
 }
 
-/// Whether whoever looks sees all that stands in the prompts of `other`, and always has.
+/// Whether the viewer sees, and has always seen, all sets and threads that `other` sees.
 fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
     let mut sets = view.state.sets.iter().filter(|held| held.sight.audience.contains(other));
     let mut threads = view.state.threads.iter().filter(|(_, thread)| thread.sight.audience.contains(other));

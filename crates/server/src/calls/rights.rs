@@ -1,45 +1,45 @@
-//! Who may do what: one table. What one may not is refused before anything is looked up, whatever the call names.
+//! Rights: one table says who may make which call. A call without the right is refused before anything is looked up.
 
 use callboard_core::session::{Grant, Share};
 use callboard_core::state::State;
 
-/// What a caller is to the session.
+/// The rank of a caller in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// One who does what the manager asks.
+    /// A worker.
     Worker,
     /// The manager.
     Manager,
-    /// The user, whose session it is.
+    /// The user.
     User,
 }
 
 /// Who may make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
-    /// The user alone.
+    /// Only the user.
     User,
     /// The user and the manager.
     Manager,
-    /// They, and workers where the session grants it.
+    /// The user, the manager, and workers if the session grants it.
     Granted(Grant),
-    /// They, and workers where the session shares it.
+    /// The user, the manager, and workers if the session shares it.
     Shared(Share),
-    /// Everyone in the team, each with its own eyes.
+    /// The user and every agent of the team. Each sees only what it may see.
     Worker,
 }
 
-/// A right to call something, as a type, so that a call cannot be answered without naming the right to it.
+/// A right, as a type: a call has to name the right that it needs.
 pub(crate) trait Right: Send + Sync + 'static {
-    /// What is called.
+    /// The thing, for messages.
     const RESOURCE: &'static str;
-    /// What is done with it.
+    /// What is done with the thing, for messages.
     const VERB: &'static str;
-    /// Who may.
+    /// Who has the right.
     const WHO: Who;
 }
 
-/// The table: a right, what is called, what is done with it, and who may.
+/// The table: a right, the thing, what is done with it, and who may do it.
 macro_rules! rights {
     ($($right:ident, $resource:literal, $verb:literal, $who:expr;)*) => {
         $(
@@ -69,7 +69,7 @@ rights! {
     ReadSets,       "context sets",     "read",     Who::Worker;
     WriteSets,      "context sets",     "write",    Who::Granted(Grant::ContextSets);
     Direct,         "directives",       "give",     Who::Manager;
-    ReadSchema,     "directives",       "describe", Who::Manager;
+    ReadSchema,     "the schema of directives", "read", Who::Manager;
     AnswerForm,     "forms",            "answer",   Who::User;
     ReadThreads,    "threads",          "read",     Who::Worker;
     ChangeThread,   "threads",          "change",   Who::Manager;
@@ -78,24 +78,24 @@ rights! {
     ReadFiles,      "context files",    "read",     Who::Worker;
     WriteFiles,     "context files",    "write",    Who::Manager;
     ReadSteps,      "steps",            "read",     Who::Worker;
-    GoThroughSteps, "steps",            "go through", Who::Manager;
+    GoThroughSteps, "steps",            "change",  , Who::Manager;
     ReadPlan,       "the plan",         "read",     Who::Worker;
     ChangePlan,     "the plan",         "change",   Who::Manager;
     BuildPrompt,    "prompts",          "build",    Who::Worker;
     StartRun,       "runs",             "start",    Who::Manager;
     ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);
-    SteerRun,       "runs",             "steer",    Who::Manager;
-    BringResults,   "results of tools", "bring",    Who::Manager;
+    SteerRun,       "runs",             "pause, resume or cancel", Who::Manager;
+    BringResults,   "results of tools", "send",     Who::Manager;
     ReadVariables,  "variables",        "read",     Who::Shared(Share::Variables);
     SetVariables,   "variables",        "set",      Who::Manager;
     ReadTools,      "tools",            "list",     Who::Worker;
     CallTools,      "tools",            "call",     Who::Worker;
     ReadMetrics,    "metrics",          "read",     Who::User;
-    KeepTokens,     "tokens",           "keep",     Who::User;
+    KeepTokens,     "access tokens",    "manage",     Who::User;
 }
 
 impl Who {
-    /// Whether somebody of this rank may, in a session of this state.
+    /// Whether a caller of this rank has the right, in a session with this state.
     pub(crate) fn allows(self, rank: Rank, state: &State) -> bool {
         let settings = &state.session.settings;
         match self {
@@ -107,7 +107,7 @@ impl Who {
         }
     }
 
-    /// Whom to ask instead.
+    /// Whom to ask for it.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::User | Self::Worker => "ask the user",

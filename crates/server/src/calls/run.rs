@@ -26,13 +26,11 @@ async fn steer(
 }
 
 impl Authorized<ReadRuns> {
-    /// List runs
     pub(crate) async fn list_runs(&self) -> Result<Answer<api::RunList>, CallError> {
         let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
         Ok(Answer::ok(api::RunList { runs: self.session.view_runs(&self.viewer(), look).await? }))
     }
 
-    /// Read a run
     pub(crate) async fn read_run(&self, run: RunId) -> Result<Answer<api::Run>, CallError> {
         let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
         Ok(Answer::ok(self.session.view_run(&self.viewer(), &run, look).await?))
@@ -40,7 +38,6 @@ impl Authorized<ReadRuns> {
 }
 
 impl Authorized<StartRun> {
-    /// Start a run
     pub(crate) async fn start_run(
         &self,
         body: api::NewRun,
@@ -57,7 +54,6 @@ impl Authorized<StartRun> {
 }
 
 impl Authorized<SteerRun> {
-    /// Hold a run. A turn that is under way is finished
     pub(crate) async fn pause_run(
         &self,
         run: RunId,
@@ -71,21 +67,18 @@ impl Authorized<SteerRun> {
         steer(self, options, run.clone(), PauseRun { run, reason }).await
     }
 
-    /// Let a held run go on, with its limits anew
     pub(crate) async fn resume_run(&self, run: RunId, options: WriteOptions) -> Result<Answer<api::Run>, CallError> {
         let answer = steer(self, options, run.clone(), ResumeRun(run.clone())).await?;
         self.app.drivers.drive(self.session.clone(), run);
         Ok(answer)
     }
 
-    /// End a run before it is done
     pub(crate) async fn cancel_run(&self, run: RunId, options: WriteOptions) -> Result<Answer<api::Run>, CallError> {
         steer(self, options, run.clone(), CancelRun(run)).await
     }
 }
 
 impl Authorized<BringResults> {
-    /// Bring the results of tool calls that a run waits for
     pub(crate) async fn bring_tool_results(
         &self,
         run: RunId,

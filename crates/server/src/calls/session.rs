@@ -26,7 +26,7 @@ fn whole(info: SessionInfo) -> api::Session {
     api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings }
 }
 
-/// What is known of a session of this state, which its last entry was its last use of.
+/// A session with this state, whose last use was its last entry.
 fn known(id: &SessionId, state: &State) -> SessionInfo {
     let settings = state.session.settings.clone();
     SessionInfo {
@@ -45,7 +45,7 @@ pub(super) async fn created(session: &Session) -> Result<api::Session, CallError
     Ok(whole(session.info().await?))
 }
 
-/// How many sessions are given where nothing is said.
+/// The most sessions on a page.
 const LIMIT: usize = 1000;
 
 async fn make_session(
@@ -76,7 +76,6 @@ async fn make_session(
 }
 
 impl AuthorizedOnServer<ListSessions> {
-    /// List sessions
     pub(crate) async fn list_sessions(&self, query: api::SessionsQuery) -> Result<Answer<api::SessionList>, CallError> {
         let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
         let after = query.cursor.as_deref().map(cursor::session).transpose()?;
@@ -93,7 +92,6 @@ impl AuthorizedOnServer<ListSessions> {
 }
 
 impl AuthorizedOnServer<CreateSession> {
-    /// Make a session
     pub(crate) async fn create_session(
         &self,
         body: api::NewSession,
@@ -108,7 +106,6 @@ impl AuthorizedOnServer<CreateSession> {
 }
 
 impl Authorized<ReadSession> {
-    /// Read a session
     pub(crate) async fn read_session(&self) -> Result<Answer<api::Session>, CallError> {
         let look = |view: View<'_>, info: SessionInfo| (info.head, whole(info).seen(&view));
         let (head, body) = self.session.info_seen(&self.viewer(), look).await?;
@@ -117,7 +114,6 @@ impl Authorized<ReadSession> {
 }
 
 impl Authorized<ChangeSession> {
-    /// Change a session or its team
     pub(crate) async fn update_session(
         &self,
         body: SessionPatch,
@@ -159,7 +155,6 @@ async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Resul
 }
 
 impl Authorized<ForkSession> {
-    /// Make a session whose journal is the beginning of this one's
     pub(crate) async fn fork_session(
         &self,
         body: api::Fork,
@@ -183,7 +178,7 @@ impl Authorized<ForkSession> {
     }
 }
 
-/// What is made for a request, also where it comes again.
+/// The fork that a request creates. A repeat of the request creates the same.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Intent {
     id: SessionId,

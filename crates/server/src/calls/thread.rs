@@ -18,7 +18,6 @@ use super::{
 };
 
 impl Authorized<ReadThreads> {
-    /// List threads
     pub(crate) async fn list_threads(&self, query: api::PageQuery) -> Result<Answer<api::ThreadList>, CallError> {
         let after = After::read(query.cursor.as_deref())?;
         let limit = query.limit.unwrap_or(usize::MAX);
@@ -34,12 +33,11 @@ impl Authorized<ReadThreads> {
         Ok(Answer::ok(api::ThreadList { threads, next_cursor }))
     }
 
-    /// Say how large the prompt is that a thread leads to
     pub(crate) async fn measure_context(&self, thread: ThreadId) -> Result<Answer<api::ContextSize>, CallError> {
         let reader =
             self.session.view(&self.viewer(), |view| view.thread(&thread).map(|_| reader(&view, &thread))).await?;
         let Some(agent) = reader else {
-            // No agent sees it: there is no prompt, only messages.
+            // No agent sees the thread, so there is no prompt: only its messages count.
             let size = self.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?))).await?;
             let history =
                 PartReport { name: "history".to_owned(), tokens: size.tokens, shortened: false, omitted: Vec::new() };
@@ -53,7 +51,6 @@ impl Authorized<ReadThreads> {
 }
 
 impl Authorized<ChangeThread> {
-    /// Say who sees a thread; it is made where there is none
     pub(crate) async fn put_thread(
         &self,
         name: ThreadId,
@@ -62,7 +59,7 @@ impl Authorized<ChangeThread> {
     ) -> Result<Answer<api::Thread>, CallError> {
         let receipt = self.execute(options, PutThread { thread: name.clone(), visible_to: body.visible_to }).await?;
         let viewer = self.viewer();
-        // Whoever hides a thread from himself sees once more what he made of it.
+        // A caller who has hidden the thread from itself still gets this answer.
         let look = |view: View<'_>| {
             let thread = view.state.threads.get(&name).ok_or_else(|| Refusal::not_found("thread", &name))?;
             Ok(api::Thread::seen(&view, &name, thread))
@@ -72,7 +69,7 @@ impl Authorized<ChangeThread> {
     }
 }
 
-/// Whose prompt is meant: the caller's, else the manager's, else that of the first agent that sees the thread.
+/// Whose prompt to measure: the calling agent's, else the manager's, else that of the first agent that sees the thread.
 fn reader(view: &View<'_>, thread: &ThreadId) -> Option<AgentName> {
     if let Some(agent) = view.agent() {
         return Some(agent.clone());

@@ -1,4 +1,4 @@
-//! Tokens of a session.
+//! Access tokens of a session.
 
 use callboard_api as api;
 use callboard_core::{
@@ -14,18 +14,17 @@ fn unavailable(detail: &str) -> CallError {
 }
 
 fn unrepeatable(id: &str) -> CallError {
-    let detail = format!("the token {id} was made by this request, at a server with another secret");
-    CallError::new("token_not_repeatable", detail).hint("revoke it and make another one, under another key")
+    let detail = format!("this request created the token {id} on a server with another token secret");
+    CallError::new("token_not_repeatable", detail)
+        .hint("revoke it, and create another one with another idempotency key")
 }
 
 impl Authorized<KeepTokens> {
-    /// List the tokens of a session
     pub(crate) async fn list_tokens(&self) -> Result<Answer<api::TokenList>, CallError> {
         let state = self.session.state().await?;
         Ok(Answer::ok(api::TokenList { tokens: state.tokens.iter().map(api::Token::of).collect() }))
     }
 
-    /// Make a token
     pub(crate) async fn create_token(
         &self,
         body: api::NewToken,
@@ -34,7 +33,7 @@ impl Authorized<KeepTokens> {
         let holder = match (body.agent, body.role) {
             (Some(agent), None) => Holder::Agent(agent),
             (None, Some(role)) => Holder::Role(role),
-            _ => return Err(CallError::invalid("/agent", "say for which agent, or for which role: one of the two")),
+            _ => return Err(CallError::invalid("/agent", "give either `agent` or `role`")),
         };
         let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
         let token = self.app.secret.token(self.session.id(), Hash(random));
@@ -43,7 +42,7 @@ impl Authorized<KeepTokens> {
         let AccessTokenId(id) = receipt.answer;
         let state = self.session.state_at(receipt.head).await?;
         let made = state.tokens.get(&id).map_err(CallError::from)?;
-        // Where the same request made it before, it is made again of what is kept of it.
+        // A repeated request derives the same token again from the stored nonce.
         let token = self.app.secret.token(self.session.id(), made.nonce);
         if secret::hash(&token) != made.sha256 {
             return Err(unrepeatable(&id));
@@ -51,7 +50,6 @@ impl Authorized<KeepTokens> {
         Ok(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head))
     }
 
-    /// Revoke a token. Streams that it opened end
     pub(crate) async fn revoke_token(&self, id: String, options: WriteOptions) -> Result<(), CallError> {
         self.execute(options, RevokeAccessToken(id.into())).await?;
         Ok(())

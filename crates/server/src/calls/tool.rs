@@ -16,7 +16,6 @@ use super::{
 };
 
 impl Authorized<ReadTools> {
-    /// List the tools of Callboard's own that an agent may use
     pub(crate) async fn list_tools(&self, query: api::ToolsQuery) -> Result<Answer<api::ToolList>, CallError> {
         let viewer = using(self, query.agent).await?.into();
         let described = |view: View<'_>| Ok(view.own_tools().map(OwnTool::described).collect());
@@ -26,7 +25,6 @@ impl Authorized<ReadTools> {
 }
 
 impl Authorized<CallTools> {
-    /// Call a tool of Callboard's own as an agent
     pub(crate) async fn call_tool(
         &self,
         name: &str,
@@ -50,8 +48,8 @@ impl Authorized<CallTools> {
     }
 }
 
-/// Who uses a tool. An agent does so for itself; the user for the agent that is named, else for the manager or the only
-/// agent, else for himself.
+/// Who uses a tool. An agent uses it itself. The user uses it as the named agent, else as the manager or the only agent, else
+/// as the user.
 async fn using<R: Right>(caller: &Authorized<R>, named: Option<AgentName>) -> Result<Actor, CallError> {
     if let Some(own) = caller.agent() {
         return match named {

@@ -15,7 +15,7 @@ use super::{
 };
 
 impl Authorized<ExportSession> {
-    /// Exports a whole session: lines of JSON, several in one text.
+    /// Each text has several lines.
     pub(crate) async fn export_session(&self) -> Result<Pages<String>, CallError> {
         let export = self.session.export().await?;
         let lines = stream::try_unfold(export, async |mut export| {

@@ -1,4 +1,4 @@
-//! Watching the folder of a project: whatever writes it, what changes there is noted.
+//! Watches the folder of a project and records what changes, whoever writes it.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,18 +10,18 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::{Files, now, told};
 use crate::{app::App, calls::CallError};
 
-/// How long nobody has to have used a session until its folder is cleaned up.
+/// The folder of a session that nobody used for so long is removed.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How old the last use of a folder may get whose session lives.
+/// After how many seconds the time of last use is renewed in the folder of a live session.
 const REFRESHED: i64 = 6 * 60 * 60;
 
-/// What was seen last.
+/// The manifests as they were last seen.
 #[derive(Default)]
 struct Watched {
-    /// The manifests of sessions of the board.
+    /// Those of sessions of this board.
     ours: BTreeMap<SessionId, Stamp>,
-    /// Those of others. They may become ours.
+    /// All others. A session with such a name may be created later.
     others: BTreeMap<SessionId, Stamp>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn watch(app: App) {
 }
 
 impl Watched {
-    /// Notes what has changed since it looked last.
+    /// Records what has changed since the last look.
     async fn look(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         let stamps = files.with(|project| project.stamps()).await?;
         let gone: Vec<_> = self.ours.keys().filter(|id| !stamps.contains_key(*id)).cloned().collect();
@@ -69,7 +69,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Notes what is in a folder, and says whether it is that of a session of the board.
+    /// Records what is in a folder, if it belongs to a session of this board. Returns whether it does.
     async fn observe(&self, app: &App, files: &Files, id: &SessionId) -> Result<bool, CallError> {
         if !lives(app, id).await? {
             return Ok(false);
@@ -85,13 +85,12 @@ impl Watched {
         Ok(true)
     }
 
-    /// Cleans up after sessions that are gone, and what nobody has used for long. What belongs to a session that lives is
-    /// in use.
+    /// Removes the folders of deleted sessions, and folders that were not used for long. A live session's folder is in use.
     async fn sweep(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         if !app.board.trusts_clock().await? {
             return Ok(());
         }
-        // A folder that was there before its session is looked at again.
+        // A session may have been created for one of these folders: look at all of them again.
         self.others.clear();
         let now = now(&app.board).await?;
         let ids = files.with(|project| project.ids()).await?;
@@ -108,7 +107,7 @@ impl Watched {
     }
 }
 
-/// Whether there is such a session. To ask is no use of it.
+/// Whether there is such a session. Asking does not count as using it.
 async fn lives(app: &App, id: &SessionId) -> Result<bool, CallError> {
     Ok(app.board.store().row(id).await.map_err(Error::from)?.is_some())
 }
