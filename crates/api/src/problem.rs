@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "type": "urn:callboard:problem:no_agent",
-    "title": "An agent that is named is not in the team",
+    "title": "A named agent is not in the team",
     "status": 409,
     "code": "no_agent",
     "detail": "/visible_to: there is no agent nobody; the team is: lead, writer",

@@ -146,9 +146,9 @@ macro_rules! conflicts {
 }
 
 conflicts! {
-    /// Two things that were given exclude each other.
+    /// Two parts of the input exclude each other.
     Contradiction = "contradiction",
-    /// An agent that is named is not in the team.
+    /// A named agent is not in the team.
     NoAgent = "no_agent",
     /// The team has no manager.
     NoManager = "no_manager",
@@ -160,25 +160,25 @@ conflicts! {
     IdempotencyKeyReused = "idempotency_key_reused",
     /// The plan has another version by now.
     StalePlan = "stale_plan",
-    /// An entry to read on from is behind the head.
+    /// The entry to continue from does not exist yet.
     BeyondHead = "beyond_head",
     /// The form was answered before.
     FormAnswered = "form_answered",
-    /// A step that is named is not among the steps.
+    /// A named step does not exist.
     NoStep = "no_step",
-    /// An index lies behind the end of a sequence.
+    /// An index lies beyond the end of a sequence.
     BeyondSequence = "beyond_sequence",
     /// Another tool is due.
     ToolOutOfTurn = "tool_out_of_turn",
-    /// The tool that is due is not on offer.
+    /// The tool that is due is not among the given tools.
     DueToolMissing = "due_tool_missing",
     /// Another run has not ended.
     RunUnfinished = "run_unfinished",
     /// The run has ended.
     RunEnded = "run_ended",
-    /// Another node drives the run.
+    /// Another server drives the run.
     RunTakenOver = "run_taken_over",
-    /// The manager of a run does not see the thread `main`.
+    /// The manager cannot see the thread `main`.
     MainHidden = "main_hidden",
     /// No turn of the run is due.
     TurnNotDue = "turn_not_due",
@@ -190,7 +190,7 @@ conflicts! {
     SecretGone = "secret_gone",
     /// The key of the session's secrets was replaced.
     KeyReplaced = "key_replaced",
-    /// No call of this id waits for a result.
+    /// No tool call with this id waits for a result.
     NoToolCall = "no_tool_call",
 }
 
@@ -241,7 +241,7 @@ impl Error {
         Self::Conflict {
             kind: ConflictKind::BeyondHead,
             what: format!("/after: there is no entry {after} yet: the head is {head}"),
-            hint: "read on from an entry that is there; where you have seen later ones, it was another session",
+            hint: "continue from an existing entry; if you have seen later ones, the session was deleted and created again",
         }
     }
 

@@ -131,7 +131,7 @@ impl fmt::Display for IdempotencyKey {
 fn reused(request: &Request, seq: Seq) -> Error {
     Error::Conflict {
         kind: ConflictKind::IdempotencyKeyReused,
-        what: format!("the key {} was used for another request, which entry {seq} answers", request.key),
-        hint: "give each request a key of its own, and send the same request under the same key",
+        what: format!("the key {} belongs to another request, which entry {seq} records", request.key),
+        hint: "use a new key for each new request",
     }
 }

@@ -43,11 +43,15 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
 
 /// A message of serde without names of Rust types.
 fn readable(text: &str) -> String {
-    match text.split_once("expected struct ") {
-        Some((before, name)) => {
-            let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            format!("{before}expected an object{behind}")
-        }
+    if let Some((before, name)) = text.split_once("expected struct ") {
+        let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        return format!("{before}expected an object{behind}");
+    }
+    let Some((what, known)) = text.split_once(", expected ") else { return text.to_owned() };
+    let known = known.strip_prefix("one of ").unwrap_or(known);
+    match what.strip_prefix("unknown variant ") {
+        Some(word) => format!("{word} is not known here: use {known}"),
+        None if what.starts_with("unknown field ") => format!("{what}: use {known}"),
         None => text.to_owned(),
     }
 }
@@ -73,4 +77,30 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 /// A key as a part of a JSON pointer.
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use callboard_api::{NewMessages, NewRun};
+    use serde::de::DeserializeOwned;
+
+    use super::parse;
+
+    /// The pointer and the message with which a body is refused.
+    fn refused<T: DeserializeOwned>(body: &str) -> String {
+        parse::<T>(body.as_bytes()).err().unwrap().detail
+    }
+
+    #[test]
+    fn errors_say_where_and_what_to_use_instead() {
+        let run = |body| refused::<NewRun>(body);
+        insta::assert_snapshot!(run(r#"{"kind": "solo"}"#), @"/kind: `solo` is not known here: use `team`");
+        insta::assert_snapshot!(run(r#"{"kind": "team", "inptu": "x"}"#), @"/inptu: unknown field `inptu`: use `kind`, `input`, `limits`");
+        insta::assert_snapshot!(run(r#"{"kind": "team"}"#), @"/input: missing field `input`");
+        insta::assert_snapshot!(run(r#"{"kind": "team", "input": 3}"#), @"/input: invalid type: integer `3`, expected a string");
+        insta::assert_snapshot!(run("[]"), @"invalid type: sequence, expected an object");
+        insta::assert_snapshot!(run("{"), @"the body is not JSON: EOF while parsing an object at line 1 column 1");
+        let messages = refused::<NewMessages>(r#"{"messages": [{"role": "robot", "content": "x"}]}"#);
+        assert!(messages.starts_with("/messages/0/role: `robot` is not known here: use `USER`"), "{messages}");
+    }
 }

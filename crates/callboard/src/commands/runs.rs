@@ -7,7 +7,13 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::SessionArg, client::OnSession, failure::Failure, output::{Output, counted}, terminal};
+use crate::{
+    cli::SessionArg,
+    client::OnSession,
+    failure::Failure,
+    output::{Output, counted},
+    terminal,
+};
 
 /// The run that a command works on.
 #[derive(Args, Clone, Debug)]

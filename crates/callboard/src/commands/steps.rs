@@ -185,7 +185,6 @@ fn used(tools: &[Arc<str>]) -> String {
     }
 }
 
-
 fn table(offer: &api::Offer, output: Output) {
     let allowed = offer.allowed.iter().map(|tool| vec![tool.clone(), "yes".to_owned(), String::new()]);
     let denied = offer.denied.iter().map(|denied| vec![denied.tool.clone(), "no".to_owned(), denied.reason.clone()]);

@@ -246,7 +246,9 @@ impl Credentials {
 }
 
 fn unknown() -> CallError {
-    CallError::unauthorized("the token is invalid: it was revoked, belongs to another session, or its agent has left")
+    CallError::unauthorized(
+        "the token is not valid here: it is unknown, was revoked, belongs to another session, or its agent has left",
+    )
 }
 
 impl Caller {

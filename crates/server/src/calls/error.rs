@@ -89,9 +89,8 @@ impl From<Error> for CallError {
         let failed = Self::new(error.code(), error.to_string());
         match error {
             Error::Refused(refusal) => refusal.into(),
-            Error::Stale { head, .. } => {
-                failed.hint(format!("the head is {head}: read the entries after the one that you know, and try again"))
-            }
+            Error::Stale { expected, head } => Self::new(failed.code, format!("the head is {head}, not {expected}"))
+                .hint("read the entries after the one that you know, and try again"),
             _ => failed,
         }
     }

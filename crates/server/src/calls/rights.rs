@@ -78,7 +78,7 @@ rights! {
     ReadFiles,      "context files",    "read",     Who::Worker;
     WriteFiles,     "context files",    "write",    Who::Manager;
     ReadSteps,      "steps",            "read",     Who::Worker;
-    GoThroughSteps, "steps",            "change",  , Who::Manager;
+    GoThroughSteps, "steps",            "change",   Who::Manager;
     ReadPlan,       "the plan",         "read",     Who::Worker;
     ChangePlan,     "the plan",         "change",   Who::Manager;
     BuildPrompt,    "prompts",          "build",    Who::Worker;

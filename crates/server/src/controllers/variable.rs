@@ -22,8 +22,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List variables
 #[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
-    params(("session" = api::SessionId, Path, description = "The session"), api::PageQuery),
-    responses((status = OK, description = "The variables by name, each in one line", body = api::VariableList)))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageQuery),
+    responses((status = OK, description = "A page of the variables, sorted by name", body = api::VariableList)))]
 async fn list(
     caller: Authorized<ReadVariables>,
     Query(query): Query<api::PageQuery>,
@@ -33,8 +33,8 @@ async fn list(
 
 /// Clear all variables
 #[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "clear_variables",
-    params(("session" = api::SessionId, Path, description = "The session"), api::ReasonQuery),
-    responses((status = NO_CONTENT, description = "There are no variables")))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::ReasonQuery),
+    responses((status = NO_CONTENT, description = "All variables are cleared")))]
 async fn clear_all(
     caller: Authorized<SetVariables>,
     Query(query): Query<api::ReasonQuery>,
@@ -45,7 +45,7 @@ async fn clear_all(
 
 /// Read a variable
 #[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "read_variable",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::VariableName, Path, description = "The variable"), api::RevealQuery),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::VariableName, Path, description = "The name of the variable"), api::RevealQuery),
     responses((status = OK, description = "The variable with its value", body = api::VariableValue)))]
 async fn read(
     caller: Authorized<ReadVariables>,
@@ -57,9 +57,9 @@ async fn read(
 
 /// Set a variable
 #[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::VariableName, Path, description = "The variable")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::VariableName, Path, description = "The name of the variable")),
     request_body = api::PutVariable,
-    responses((status = OK, description = "The variable after it", body = api::Variable)))]
+    responses((status = OK, description = "The variable after the change", body = api::Variable)))]
 async fn put(
     caller: Authorized<SetVariables>,
     Name(name): Name<VariableName>,
@@ -71,8 +71,8 @@ async fn put(
 /// Clear a variable
 #[utoipa::path(delete, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
     operation_id = "clear_variable",
-    params(("session" = api::SessionId, Path, description = "The session"), ("name" = api::VariableName, Path, description = "The variable"), api::ReasonQuery),
-    responses((status = NO_CONTENT, description = "It is gone")))]
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::VariableName, Path, description = "The name of the variable"), api::ReasonQuery),
+    responses((status = NO_CONTENT, description = "The variable is cleared")))]
 async fn clear(
     caller: Authorized<SetVariables>,
     Name(name): Name<VariableName>,

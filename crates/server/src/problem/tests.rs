@@ -77,3 +77,22 @@ fn every_code_has_a_status_and_a_title() {
 fn between<'a>(text: &'a str, before: &'a str, after: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }
+
+/// What `docs/errors.md` lists is true, and no code of the table is missing there. It lists conflicts too.
+#[test]
+fn the_page_on_errors_lists_the_codes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/errors.md")).unwrap();
+    let row = |code: &str| {
+        let (status, title) = kind(code);
+        format!("| `{code}` | {} | {title} |", status.as_u16())
+    };
+    let listed: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    for code in &listed {
+        assert!(page.contains(&row(code)), "expected in docs/errors.md: {}", row(code));
+    }
+    let table = fs::read_to_string(root.join("crates/server/src/problem.rs")).unwrap();
+    let codes = between(&table, "        \"", "\" => (");
+    let missing: Vec<_> = codes.filter(|code| !listed.contains(code)).map(row).collect();
+    assert!(missing.is_empty(), "missing in docs/errors.md:\n{}", missing.join("\n"));
+}
