@@ -8,6 +8,7 @@
 mod query;
 mod rules;
 
+mod compression;
 mod context_set;
 mod directive;
 mod file;
@@ -28,6 +29,7 @@ mod transfer;
 mod variable;
 
 pub use callboard_core::{
+    compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
@@ -50,6 +52,10 @@ pub use callboard_core::{
 };
 
 pub use self::{
+    compression::{
+        AgentContext, Compress, CompressAnswer, ContextSize, LastTurn, Pinned, PossibleCompression, UndoneCompression,
+        WantedMethod,
+    },
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
     file::{ContextFile, ContextFileAdded, ContextFileList, Delegation, DelegationMessage, FilesQuery, NewContextFile},
@@ -68,7 +74,7 @@ pub use self::{
     run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
     session::{Fork, NewSession, Session, SessionList, SessionOrder, SessionSettings, SessionsQuery},
     system::{Health, Ready},
-    thread::{ContextSize, PutThread, Thread, ThreadList},
+    thread::{PutThread, Thread, ThreadList},
     token::{NewToken, Token, TokenList},
     tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,

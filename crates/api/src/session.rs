@@ -2,6 +2,7 @@
 
 use callboard_core::{
     agent::Agent,
+    compression::CompressionSettings,
     id::{Seq, SessionId},
     prompt::profile::Profile,
     run::Limits,
@@ -81,6 +82,10 @@ pub struct SessionSettings {
     #[serde(default, skip_serializing_if = "Steps::is_empty")]
     #[schema(value_type = Vec<Step>)]
     pub steps: Steps,
+    /// When its threads are compressed.
+    #[serde(default, skip_serializing_if = "CompressionSettings::is_default")]
+    #[schema(required = false)]
+    pub compression: CompressionSettings,
 }
 
 /// Sessions, sorted by id or by last use.
@@ -168,6 +173,9 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Steps::is_empty")]
     #[schema(value_type = Vec<Step>)]
     pub steps: Steps,
+    /// When its threads are compressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<CompressionSettings>,
 }
 
 /// Where to fork a session.

@@ -2,11 +2,9 @@
 
 use callboard_core::{
     audience::Audience,
-    compression::Thresholds,
     conversation::{self, Size},
     count::Tokens,
     id::ThreadId,
-    prompt::PartReport,
     time::Timestamp,
     view::View,
 };
@@ -55,28 +53,4 @@ pub struct ThreadList {
 pub struct PutThread {
     /// Which agents may see it from now on.
     pub visible_to: Audience,
-}
-
-/// The size of the prompt that a thread leads to now.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ContextSize {
-    /// The size of the prompt in tokens.
-    #[schema(value_type = u64)]
-    pub tokens: Tokens,
-    /// The parts of the prompt, in order.
-    pub parts: Vec<PartReport>,
-    /// From this size on, the thread counts as long.
-    #[schema(value_type = u64)]
-    pub warn_at: Tokens,
-    /// From this size on, the thread should be compressed.
-    #[schema(value_type = u64)]
-    pub compress_at: Tokens,
-}
-
-impl ContextSize {
-    /// The size of a prompt, and the thresholds of its budget.
-    pub fn new(tokens: Tokens, parts: Vec<PartReport>, budget: Tokens) -> Self {
-        let Thresholds { warn, compress } = Thresholds::of(budget);
-        Self { tokens, parts, warn_at: warn, compress_at: compress }
-    }
 }

@@ -2,6 +2,8 @@
 //! in this process.
 
 mod completion;
+mod compress;
+mod context;
 mod directive;
 mod doctor;
 pub(crate) mod files;
@@ -33,6 +35,7 @@ use callboard_engine::{
     Board,
     store::{Durability, Lease},
 };
+use callboard_model::Endpoints;
 use callboard_server::{Drive, Limits, Local, Settings};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
@@ -87,6 +90,12 @@ pub(crate) enum Command {
     Messages(messages::Messages),
     /// Build an agent's prompt, now or as of an earlier entry
     Prompt(prompt::Prompt),
+    /// Show how large the agents' prompts are, and when they are compressed
+    Context(context::Context),
+    /// Replace the older messages of a thread with a summary in prompts
+    Compress(compress::Compress),
+    /// Pin a message: compression keeps it word for word
+    Pin(compress::Pin),
     /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
     /// Runs: list, show, pause, resume, cancel, tool-result
@@ -149,13 +158,18 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Store(command) => return store::execute(global, command, output).await,
         Command::Secrets(command) => return secrets::execute(global, command, output).await,
         Command::Run(args) => {
-            let context = Context::open(global, output, Drive::Runs).await?;
+            let context = Context::open(global, output, Drive::Runs, config::endpoints()).await?;
             let ended = run::run(&context, args).await;
             context.client.close().await;
             return ended;
         }
         command => {
-            let context = Context::open(global, output, Drive::Nothing).await?;
+            // Other commands than these call no model.
+            let models = match &command {
+                Command::Compress(_) => config::endpoints(),
+                _ => callboard_model::Settings::default().into(),
+            };
+            let context = Context::open(global, output, Drive::Nothing, models).await?;
             let done = context.execute(command).await;
             context.client.close().await;
             done?;
@@ -165,10 +179,10 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
 }
 
 impl Context {
-    async fn open(global: &Global, output: Output, drive: Drive) -> Result<Self, Failure> {
+    async fn open(global: &Global, output: Output, drive: Drive, models: Endpoints) -> Result<Self, Failure> {
         let client = match config::connection_target(global)? {
             ConnectionTarget::Server(url) => Client::Remote(Remote::new(&url, config::token(global)?.as_deref())?),
-            ConnectionTarget::Store(url) => Client::Local(local(board(global, &url, drive).await?, drive)?),
+            ConnectionTarget::Store(url) => Client::Local(local(board(global, &url, drive).await?, drive, models)?),
         };
         let given = |option: &str, url: &Option<String>| url.as_ref().map(|url| format!(" --{option} {url}"));
         let connection_option = given("store", &global.store).or_else(|| given("url", &global.url));
@@ -185,6 +199,9 @@ impl Context {
             Command::Thread(command) => thread::execute(self, command).await,
             Command::Messages(args) => messages::messages(self, args).await,
             Command::Prompt(args) => prompt::prompt(self, args).await,
+            Command::Context(args) => context::context(self, args).await,
+            Command::Compress(args) => compress::compress(self, args).await,
+            Command::Pin(args) => compress::pin(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Plan(args) => plan::execute(self, args).await,
@@ -239,12 +256,7 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
 }
 
 /// The API on a board in this process.
-fn local(board: Board, drive: Drive) -> Result<Local, Failure> {
-    // Without runs, no model is called.
-    let models = match drive {
-        Drive::Runs => config::endpoints(),
-        Drive::Nothing => callboard_model::Settings::default().into(),
-    };
+fn local(board: Board, drive: Drive, models: Endpoints) -> Result<Local, Failure> {
     let node = board.settings().lease.holder.clone();
     let settings = Settings {
         user_tokens: Vec::new(),

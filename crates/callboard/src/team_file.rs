@@ -44,6 +44,7 @@ pub(crate) struct TeamFile {
     grant: Vec<Grant>,
     prompt: Profile,
     limits: Limits,
+    compression: Option<api::CompressionSettings>,
     /// The inactivity after which the session expires.
     pub(crate) ttl_seconds: Option<Ttl>,
 }
@@ -103,6 +104,7 @@ impl TeamFile {
             ttl_seconds: self.ttl_seconds,
             limits: Some(self.limits.clone()),
             steps: self.steps.clone(),
+            compression: self.compression.clone(),
         };
         let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<api::Session>().await?;
         if self.sets.is_empty() {

@@ -158,6 +158,15 @@ impl VisibilitySpan {
         self.audience.contains(agent) && seq >= self.since && seq >= self.lost_at(agent)
     }
 
+    /// Whether everyone in the audience, also who joins later, may see what the entry `seq` says about the thing.
+    pub(crate) fn reaches_all(&self, seq: Seq) -> bool {
+        let lost = match &self.audience {
+            Audience::All => self.lost.values().copied().chain([self.others_lost]).max(),
+            audience => audience.names().map(|name| self.lost_at(name)).max(),
+        };
+        seq >= self.since && seq >= lost.unwrap_or_default()
+    }
+
     /// A number that two entries share if every agent that sees one by [`reaches`](Self::reaches) sees the other too.
     pub(crate) fn era(&self, seq: Seq) -> usize {
         self.lost.values().chain([&self.others_lost]).filter(|lost| **lost <= seq).count()

@@ -1,44 +1,207 @@
-//! Compression: when what was said in a thread takes so much room that it is time for a summary of it.
+//! Compression: a summary takes the place of what was said in a thread, so that a conversation can go on for ever.
+//!
+//! Nothing is deleted: the originals stay in the journal and can be read, and a compression can be undone. What is
+//! compressed, what is kept word for word, whether a summary is good, and a summary without a model are rules, so they
+//! are here. Asking a model is not.
 
-use crate::count::Tokens;
+pub mod clear;
+pub mod decide;
+mod extract;
+pub mod facts;
+mod identifiers;
+pub mod instructions;
+pub mod material;
+pub mod pin;
+pub mod plan;
+mod settings;
+mod shared;
+pub(crate) mod sight;
+pub mod transcript;
 
-/// The size of a prompt at which its thread is to be compressed, whatever larger budget there is.
-const COMPRESS: Tokens = Tokens(180_000);
+pub use self::settings::{CompressionSettings, Thresholds};
 
-/// The sizes of a prompt at which a thread gets long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thresholds {
-    /// From here on it is worth a warning.
-    pub warn: Tokens,
-    /// From here on it is to be compressed.
-    pub compress: Tokens,
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::Audience,
+    count::Tokens,
+    id::{AgentName, Seq, ThreadId},
+    text::Text,
+};
+
+/// A summary took the place of messages in prompts. The messages stay in the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compressed {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The first entry that it covers.
+    pub from: Seq,
+    /// The last entry that it covers.
+    pub through: Seq,
+    /// How many messages it covers.
+    pub messages: u64,
+    /// What it says of them.
+    pub summary: Text,
+    /// What newer and pinned messages name, the old ones hold, and the summary does not: ids, addresses, numbers and the
+    /// like, the newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identifiers: Vec<Arc<str>>,
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_identifiers: u64,
+    /// Covered messages that prompts still show, since they are needed to go on: calls of tools that wait for results,
+    /// and the newest question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Seq>,
+    /// The most tokens that each of those is shown with.
+    pub kept_tokens: Tokens,
+    /// Covered messages that were pinned then: they are shown word for word as long as they are pinned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<Seq>,
+    /// The earlier summary whose place it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Head>,
+    /// How the summary was made.
+    pub method: Method,
+    /// The model that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// Why it was made without a model although one was to write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Arc<str>>,
+    /// The size that was aimed at.
+    pub target_tokens: Tokens,
+    /// The size of the history before: of what was said before the last message.
+    pub tokens_before: Tokens,
+    /// Its size after: of the summary and of what is kept beside it.
+    pub tokens_after: Tokens,
+    /// The size of the summary in a prompt, of that.
+    pub summary_tokens: Tokens,
+    /// What it cost to make it.
+    pub spent: Spent,
 }
 
-impl Thresholds {
-    /// Those for prompts that have to fit in `budget`: 160,000 and 180,000 tokens; where nine tenths of the budget are
-    /// less than that, those and in proportion.
-    pub fn of(budget: Tokens) -> Self {
-        let tenths = |parts: u64| u64::try_from(u128::from(budget.0) * u128::from(parts) / 10).unwrap_or(u64::MAX);
-        let compress = COMPRESS.min(Tokens(tenths(9)));
-        Self { warn: Tokens(compress.0 * 8 / 9), compress }
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// How a summary was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CompressionMethod))]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// A model wrote it.
+    Model,
+    /// It is made of excerpts from the messages, without a model.
+    Extractive,
+    /// There is none: nothing had to be compressed.
+    None,
+}
+
+/// What it cost to make a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SpentOnCompression))]
+pub struct Spent {
+    /// How often a model was asked.
+    pub requests: u64,
+    /// What the model read, in its own tokens.
+    pub prompt_tokens: u64,
+    /// What the model wrote, in its own tokens.
+    pub completion_tokens: u64,
+    /// How long all of it took.
+    pub milliseconds: u64,
+}
+
+/// A summary that stands in prompts, as the state holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The entry that holds it.
+    pub seq: Seq,
+    /// The first entry that it covers.
+    pub from: Seq,
+    /// The last entry that it covers.
+    pub through: Seq,
+    /// Who could see it when it was made.
+    pub audience: Audience,
+    /// See [`Compressed::kept`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Seq>,
+    /// See [`Compressed::kept_tokens`].
+    pub kept_tokens: Tokens,
+}
+
+impl Head {
+    /// Whether it covers the entry `seq`.
+    pub fn covers(&self, seq: Seq) -> bool {
+        (self.from..=self.through).contains(&seq)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What a thread knows of its compression.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compression {
+    /// The summaries that stand, by what they cover. There is more than one only where an earlier one was made from what
+    /// not everyone who sees the thread now may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<Head>,
+    /// The messages that are pinned, each with its size.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "pairs")]
+    pub pins: BTreeMap<Seq, Tokens>,
+    /// Up to where nothing is compressed unasked, since a compression was undone: only where a prompt would not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_alone: Option<Seq>,
+    /// The agents whose prompts have passed the size at which a warning is given, since the last compression.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub warned: BTreeSet<AgentName>,
+    /// Which results of tools are not shown any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared: Option<Cleared>,
+}
 
-    fn of(budget: u64) -> (u64, u64) {
-        let Thresholds { warn, compress } = Thresholds::of(Tokens(budget));
-        (warn.0, compress.0)
+/// Pins as a list of pairs, for keys are no numbers in JSON.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::{count::Tokens, id::Seq};
+
+    pub(super) fn serialize<S: Serializer>(pins: &BTreeMap<Seq, Tokens>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(pins)
     }
 
-    #[test]
-    fn a_large_window_is_compressed_at_180_000_and_smaller_ones_in_proportion() {
-        assert_eq!(of(1_000_000), (160_000, 180_000));
-        assert_eq!(of(200_000), (160_000, 180_000));
-        assert_eq!(of(128_000), (102_400, 115_200));
-        assert_eq!((of(1), of(0)), ((0, 0), (0, 0)));
-        assert_eq!(of(u64::MAX), (160_000, 180_000));
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Seq, Tokens>, D::Error> {
+        Ok(Vec::<(Seq, Tokens)>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+/// Which results of tools prompts name instead of showing them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// Those up to this entry.
+    pub through: Seq,
+    /// Those of more than this size.
+    pub over: Tokens,
+}
+
+impl Compression {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The size of all that is pinned.
+    pub fn pinned_tokens(&self) -> Tokens {
+        self.pins.values().copied().sum()
+    }
+
+    /// The newest summary that stands.
+    pub fn newest(&self) -> Option<&Head> {
+        self.standing.iter().max_by_key(|head| head.seq)
     }
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     audience::{Audience, VisibilitySpan},
+    compression::Compression,
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
@@ -260,6 +261,9 @@ pub struct Thread {
     /// What the manager's last message expects of the answer to it, and which message that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
+    /// Which summaries stand for what was said, and what is pinned.
+    #[serde(default, skip_serializing_if = "Compression::is_empty")]
+    pub compression: Compression,
 }
 
 /// What a message expects of the answer to it.
@@ -320,7 +324,13 @@ struct SaidBefore {
 impl Thread {
     fn new(audience: Audience, seq: Seq) -> Self {
         let sight = VisibilitySpan::new(audience, seq);
-        Self { sight, said: Vec::new(), has_given_derived_ids: false, criteria: None }
+        Self {
+            sight,
+            said: Vec::new(),
+            has_given_derived_ids: false,
+            criteria: None,
+            compression: Compression::default(),
+        }
     }
 
     /// The size of the whole thread.
@@ -384,6 +394,14 @@ impl Threads {
     /// Whether `agent` sees what the entry `seq` says in the thread `name`.
     pub(crate) fn reach(&self, name: &ThreadId, agent: &AgentName, seq: Seq) -> bool {
         self.get(name).is_some_and(|thread| thread.sight.reaches(agent, seq))
+    }
+
+    /// Changes what a thread knows of its compression.
+    pub(crate) fn compress(&mut self, name: &ThreadId, change: impl FnOnce(&mut Compression)) {
+        if let Some(mut thread) = self.0.get(name).cloned() {
+            change(&mut Arc::make_mut(&mut thread).compression);
+            self.0.insert_mut(name.clone(), thread);
+        }
     }
 
     fn change(&mut self, name: &ThreadId, seq: Seq, audience: &Audience, change: impl FnOnce(&mut Thread)) {

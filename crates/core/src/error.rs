@@ -156,6 +156,12 @@ conflicts! {
     SessionExists = "session_exists",
     /// The id of a new message is in use in its thread.
     MessageExists = "message_exists",
+    /// The thread was compressed, or is seen by others, since a summary was begun.
+    CompressedMeanwhile = "compressed_meanwhile",
+    /// The compression is not the newest one that stands.
+    NotNewest = "not_newest",
+    /// More would be pinned than half of what a thread is compressed to.
+    PinsTooLarge = "pins_too_large",
     /// An idempotency key was used for another request.
     IdempotencyKeyReused = "idempotency_key_reused",
     /// The plan has another version by now.

@@ -83,6 +83,7 @@ pub mod session;
 
 pub mod access_token;
 pub mod agent;
+pub mod compression;
 pub mod context_set;
 pub mod conversation;
 pub mod directive;
@@ -99,7 +100,6 @@ pub mod variable;
 pub mod view;
 pub mod viewer;
 
-pub mod compression;
 pub mod count;
 pub mod prompt;
 pub mod tail;

@@ -8,8 +8,8 @@ use std::{num::NonZeroU64, sync::Arc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    agent::Agent, audience::Audience, id::SessionId, input::InputVisitor, number, prompt::profile::Profile,
-    run::Limits, step::Steps, time::Timestamp,
+    agent::Agent, audience::Audience, compression::CompressionSettings, id::SessionId, input::InputVisitor, number,
+    prompt::profile::Profile, run::Limits, step::Steps, time::Timestamp,
 };
 
 /// The settings of a session: given when it is made, and changed later.
@@ -38,6 +38,9 @@ pub struct Settings {
     /// The steps of its team.
     #[serde(skip_serializing_if = "Steps::is_empty")]
     pub steps: Steps,
+    /// When its threads are compressed.
+    #[serde(skip_serializing_if = "CompressionSettings::is_default")]
+    pub compression: CompressionSettings,
 }
 
 impl Settings {
@@ -192,6 +195,8 @@ pub struct SessionPatch {
     /// How its team goes about the work.
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<crate::step::Step>>))]
     pub steps: Option<Steps>,
+    /// When its threads are compressed.
+    pub compression: Option<CompressionSettings>,
 }
 
 #[cfg(test)]

@@ -66,6 +66,8 @@ pub struct Tail {
     pub items: VecDeque<Item>,
     /// Whether there are none before them.
     pub complete: bool,
+    /// The summaries that stand for older entries, and the older messages that are shown beside them.
+    pub kept: Vec<Item>,
 }
 
 /// One entry of a conversation.
@@ -94,6 +96,12 @@ impl Tail {
         Ok(())
     }
 
+    /// Takes the entries of [`Source::kept`], in their order.
+    pub fn keep(&mut self, kept: &[Entry]) -> Result<(), Error> {
+        self.kept = kept.iter().map(Item::read).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
     /// The entry before which older ones are to be read.
     pub fn before(&self, head: Seq) -> Seq {
         self.items.front().map_or(head.next(), |item| item.header.seq)
@@ -117,6 +125,7 @@ impl Item {
         match &self.said {
             Said::Message(message) => view.sees_in(&message.thread_id, &self.header),
             Said::Checked(checked) => view.sees_in(&checked.thread_id, &self.header),
+            Said::Summary(summary) => view.sees_in(&summary.thread, &self.header),
             Said::Directive(_) => view.is_in_charge() && view.was_meant(&self.header),
         }
     }

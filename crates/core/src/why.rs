@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::{
     audience::Audience,
+    compression::{Compressed, facts::CompressionUndone},
     entry::Actor,
     event::{self, EventType},
     fact::{Earlier, Fact},
@@ -99,6 +100,8 @@ pub enum HowGone {
     Replaced,
     /// It is there no more.
     Deleted,
+    /// Prompts show a summary in its place; it can be read still.
+    Compressed,
 }
 
 /// A question that is answered by reading a journal from its start.
@@ -118,6 +121,7 @@ impl Why {
     pub fn read(&mut self, entry: &Projected, long_texts: &[Arc<str>]) {
         let data: Value = serde_json::from_str(&entry.data).unwrap_or_default();
         self.replace(entry);
+        self.compress(entry, &data);
         if &*entry.kind == TurnRequested::TYPE {
             // What it repeats of its task was said elsewhere.
             return self.show(entry, data);
@@ -142,7 +146,9 @@ impl Why {
     /// What was found, the oldest first.
     pub fn finish(self, view: &View<'_>) -> Vec<Finding> {
         let mut findings = self.findings;
-        for finding in findings.iter_mut().filter(|finding| finding.gone.is_none()) {
+        let is_there =
+            |finding: &&mut Finding| finding.gone.as_ref().is_none_or(|gone| gone.how == HowGone::Compressed);
+        for finding in findings.iter_mut().filter(is_there) {
             finding.visible_to = event::visible_to(view, &finding.kind, &finding.subject);
             let hidden = finding.visible_to.iter().flat_map(|audience| view.state.team.hidden_from(audience));
             finding.hidden_from = hidden.cloned().collect();
@@ -163,6 +169,26 @@ impl Why {
         }
     }
 
+    /// Notes for which messages a summary stands from now on, or no longer.
+    fn compress(&mut self, entry: &Projected, data: &Value) {
+        if let Some(undone) = read::<CompressionUndone>(entry, data) {
+            let stands = undone.stands_again;
+            for finding in self.findings.iter_mut().filter(|finding| finding.subject == entry.subject) {
+                let is_undone = finding.gone.as_ref().is_some_and(|gone| gone.seq == undone.seq);
+                if is_undone {
+                    let again = stands.as_ref().filter(|head| head.covers(finding.seq)).map(|head| head.seq);
+                    finding.gone = again.map(|seq| Gone { seq, by: entry.by.clone(), how: HowGone::Compressed });
+                }
+            }
+        }
+        let Some(compressed) = read::<Compressed>(entry, data) else { return };
+        let is_shown = |seq: &Seq| compressed.pins.contains(seq) || compressed.kept.contains(seq);
+        let covers = |seq: Seq| (compressed.from..=compressed.through).contains(&seq) && !is_shown(&seq);
+        for finding in self.findings.iter_mut().filter(|one| one.subject == entry.subject && covers(one.seq)) {
+            finding.gone = Some(Gone { seq: entry.seq, by: entry.by.clone(), how: HowGone::Compressed });
+        }
+    }
+
     /// Notes which entries a prompt showed.
     fn show(&mut self, entry: &Projected, data: Value) {
         let Ok(requested) = serde_json::from_value::<TurnRequested>(data) else { return };
@@ -176,6 +202,11 @@ impl Why {
             });
         }
     }
+}
+
+/// An entry as the fact that it is, where it is one of this type.
+fn read<F: Fact>(entry: &Projected, data: &Value) -> Option<F> {
+    (*entry.kind == *F::TYPE).then(|| serde_json::from_value(data.clone()).ok()).flatten()
 }
 
 /// The first string in a value in which `text` stands, cut to what is around it.

@@ -27,6 +27,7 @@
 //! ```
 
 mod board;
+mod compress;
 mod error;
 mod idempotency;
 mod journal;
@@ -53,7 +54,7 @@ pub use prompt_memory::PromptMemory;
 pub use read::{
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
-    prompt::{DEFAULT_WINDOW, counter_of},
+    prompt::{DEFAULT_WINDOW, counter_of, window_of},
     subscribe::Subscription,
 };
 pub use seal::{
@@ -64,6 +65,7 @@ pub use seal::{
 };
 pub use session::{Listener, Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
+pub use sizes::sizes;
 pub use transfer::{
     create::NewBoardSession,
     export::Export,

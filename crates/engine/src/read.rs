@@ -4,6 +4,7 @@ pub(crate) mod entries;
 pub(crate) mod filter;
 pub(crate) mod message;
 pub(crate) mod messages;
+mod one_message;
 pub(crate) mod plan;
 pub(crate) mod prompt;
 pub(crate) mod runs;

@@ -12,7 +12,7 @@ use callboard_tokens::{Cached, Vocabulary, counter, for_model};
 const REMEMBERED: usize = 4096;
 
 /// The vocabulary in which sizes are given, whatever a model counts in. It remembers the long texts of late.
-pub(crate) fn sizes() -> &'static dyn TokenCounter {
+pub fn sizes() -> &'static dyn TokenCounter {
     static SIZES: LazyLock<&'static dyn TokenCounter> = LazyLock::new(|| remembering(counter(Vocabulary::O200kBase)));
     *SIZES
 }

@@ -71,6 +71,7 @@ impl Driver {
             model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
         let spec = PromptSpec { at: Some(state.head.seq), format: format_for(&model), ..spec(&ask, &model) };
         let prompt = self.session.prompt(&spec).await?;
+        let prompt = self.make_room(prompt, spec).await?;
         let request =
             TurnRequest { run: run.id.clone(), epoch: run.epoch, model: model.to_string(), prompt: prompt.record() };
         self.session.execute(Actor::System, request).await?;

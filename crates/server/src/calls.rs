@@ -13,6 +13,7 @@ mod idempotency;
 mod options;
 pub(crate) mod rights;
 
+mod compression;
 pub(crate) mod context_set;
 mod directive;
 mod file;

@@ -1,5 +1,6 @@
 //! What can be called. A resource is a file: its calls, each declared where it is answered.
 
+mod compression;
 mod context_set;
 mod directive;
 mod file;
@@ -46,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         directive::routes(),
         form::routes(),
         thread::routes(),
+        compression::routes(),
         message::routes(),
         orchestration::routes(),
         file::routes(),

@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use callboard_core::id::{BadName, RunId, SessionId, SetName, ThreadId, VariableName};
+use callboard_core::id::{BadName, MessageId, RunId, Seq, SessionId, SetName, ThreadId, VariableName};
 use serde::de::DeserializeOwned;
 
 use crate::{app::App, calls::CallError};
@@ -28,6 +28,10 @@ impl InPath for ThreadId {
     const PARAM: &'static str = "thread";
 }
 
+impl InPath for MessageId {
+    const PARAM: &'static str = "message";
+}
+
 impl InPath for RunId {
     const PARAM: &'static str = "run";
 }
@@ -43,6 +47,19 @@ impl<T: InPath> FromRequestParts<App> for Name<T> {
         let name = segment(parts, app, T::PARAM).await?;
         let name = name.parse().map_err(|error: BadName| CallError::invalid("", error.to_string()))?;
         Ok(Self(name))
+    }
+}
+
+/// The number of an entry in the path.
+pub(crate) struct EntryNumber(pub(crate) Seq);
+
+impl FromRequestParts<App> for EntryNumber {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        let number = segment(parts, app, "seq").await?;
+        let seq = number.parse().map_err(|_| CallError::invalid("", format!("{number:?} is no number of an entry")))?;
+        Ok(Self(Seq(seq)))
     }
 }
 

@@ -43,6 +43,7 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "invalid" => (422, "Invalid input"),
         "outside" => (422, "The path leads out of the session's folder"),
         "budget_exceeded" => (422, "The budget is too small"),
+        "pins_too_large" => (422, "Too much is pinned"),
         "idempotency_key_reused" => (422, "The idempotency key belongs to another request"),
         "no_websocket" => (426, "WebSocket required"),
         "internal" => (500, "Internal error"),

@@ -59,7 +59,13 @@ fn show(finding: &api::Finding, output: Output) {
         let how = match gone.how {
             api::HowGone::Replaced => "replaced",
             api::HowGone::Deleted => "deleted",
+            api::HowGone::Compressed => "compressed away",
         };
-        output.line(format!("  {how} by {} in entry {}", gone.by, gone.seq));
+        match gone.how {
+            api::HowGone::Compressed => output.line(format!("  {how} at entry {}", gone.seq)),
+            api::HowGone::Replaced | api::HowGone::Deleted => {
+                output.line(format!("  {how} by {} in entry {}", gone.by, gone.seq));
+            }
+        }
     }
 }

@@ -179,7 +179,7 @@ pub fn thread_subject(thread: &ThreadId) -> String {
 }
 
 /// The key that a message claims. The length keeps names with a `/` apart.
-pub(super) fn message_key(thread: &ThreadId, message: &MessageId) -> String {
+pub fn message_key(thread: &ThreadId, message: &MessageId) -> String {
     format!("message:{}:{thread}/{message}", thread.as_str().len())
 }
 

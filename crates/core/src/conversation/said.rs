@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    compression::Compressed,
     conversation::{Message, MessageChecked},
     directive::Received,
 };
@@ -14,6 +15,8 @@ pub enum Said {
     Message(Arc<Message>),
     /// A verdict on an answer.
     Checked(Arc<MessageChecked>),
+    /// A summary of earlier messages.
+    Summary(Arc<Compressed>),
     /// What came of a directive.
     Directive(Arc<Received>),
 }

@@ -28,6 +28,8 @@ const STEP: u64 = 21;
 /// What was said before the task.
 pub(super) struct History<'a> {
     cache: &'a mut HistoryCache,
+    /// How many pieces are shown before all others, whatever room there is: summaries, and what is shown beside them.
+    kept: usize,
     /// The piece with which the task begins.
     task: usize,
     renderer: Renderer<'a>,
@@ -39,6 +41,8 @@ pub(super) struct History<'a> {
 /// What is shown of the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Excerpt {
+    /// How many pieces are shown before the others, and how many tokens each of them may have.
+    kept: (usize, Tokens),
     /// The first piece that is shown.
     cut: usize,
     /// How many tokens that one may have.
@@ -71,7 +75,8 @@ impl<'a> History<'a> {
         let threads = Source::of(view, thread).threads;
         let threads = threads.iter().filter_map(|name| view.thread(name).ok());
         let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
-        Self { cache, task, renderer, head: view.state.head.seq, all }
+        let kept = cache.kept().min(task);
+        Self { cache, kept, task, renderer, head: view.state.head.seq, all }
     }
 
     /// As much as fits in `allowed`; where nothing does, it says at least that it was left out.
@@ -79,6 +84,33 @@ impl<'a> History<'a> {
     /// Where all fits if what is long is shortened, all is shown. Else what is newest is shown, and what is longer than
     /// a fair share is shortened to that.
     pub(super) fn fit(&mut self, allowed: Tokens) -> Result<Excerpt, Lacking> {
+        let kept = self.fit_kept(allowed);
+        let mut excerpt = self.fit_newer(allowed.minus(kept.tokens))?;
+        if kept.kept.0 < self.kept && excerpt.left_out.is_none() {
+            excerpt = self.cut_at(excerpt.cut, excerpt.first, excerpt.level);
+        }
+        Ok(Excerpt { kept: kept.kept, tokens: excerpt.tokens + kept.tokens, ..excerpt })
+    }
+
+    /// Summaries and what is shown beside them: whole where they take no more than three quarters of the room, else
+    /// shortened to that.
+    fn fit_kept(&mut self, allowed: Tokens) -> Excerpt {
+        if self.kept == 0 {
+            return Excerpt::default();
+        }
+        let room = allowed.minus(self.longest_note());
+        let sizes: Vec<_> = (0..self.kept).map(|at| (Tokens(0), self.cache.size(&self.renderer, at))).collect();
+        let level = water_level(&sizes, Tokens(room.0 / 4 * 3));
+        let mut tokens: Tokens = (0..self.kept).map(|at| self.size(at, level)).sum();
+        let mut kept = self.kept;
+        if tokens > room {
+            // There is no room even to say that they are left out.
+            (kept, tokens) = (0, Tokens(0));
+        }
+        Excerpt { kept: (kept, level), tokens, ..Excerpt::default() }
+    }
+
+    fn fit_newer(&mut self, allowed: Tokens) -> Result<Excerpt, Lacking> {
         let share = fair_share(allowed);
         match self.level_for_all(allowed, share)? {
             Some(level) => Ok(self.all(level)),
@@ -95,7 +127,8 @@ impl<'a> History<'a> {
     pub(super) fn shown(&self, excerpt: &Excerpt) -> Vec<RenderedPiece> {
         let note = excerpt.left_out.map(|before| self.renderer.write(&[left_out(before)]));
         let pieces = self.pieces(excerpt).filter_map(|(piece, allowed)| piece.within(allowed).cloned());
-        note.into_iter().chain(pieces).collect()
+        let kept = self.kept_pieces(excerpt).filter_map(|(piece, allowed)| piece.within(allowed).cloned());
+        kept.chain(note).chain(pieces).collect()
     }
 
     /// The entries that an excerpt shows.
@@ -103,14 +136,14 @@ impl<'a> History<'a> {
         let is_shown = |(piece, allowed): &(&Piece, Tokens)| {
             piece.shortened_to(*allowed).is_none_or(|shortened| !shortened.is_left_out)
         };
-        let pieces = self.pieces(excerpt).filter(is_shown);
+        let pieces = self.kept_pieces(excerpt).chain(self.pieces(excerpt)).filter(is_shown);
         pieces.flat_map(|(piece, _)| piece.group.iter().map(|utterance| utterance.seq)).collect()
     }
 
     /// What an excerpt leaves out, by name.
     pub(super) fn omitted(&self, excerpt: &Excerpt) -> Vec<String> {
         let before = excerpt.left_out.map(|before| format!("what was said before entry {before}"));
-        let shortened = self.pieces(excerpt).filter_map(|(piece, allowed)| {
+        let shortened = self.kept_pieces(excerpt).chain(self.pieces(excerpt)).filter_map(|(piece, allowed)| {
             let is_long = piece.tokens()? > allowed;
             is_long.then(|| Some(format!("a part of entry {}", piece.seq()?))).flatten()
         });
@@ -124,6 +157,12 @@ impl<'a> History<'a> {
         pieces.iter().zip(levels)
     }
 
+    /// The pieces before them.
+    fn kept_pieces(&self, excerpt: &Excerpt) -> impl Iterator<Item = (&Piece, Tokens)> {
+        let (kept, level) = excerpt.kept;
+        self.cache.pieces().iter().take(kept).map(move |piece| (piece, level))
+    }
+
     fn size(&mut self, at: usize, level: Tokens) -> Tokens {
         self.cache.size_within(&self.renderer, at, level)
     }
@@ -132,7 +171,7 @@ impl<'a> History<'a> {
     /// that is less than their `share`. It sinks in steps while more is said.
     fn level_for_all(&mut self, allowed: Tokens, share: Tokens) -> Result<Option<Tokens>, Lacking> {
         let (mut sizes, mut used) = (Vec::new(), Tokens(0));
-        for at in (0..self.task).rev() {
+        for at in (self.kept..self.task).rev() {
             let size = self.cache.size(&self.renderer, at);
             used += size.min(share);
             if used > allowed {
@@ -154,14 +193,14 @@ impl<'a> History<'a> {
     }
 
     fn all(&mut self, level: Tokens) -> Excerpt {
-        let tokens = (0..self.task).map(|at| self.size(at, level)).sum();
-        Excerpt { cut: 0, first: level, level, left_out: None, tokens }
+        let tokens = (self.kept..self.task).map(|at| self.size(at, level)).sum();
+        Excerpt { cut: self.kept, first: level, level, left_out: None, tokens, ..Excerpt::default() }
     }
 
     /// The newest pieces that fit in `allowed`, each with at most its `share`.
     fn newest(&mut self, allowed: Tokens, share: Tokens) -> Result<Excerpt, Lacking> {
         let (mut cut, mut used) = (self.task, Tokens(0));
-        while cut > 0 {
+        while cut > self.kept {
             let more = used + self.size(cut - 1, share);
             if more > allowed {
                 break;
@@ -171,7 +210,7 @@ impl<'a> History<'a> {
         if cut <= self.cache.unsettled() && !self.cache.is_complete() {
             return Err(Lacking::Older);
         }
-        if cut == 0 {
+        if cut == self.kept {
             return Ok(self.all(share));
         }
         let room = allowed.minus(self.longest_note());
@@ -232,7 +271,15 @@ impl<'a> History<'a> {
         let before = self.cache.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
         let level_of = |at| if at == cut { first } else { level };
         let shown = (cut..self.task).map(|at| self.size(at, level_of(at))).sum::<Tokens>();
-        Excerpt { cut, first, level, left_out: Some(before), tokens: shown + self.renderer.size(&[left_out(before)]) }
+        let kept = Default::default();
+        Excerpt {
+            kept,
+            cut,
+            first,
+            level,
+            left_out: Some(before),
+            tokens: shown + self.renderer.size(&[left_out(before)]),
+        }
     }
 
     /// What it takes to say that something is left out.

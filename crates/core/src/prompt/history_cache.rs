@@ -19,11 +19,11 @@ use super::{
     utterance::{Group, Kind, Reader, Utterance},
 };
 use crate::{
-    conversation::{Speaker, ToolCall},
+    conversation::{Speaker, ToolCall, said::Said},
     count::{TokenCounter, Tokens},
     error::Error,
     id::{Seq, ThreadId},
-    tail::{Source, Tail},
+    tail::{Item, Source, Tail},
     text::Values,
     view::View,
 };
@@ -38,6 +38,11 @@ const REACH: usize = 64;
 pub struct HistoryCache {
     key: HistoryKey,
     pieces: Vec<Piece>,
+    /// How many pieces, from the oldest on, are summaries and what is shown beside them. Every prompt has these.
+    kept: usize,
+    /// How many tokens what is kept of old messages is shown with at the most, by the entry; pinned messages are shown
+    /// word for word.
+    limits: HashMap<Seq, Tokens>,
     /// How many things were said.
     said: usize,
     /// How many pieces, from the oldest on, may be others when older entries are read: those up to the last result
@@ -58,6 +63,8 @@ pub struct HistoryCache {
 #[derive(Clone)]
 pub(super) struct Piece {
     pub(super) group: Arc<Group>,
+    /// The whole group, where it was shortened to its limit.
+    whole: Option<Arc<Group>>,
     /// How many things had been said before it.
     place: usize,
     written: Option<RenderedPiece>,
@@ -85,6 +92,8 @@ impl HistoryCache {
         Ok(Self {
             key,
             pieces: Vec::new(),
+            kept: 0,
+            limits: HashMap::new(),
             said: 0,
             unsettled: 0,
             complete: false,
@@ -103,13 +112,19 @@ impl HistoryCache {
     /// Reads a tail in the place of what was read before. What it says again is not written again.
     pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
         let utterances = self.utterances(view, tail, values)?;
+        let kept = self.read_items(view, tail.kept.iter().filter(|item| item.is_seen(view)), values)?;
         let before = std::mem::take(&mut self.pieces);
         (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
         self.newest.clear();
+        (self.kept, self.limits) = (0, limits(view, tail));
+        kept.into_iter().for_each(|utterance| self.add(utterance));
+        (self.kept, self.said, self.unsettled) = (self.pieces.len(), 0, 0);
         utterances.into_iter().for_each(|utterance| self.add(utterance));
         let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
         for piece in &mut self.pieces {
-            if let Some(same) = before.remove(&piece.seq()).filter(|before| before.says_what(piece)) {
+            if let Some(same) =
+                before.remove(&piece.seq()).filter(|before| before.whole.is_none() && before.says_what(piece))
+            {
                 (piece.written, piece.shortened) = (same.written, same.shortened);
             }
         }
@@ -137,28 +152,39 @@ impl HistoryCache {
     /// Forgets the oldest pieces where no prompt has looked at them for long, so that it does not grow for ever.
     pub fn forget_old(&mut self) {
         let kept = self.wanted + 4 * REACH;
-        if self.pieces.len() < 2 * kept {
+        if self.pieces.len() < 2 * kept + self.kept {
             return;
         }
-        let forgotten = self.pieces.len() - kept;
-        self.pieces.drain(..forgotten);
+        let forgotten = self.pieces.len() - kept - self.kept;
+        self.pieces.drain(self.kept..self.kept + forgotten);
         (self.complete, self.wanted) = (false, 0);
         self.unsettled = self.unsettled.saturating_sub(forgotten);
         self.bytes = self.pieces.iter().map(Piece::bytes).sum();
     }
 
     fn utterances(&self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<Vec<Utterance>, Lacking> {
+        let is_shown = |item: &&Item| item.is_seen(view) && !view.is_covered(item);
+        let mut utterances = self.read_items(view, tail.items.iter().filter(is_shown), values)?;
+        if self.key.style == Style::Labelled {
+            number(&mut utterances, said_in_all(view, &self.key.thread));
+        }
+        Ok(utterances)
+    }
+
+    fn read_items<'a>(
+        &self,
+        view: &View<'_>,
+        items: impl Iterator<Item = &'a Item>,
+        values: &Values,
+    ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
         let HistoryKey { reader: name, thread, style, manager, .. } = &self.key;
         let reader = Reader { name, thread, style: *style, manager: manager.as_ref() };
-        for item in tail.items.iter().filter(|item| item.is_seen(view)) {
+        for item in items {
             match Utterance::of(item, &reader, values) {
-                Ok(utterance) => utterances.extend(utterance),
+                Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
                 Err(hash) => lacking.push(hash),
             }
-        }
-        if self.key.style == Style::Labelled {
-            number(&mut utterances, said_in_all(view, &self.key.thread));
         }
         if lacking.is_empty() { Ok(utterances) } else { Err(Lacking::Values(lacking)) }
     }
@@ -169,7 +195,9 @@ impl HistoryCache {
         self.said += 1;
         self.longest_bytes = self.longest_bytes.max(utterance.bytes());
         if let Some(id) = utterance.result_of() {
-            let near = self.pieces.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
+            let (kept, newer) = self.pieces.split_at_mut(self.kept);
+            let near = newer.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
+            let near = near.chain(kept.iter_mut().rev());
             if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
                 let seq = calling.seq();
                 let replaces =
@@ -193,7 +221,8 @@ impl HistoryCache {
                 self.unsettled = self.pieces.len() + 1;
             }
         }
-        let piece = Piece { group: Arc::new(vec![utterance]), place, written: None, shortened: VecDeque::new() };
+        let group = Arc::new(vec![utterance]);
+        let piece = Piece { group, whole: None, place, written: None, shortened: VecDeque::new() };
         self.bytes += piece.bytes();
         self.pieces.push(piece);
     }
@@ -219,7 +248,7 @@ impl HistoryCache {
         let settled = self.unsettled();
         match self.pieces.iter().rposition(Piece::is_foreign) {
             _ if spec.task.is_some() => Ok(self.pieces.len()),
-            Some(at) if at >= settled => Ok(at),
+            Some(at) if at >= settled && (at >= self.kept || self.complete) => Ok(at),
             None if self.complete => Ok(self.pieces.len()),
             _ => Err(Lacking::Older),
         }
@@ -236,8 +265,12 @@ impl HistoryCache {
     pub(super) fn size(&mut self, renderer: &Renderer<'_>, at: usize) -> Tokens {
         self.wanted = self.wanted.max(self.pieces.len().saturating_sub(at));
         let Some(piece) = self.pieces.get_mut(at) else { return Tokens(0) };
-        let written = piece.written.get_or_insert_with(|| {
-            let written = renderer.write(&piece.group);
+        let Piece { written, group, whole, .. } = piece;
+        let written = written.get_or_insert_with(|| {
+            if let Some(short) = shortened_to_limit(group, &self.limits, renderer) {
+                *whole = Some(std::mem::replace(group, Arc::new(short)));
+            }
+            let written = renderer.write(group);
             self.bytes += written.bytes();
             written
         });
@@ -265,6 +298,11 @@ impl HistoryCache {
         &self.pieces
     }
 
+    /// How many pieces, from the oldest on, every prompt has: summaries, and what is shown beside them.
+    pub(super) fn kept(&self) -> usize {
+        self.kept
+    }
+
     /// Whether everything there is was read.
     pub(super) fn is_complete(&self) -> bool {
         self.complete
@@ -280,7 +318,8 @@ impl Piece {
     /// A group that no entry says.
     pub(super) fn of(group: Group, renderer: &Renderer<'_>) -> Self {
         let written = Some(renderer.write(&group));
-        Self { group: Arc::new(group), place: 0, written, shortened: VecDeque::new() }
+        let group = Arc::new(group);
+        Self { group, whole: None, place: 0, written, shortened: VecDeque::new() }
     }
 
     /// What was written of it, and its size; nothing where no prompt wanted it yet.
@@ -311,6 +350,9 @@ impl Piece {
 
     /// Changes what it says: what was written of it is of no use any more.
     fn change(&mut self, change: impl FnOnce(&mut Group)) {
+        if let Some(whole) = self.whole.take() {
+            self.group = whole;
+        }
         change(Arc::make_mut(&mut self.group));
         self.written = None;
         self.shortened.clear();
@@ -346,6 +388,39 @@ impl Shortened {
         let group = short.unwrap_or_else(|| vec![left_out_between(group)]);
         Self { allowed, written: renderer.write(&group), is_left_out }
     }
+}
+
+/// How many tokens what is kept of old messages is shown with at the most.
+fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
+    let limit = |item: &Item| match &item.said {
+        Said::Message(message) => view.kept_tokens(&message.thread_id, item.header.seq),
+        _ => None,
+    };
+    tail.kept.iter().filter_map(|item| Some((item.header.seq, limit(item)?))).collect()
+}
+
+/// A group of which what has a limit has more tokens, shortened; none where it has no more. What joined it later is whole.
+fn shortened_to_limit(group: &Arc<Group>, limits: &HashMap<Seq, Tokens>, renderer: &Renderer<'_>) -> Option<Group> {
+    let limit = *group.iter().find_map(|utterance| limits.get(&utterance.seq))?;
+    let (old, others): (Group, Group) = group.iter().cloned().partition(|one| limits.contains_key(&one.seq));
+    let whole = renderer.size(&old);
+    if whole <= limit {
+        return None;
+    }
+    let mut short = shorten_evenly(renderer, &old, whole, limit).unwrap_or_else(|| vec![left_out_between(&old)]);
+    short.extend(others);
+    short.sort_by_key(|utterance| utterance.seq);
+    Some(short)
+}
+
+/// What an item says, where results of tools are named that are no longer shown.
+fn cleared(view: &View<'_>, item: &Item, mut utterance: Utterance) -> Utterance {
+    if let Said::Message(message) = &item.said
+        && view.is_cleared(&message.thread_id, utterance.seq, utterance.size)
+    {
+        utterance.clear();
+    }
+    utterance
 }
 
 /// Says that what these groups say is left out.

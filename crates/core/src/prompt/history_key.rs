@@ -3,6 +3,7 @@
 use super::{Format, ResolvedSpec, layout::Style, reader};
 use crate::{
     audience::VisibilitySpan,
+    compression::sight::Shown,
     count::TokenCounter,
     error::Error,
     id::{AgentName, ThreadId},
@@ -17,8 +18,8 @@ pub(super) struct HistoryKey {
     pub(super) reader: AgentName,
     pub(super) thread: ThreadId,
     is_in_charge: bool,
-    /// The threads that are read, and who has them in sight since when.
-    threads: Vec<(ThreadId, Option<VisibilitySpan>)>,
+    /// The threads that are read, who has them in sight since when, and what summaries stand for.
+    threads: Vec<(ThreadId, Option<(VisibilitySpan, Shown)>)>,
     format: Format,
     pub(super) style: Style,
     pub(super) manager: Option<AgentName>,
@@ -29,7 +30,9 @@ impl HistoryKey {
     /// The key for the agent that looks, if it may speak in the thread of the prompt.
     pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> Result<Self, Error> {
         let reader = reader(view, &spec.thread)?.name.clone();
-        let sight = |thread: &ThreadId| view.state.threads.get(thread).map(|thread| thread.sight.clone());
+        let sight = |thread: &ThreadId| {
+            view.state.threads.get(thread).map(|thread| (thread.sight.clone(), thread.compression.shown()))
+        };
         let threads = Source::of(view, &spec.thread).threads;
         Ok(Self {
             reader,

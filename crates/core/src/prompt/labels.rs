@@ -55,6 +55,7 @@ fn piece(utterance: &Utterance, calls: &[ToolCall], reader: &Agent) -> String {
         }
         Kind::Verdict { valid, reason } => labelled("Note:", &verdict(*valid, reason)),
         Kind::Outcomes(text) => labelled("Note:", &format!("what came of your directive\n{text}")),
+        Kind::Summary { text, .. } => labelled("Summary:", text),
         Kind::LeftOut(words) => format!("{words}\n"),
     }
 }

@@ -133,7 +133,7 @@ fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&
             expected.iter_mut().for_each(|expected| shorten(expected, place));
             calls.iter_mut().for_each(|call| shorten_arguments(call, bytes, &mut |text| note(text, place)));
         }
-        Kind::Result { text, place, .. } => shorten(text, place),
+        Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => shorten(text, place),
         Kind::Verdict { reason, .. } => shorten(reason, &entry),
         Kind::Outcomes(text) => {
             if let Some(short) = short(text, &entry) {

@@ -38,6 +38,7 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
         }
         Kind::Result { text, .. } => (Speaker::Tool, escape(text)),
         Kind::Verdict { valid, reason } => (Speaker::User, escape(&format!("[{}]", verdict(*valid, reason)))),
+        Kind::Summary { text, .. } => (Speaker::User, escape(text)),
         Kind::LeftOut(words) => (Speaker::User, words.clone()),
         Kind::Outcomes(text) => (Speaker::User, escape(&format!("[what came of your directive]\n{text}"))),
     }

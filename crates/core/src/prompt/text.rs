@@ -36,6 +36,9 @@ pub(super) fn piece(utterance: &Utterance, reader: &Agent) -> String {
         Kind::Verdict { valid, reason } => {
             format!("<ANSWER_VERDICT>\n{}</ANSWER_VERDICT>\n", body(&verdict(*valid, reason)))
         }
+        Kind::Summary { through, text, .. } => {
+            format!("<CONVERSATION_SUMMARY through=\"{through}\">\n{}</CONVERSATION_SUMMARY>\n", body(text))
+        }
         Kind::LeftOut(words) => format!("<LEFT_OUT>\n{words}\n</LEFT_OUT>\n"),
         Kind::Outcomes(text) => format!("<DIRECTIVE_OUTCOMES>\n{}</DIRECTIVE_OUTCOMES>\n", body(text)),
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{layout::Style, replaced};
 use crate::{
+    compression::Compressed,
     conversation::said::Said,
     conversation::{Message, Role, Speaker, ToolCall},
     count::Tokens,
@@ -55,6 +56,8 @@ pub(super) enum Kind {
     Outcomes(String),
     /// Something is left out here.
     LeftOut(String),
+    /// What a summary says of what was said before.
+    Summary { through: Seq, text: Arc<str>, place: String },
 }
 
 /// Who said something.
@@ -84,6 +87,7 @@ impl Utterance {
             Said::Message(message) if message.role == Role::System && reader.style == Style::Labelled => None,
             Said::Message(message) => Some(said(seq, message, reader, values)?),
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
+            Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, values)? }),
             Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
         })
     }
@@ -104,8 +108,17 @@ impl Utterance {
     /// The text that can be shortened, and how the whole of it can be fetched.
     pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
         match &mut self.kind {
-            Kind::Said { text, place, .. } | Kind::Result { text, place, .. } => Some((text, place)),
+            Kind::Said { text, place, .. } | Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => {
+                Some((text, place))
+            }
             Kind::Verdict { .. } | Kind::Outcomes(_) | Kind::LeftOut(_) => None,
+        }
+    }
+
+    /// Names a result instead of showing it.
+    pub(super) fn clear(&mut self) {
+        if let Kind::Result { text, place, .. } = &mut self.kind {
+            *text = format!("[a result of {} tokens is not shown any more; {place}]", self.size).into();
         }
     }
 
@@ -116,7 +129,7 @@ impl Utterance {
                 let of_calls: usize = calls.iter().map(|call| 128 + 2 * call.arguments_text().len()).sum();
                 text.len() + place.len() + of_calls + expected.as_deref().map_or(0, str::len)
             }
-            Kind::Result { text, place, .. } => text.len() + place.len(),
+            Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => text.len() + place.len(),
             Kind::Verdict { reason, .. } => reason.len(),
             Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
         };
@@ -138,6 +151,26 @@ impl Utterance {
             _ => None,
         }
     }
+}
+
+/// What stands for what was said before, with how the originals can be read, and what it does not hold of what is named
+/// later.
+fn summary(seq: Seq, compressed: &Compressed, values: &Values) -> Result<Utterance, Hash> {
+    let Compressed { thread, through, messages, identifiers, more_identifiers, .. } = compressed;
+    let mut text = format!(
+        "[summary of {messages} messages of thread {thread}, up to entry {through}; the originals can be fetched as older \
+         messages of the thread]\n{}",
+        compressed.summary.whole(values)?.trim_end()
+    );
+    if !identifiers.is_empty() {
+        text += "\n[also named there:]";
+        text.extend(identifiers.iter().map(|one| format!("\n- {one}")));
+    }
+    if *more_identifiers > 0 {
+        text += &format!("\n[and {more_identifiers} more names that are used later]");
+    }
+    let place = format!("fetch entry {seq}");
+    Ok(Utterance::note(Kind::Summary { through: *through, text: text.into(), place }))
 }
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {

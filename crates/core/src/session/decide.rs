@@ -80,6 +80,7 @@ fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<()
         ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
         limits: patch.limits.unwrap_or_else(|| before.limits.clone()),
         steps: patch.steps.unwrap_or_else(|| before.steps.clone()),
+        compression: patch.compression.unwrap_or_else(|| before.compression.clone()),
     })?;
     if let Some(agents) = &patch.agents {
         Team::check(agents)?;
@@ -96,6 +97,7 @@ fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<()
 fn checked(settings: Settings) -> Result<Settings, Error> {
     settings.prompt.check("/prompt")?;
     settings.steps.check()?;
+    settings.compression.check()?;
     match &settings.title {
         Some(title) if title.chars().count() > 500 || title.chars().any(is_control) => {
             Err(Error::invalid("/title", "use one line of at most 500 characters"))

@@ -5,10 +5,15 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     agent::{Agent, Role},
     command::{Command, Decision, DecisionContext, Lookups, Undecided, decide},
+    compression::{
+        decide::Compress,
+        material::{Material, Wanted},
+        plan::{Aim, Outlook, Plan},
+    },
     count::{TokenCounter, Tokens},
     entry::{Actor, Entry, Header},
     error::Error,
-    id::{AgentName, Seq},
+    id::{AgentName, Seq, ThreadId},
     prompt::{Format, HistoryCache, Lacking, Prompt, ResolvedSpec, prompt, prompt_of},
     secret::SealedInput,
     session::{NewSession, SessionPatch, Settings},
@@ -212,6 +217,7 @@ impl Board {
             }
             let all: Vec<_> = self.entries.iter().rev().filter(|entry| source.has(&entry.header)).cloned().collect();
             tail = Tail { complete: all.len() <= page, ..Tail::default() };
+            tail.keep(&self.each(&source.kept(&view)))?;
             tail.extend_back(all.get(..page.min(all.len())).unwrap_or_default())?;
             history.read(&view, &tail, &self.values).unwrap();
             page *= 4;
@@ -219,6 +225,34 @@ impl Board {
         history.forget_old();
         *kept = Some((history, self.state.head.seq));
         built
+    }
+
+    /// The entries with these numbers.
+    fn each(&self, seqs: &[Seq]) -> Vec<Entry> {
+        seqs.iter().filter_map(|seq| self.entry(*seq)).collect()
+    }
+
+    /// What would be compressed of a thread to reach `aim`.
+    ///
+    /// # Panics
+    /// Where it asks for what there is not.
+    pub fn plan(&self, thread: &ThreadId, aim: Aim) -> Result<Outlook, Error> {
+        let wanted = Wanted::of(&self.state, thread)?;
+        let newer = self.entries.iter().filter(|entry| entry.header.seq > wanted.after && wanted.has(entry)).cloned();
+        let entries: Vec<_> = self.each(&wanted.each).into_iter().chain(newer).collect();
+        let material = Material::read(&self.state, &wanted, &entries, &self.values).unwrap();
+        Plan::of(material, aim)
+    }
+
+    /// Compresses a thread without a model; says which entry did, if one had to.
+    ///
+    /// # Panics
+    /// Where no good summary can be made.
+    pub fn compress(&mut self, thread: &str, aim: Aim) -> Result<Option<Seq>, Error> {
+        let Outlook::Compress(plan) = self.plan(&thread.parse().unwrap(), aim)? else { return Ok(None) };
+        let summary = plan.extract(self.count).unwrap();
+        let (model, reason, spent) = Default::default();
+        self.system(Compress { plan: plan.into(), summary, model, reason, spent }).map(Some)
     }
 
     /// The prompt of `agent` for `spec`, reading older entries `page` at a time and long texts only when asked for.
@@ -232,6 +266,7 @@ impl Board {
         let is_read = |header: &Header| subjects.contains(&header.subject) && types.contains(&header.kind);
         let mut older = self.entries.iter().rev().filter(|entry| is_read(&entry.header)).peekable();
         let (mut tail, mut values) = (Tail::default(), Values::new());
+        tail.keep(&self.each(&source.kept(&view)))?;
         loop {
             match prompt(&view, spec, &tail, &values, self.count) {
                 Ok(prompt) => return Ok(prompt),

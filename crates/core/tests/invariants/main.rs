@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod budget;
+mod compression;
 mod cut;
 mod directive;
 mod filled;

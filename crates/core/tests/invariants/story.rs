@@ -4,13 +4,22 @@ use callboard_core::{
     agent::{Agent, Role},
     audience::Audience,
     command::Command,
+    compression::{
+        clear::ClearToolResults,
+        decide::{UndoCompression, WarnOfContext},
+        facts::ContextWarned,
+        pin::{Pin, PinMessage, UnpinMessage},
+        plan::Aim,
+    },
     context_set::{DeleteSet, PutSet},
-    conversation::{AddMessages, NewMessage, PutThread},
+    conversation::{AddMessages, Message, NewMessage, PutThread},
+    count::Tokens,
     directive::Direct,
     entry::Actor,
     error::Error,
     file::{ContextFile, ObserveFiles},
     form::SubmitForm,
+    id::ThreadId,
     plan::{PatchTask, PutPlan, Status},
     run::{
         CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage, Wait, team::Duty,
@@ -73,6 +82,12 @@ pub(crate) enum Step {
     Steps { by: &'static str, change: StepsChange },
     /// A variable is set to a text in a few forms, or cleared where there are no words; all are where it has no name.
     Variable { by: &'static str, name: Option<&'static str>, words: usize, in_list: bool },
+    /// A thread is compressed to so many tokens, or its newest compression is undone.
+    Compress { thread: &'static str, target: Option<u64> },
+    /// One of the newest messages is pinned, or not any more.
+    Pin { by: &'static str, newest: usize, pinned: bool },
+    /// Long results of tools in a thread are named from now on, and there was a warning.
+    Clear { thread: &'static str, over: u64 },
 }
 
 /// What a message has to do with tools.
@@ -179,7 +194,20 @@ fn step() -> impl Strategy<Value = Step> {
                 .prop_map(|(by, name, words, in_list)| Step::Variable { by, name, words, in_list })
                 .boxed(),
         ),
+        (3, compress().boxed()),
+        (2, pin().boxed()),
+        (1, (thread(), 1..100_u64).prop_map(|(thread, over)| Step::Clear { thread, over }).boxed()),
     ])
+}
+
+pub(crate) fn compress() -> impl Strategy<Value = Step> {
+    let target = proptest::option::weighted(0.8, 500..2000_u64);
+    (thread(), target).prop_map(|(thread, target)| Step::Compress { thread, target })
+}
+
+pub(crate) fn pin() -> impl Strategy<Value = Step> {
+    let by = select(&["user", "user", "lead", "writer"][..]);
+    (by, 0..9_usize, 0..4_u8).prop_map(|(by, newest, pinned)| Step::Pin { by, newest, pinned: pinned > 0 })
 }
 
 /// One of the threads; mostly the same, so that much happens to it.
@@ -346,6 +374,34 @@ impl Told {
             }
             Step::Steps { by, change } => self.ask(by, change.clone()),
             Step::Variable { by, name, words, in_list } => self.change_variable(by, *name, *words, *in_list),
+            Step::Compress { thread, target: Some(target) } => {
+                let aim = Aim { target: Tokens(*target), keep_recent: None };
+                self.board.compress(thread, aim).map(drop)
+            }
+            Step::Compress { thread, target: None } => {
+                let thread: ThreadId = thread.parse()?;
+                let held = self.board.state.threads.get(&thread);
+                let Some(seq) = held.and_then(|held| held.compression.newest()).map(|head| head.seq) else {
+                    return Ok(());
+                };
+                self.ask("user", UndoCompression { thread, seq })
+            }
+            Step::Pin { by, newest, pinned } => {
+                let messages = self.board.entries.iter().rev().filter(|entry| &*entry.header.kind == "message.added");
+                let Some(entry) = messages.clone().nth(*newest) else { return Ok(()) };
+                let message: Message = serde_json::from_str(&entry.data).unwrap();
+                let pin = Pin { thread: message.thread_id, message: message.message_id, seq: entry.header.seq };
+                if *pinned { self.ask(by, PinMessage(pin)) } else { self.ask(by, UnpinMessage(pin)) }
+            }
+            Step::Clear { thread, over } => {
+                let (thread, through): (ThreadId, _) = (thread.parse()?, self.board.state.head.seq);
+                let (tokens, found) = (Tokens(*over), (1, Tokens(*over)));
+                let agent = "lead".parse()?;
+                let warned =
+                    ContextWarned { thread: thread.clone(), agent, tokens, warn_at: tokens, compress_at: tokens };
+                self.board.system(WarnOfContext(warned))?;
+                self.board.system(ClearToolResults { thread, through, over: tokens, found }).map(drop)
+            }
             Step::Start => {
                 let input = self.text(5);
                 self.board.start(&input).map(|_| ())

@@ -95,6 +95,11 @@ impl Wanted {
     }
 }
 
+/// The window of a model, in tokens, where it is known.
+pub fn window_of(model: &str) -> Option<Tokens> {
+    context_window(model).map(Tokens)
+}
+
 /// What counts the tokens of a model: its vocabulary where it is known, an upper bound where not.
 pub fn counter_of(model: &str) -> &'static dyn TokenCounter {
     counter_for(model)

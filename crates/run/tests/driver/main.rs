@@ -6,6 +6,7 @@
 mod faulty;
 mod fixture;
 
+mod compression;
 mod course;
 mod interruptions;
 mod providers;

@@ -61,7 +61,7 @@ async fn whose(caller: &Authorized<BuildPrompt>, named: Option<AgentName>) -> Re
 }
 
 /// Whether the viewer sees, and has always seen, all sets and threads that `other` sees.
-fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
+pub(super) fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
     let mut sets = view.state.sets.iter().filter(|held| held.sight.audience.contains(other));
     let mut threads = view.state.threads.iter().filter(|(_, thread)| thread.sight.audience.contains(other));
     sets.all(|held| view.set(&held.set.name).is_ok_and(|seen| matches!(seen, SetView::Whole(_))))

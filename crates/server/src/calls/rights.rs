@@ -75,6 +75,8 @@ rights! {
     ChangeThread,   "threads",          "change",   Who::Manager;
     ReadMessages,   "messages",         "read",     Who::Worker;
     AddMessages,    "messages",         "add",      Who::Worker;
+    CompressThread, "threads",          "compress", Who::Manager;
+    PinMessages,    "messages",         "pin",      Who::Manager;
     ReadFiles,      "context files",    "read",     Who::Worker;
     WriteFiles,     "context files",    "write",    Who::Manager;
     ReadSteps,      "steps",            "read",     Who::Worker;

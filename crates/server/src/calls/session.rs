@@ -21,8 +21,9 @@ use crate::{app::App, files};
 /// What the user sees of a session.
 fn whole(info: SessionInfo) -> api::Session {
     let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings } = info;
-    let Settings { title, default_visibility, share, grant, prompt, ttl_seconds, limits, steps } = settings;
-    let settings = Some(api::SessionSettings { default_visibility, share, grant, prompt, limits, steps });
+    let Settings { title, default_visibility, share, grant, prompt, ttl_seconds, limits, steps, compression } =
+        settings;
+    let settings = Some(api::SessionSettings { default_visibility, share, grant, prompt, limits, steps, compression });
     api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings }
 }
 
@@ -53,8 +54,19 @@ async fn make_session(
     body: api::NewSession,
     attempt: Attempt<SessionId>,
 ) -> Result<api::Session, CallError> {
-    let api::NewSession { title, agents, default_visibility, share, grant, prompt, ttl_seconds, limits, steps, .. } =
-        body;
+    let api::NewSession {
+        title,
+        agents,
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        ttl_seconds,
+        limits,
+        steps,
+        compression,
+        ..
+    } = body;
     let settings = Settings {
         title,
         default_visibility: default_visibility.unwrap_or_default(),
@@ -64,6 +76,7 @@ async fn make_session(
         ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
         limits: limits.unwrap_or_default(),
         steps,
+        compression: compression.unwrap_or_default(),
     };
     let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, settings: Some(settings) };
     let session = match board.create(new).await {

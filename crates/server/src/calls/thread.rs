@@ -1,15 +1,7 @@
 //! Threads.
 
 use callboard_api as api;
-use callboard_core::{
-    conversation::PutThread,
-    error::Error as Refusal,
-    id::{AgentName, ThreadId},
-    prompt::PartReport,
-    view::View,
-    viewer::Viewer,
-};
-use callboard_engine::{DEFAULT_WINDOW, PromptSpec};
+use callboard_core::{conversation::PutThread, error::Error as Refusal, id::ThreadId, view::View};
 
 use super::{
     Answer, Authorized, CallError, WriteOptions,
@@ -32,22 +24,6 @@ impl Authorized<ReadThreads> {
         let next_cursor = cursor::cut(&mut threads, limit, |thread| thread.name.as_str());
         Ok(Answer::ok(api::ThreadList { threads, next_cursor }))
     }
-
-    pub(crate) async fn measure_context(&self, thread: ThreadId) -> Result<Answer<api::ContextSize>, CallError> {
-        let reader =
-            self.session.view(&self.viewer(), |view| view.thread(&thread).map(|_| reader(&view, &thread))).await?;
-        let Some(agent) = reader else {
-            // No agent sees the thread, so there is no prompt: only its messages count.
-            let size = self.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?))).await?;
-            let history =
-                PartReport { name: "history".to_owned(), tokens: size.tokens, shortened: false, omitted: Vec::new() };
-            return Ok(Answer::ok(api::ContextSize::new(size.tokens, vec![history], DEFAULT_WINDOW)));
-        };
-        let default_model = self.app.settings.runs.model.clone();
-        let query = PromptSpec { agent: Some(agent), thread: Some(thread), default_model, ..PromptSpec::default() };
-        let prompt = self.session.prompt(&query).await?;
-        Ok(Answer::ok(api::ContextSize::new(prompt.tokens, prompt.parts, prompt.budget)))
-    }
 }
 
 impl Authorized<ChangeThread> {
@@ -67,16 +43,4 @@ impl Authorized<ChangeThread> {
         let body = self.session.view_at(&viewer, receipt.head, look).await?;
         Ok(Answer::ok(body).at(receipt.head))
     }
-}
-
-/// Whose prompt to measure: the calling agent's, else the manager's, else that of the first agent that sees the thread.
-fn reader(view: &View<'_>, thread: &ThreadId) -> Option<AgentName> {
-    if let Some(agent) = view.agent() {
-        return Some(agent.clone());
-    }
-    let audience = &view.thread(thread).ok()?.sight.audience;
-    let team = &view.state.team;
-    let names = team.manager().map(|manager| &manager.name).into_iter().chain(team.names());
-    let mut seeing = names.filter(|name| audience.contains(name));
-    seeing.next().cloned()
 }

@@ -16,7 +16,7 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(put)).routes(routes!(context))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(put))
 }
 
 /// List threads
@@ -42,19 +42,4 @@ async fn put(
     request: RequestBody<api::PutThread>,
 ) -> Result<Answer<api::Thread>, CallError> {
     caller.put_thread(name, request.body, request.options).await
-}
-
-/// Measure the prompt that a thread leads to
-///
-/// An agent measures its own prompt. For the user it is the manager's, or that of the first agent that sees the thread.
-#[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
-    operation_id = "read_thread_context",
-    params(("session" = api::SessionId, Path, description = "The id of the session"),
-        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
-    responses((status = OK, description = "The size of the prompt and of its parts", body = api::ContextSize)))]
-async fn context(
-    caller: Authorized<ReadThreads>,
-    Name(thread): Name<ThreadId>,
-) -> Result<Answer<api::ContextSize>, CallError> {
-    caller.measure_context(thread).await
 }

@@ -194,6 +194,14 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         calls.push(("GET", on(&format!("/threads/{name}/messages")), None));
         calls.push(("GET", on(&format!("/threads/{name}/messages?limit=1")), None));
         calls.push(("GET", on(&format!("/threads/{name}/context")), None));
+        let compress = json!({"method": "extractive", "target_tokens": 500});
+        calls.push(("POST", on(&format!("/threads/{name}/compress")), Some(compress)));
+        calls.push(("POST", on(&format!("/threads/{name}/compressions/12/undo")), None));
+        for message in ["m13", "m15", "m18", "none"] {
+            calls.push(("GET", on(&format!("/threads/{name}/messages/{message}")), None));
+            calls.push(("PUT", on(&format!("/threads/{name}/messages/{message}/pin")), None));
+            calls.push(("DELETE", on(&format!("/threads/{name}/messages/{message}/pin")), None));
+        }
         calls.push(("POST", on(&format!("/threads/{name}/messages")), Some(message.clone())));
         calls.push(("PUT", on(&format!("/threads/{name}")), Some(json!({"visible_to": ["no such agent"]}))));
     }
@@ -287,7 +295,7 @@ async fn what_is_hidden_answers_like_what_is_not_there() {
             assert_eq!((one.0, one.1), (other.0, renamed), "{method} {hidden}");
         }
     }
-    for (method, rest) in [("GET", "/messages"), ("POST", "/messages"), ("GET", "/context")] {
+    for (method, rest) in [("GET", "/messages"), ("POST", "/messages"), ("GET", "/context"), ("GET", "/messages/m13")] {
         let [hidden, absent] = ["THREADNAME", "NOTHREADIS"].map(|name| format!("threads/{name}{rest}"));
         let (hidden, absent) =
             (ask(method, &hidden, message.clone()).await, ask(method, &absent, message.clone()).await);

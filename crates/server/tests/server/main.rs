@@ -8,6 +8,7 @@ mod fixtures;
 
 mod bad_input;
 mod canaries;
+mod compression;
 mod document;
 mod everyone;
 mod files;

@@ -65,6 +65,7 @@ impl Part for ConversationHistory {
             "DIRECTIVE_OUTCOMES",
             "ANSWER_VERDICT",
             "LEFT_OUT",
+            "CONVERSATION_SUMMARY",
         ]
     }
 

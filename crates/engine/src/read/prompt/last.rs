@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use callboard_core::{
     count::Tokens,
-    fact,
-    id::Seq,
+    fact::{self, Fact},
+    id::{AgentName, Seq},
     prompt::{LayoutName, Pieces, PromptSpec, ResolvedSpec},
-    run::facts::TurnRequested,
+    run::{
+        Usage,
+        facts::{TurnAnswered, TurnRequested},
+    },
 };
+use callboard_store::{Order, Query};
 
 use super::Wanted;
 use crate::{
@@ -19,6 +23,25 @@ use crate::{
 };
 
 impl Session {
+    /// The last turn in which an agent's model was asked in a run, and what it used, if it was answered.
+    pub async fn last_turn(&self, agent: &AgentName) -> Result<Option<(TurnRequested, Option<Usage>)>, Error> {
+        let state = self.state().await?;
+        let Some(requested) = state.runs.last_requested(agent) else { return Ok(None) };
+        let Some(entry) = self.entry(requested).await? else { return Ok(None) };
+        let turn: TurnRequested = fact::read(&entry)?;
+        let query = Query {
+            seqs: requested.next()..state.head.seq.next(),
+            types: vec![TurnAnswered::TYPE.into()],
+            subjects: vec![entry.header.subject.clone()],
+            order: Order::Forward,
+            limit: 1,
+        };
+        let answered = self.live.store.read(self.id(), query).await?;
+        let answered: Option<TurnAnswered> = answered.first().map(fact::read).transpose()?;
+        let usage = answered.filter(|answered| answered.turn == turn.turn).map(|answered| answered.usage);
+        Ok(Some((turn, usage)))
+    }
+
     /// How much of a prompt, from its beginning, is the same as in the prompt of the agent's last turn.
     pub(super) async fn reusable(
         &self,

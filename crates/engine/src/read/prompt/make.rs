@@ -42,6 +42,8 @@ struct Ingredients {
     newer_bytes: usize,
     /// The newest entries of the conversation, as far back as they had to be read now.
     tail: Tail,
+    /// Whether the tail has the summaries that stand, and what is shown beside them.
+    has_kept: bool,
     /// Whether the history cache has still to read the tail.
     has_older: bool,
     /// How many entries are read next.
@@ -125,12 +127,29 @@ impl Session {
     /// Reads an older page, or the newest one where none was read yet.
     async fn read_older(&self, wanted: &Wanted, ingredients: &mut Ingredients) -> Result<(), Error> {
         let before = ingredients.tail.before(wanted.state.head.seq);
-        let older = self.read(&wanted.source()?, Seq(1)..before, Order::Backward, ingredients.page).await?;
+        let (source, view) = (wanted.source()?, wanted.view()?);
+        if !ingredients.has_kept {
+            let kept = source.kept(&view);
+            ingredients.tail.keep(&self.read_each(&kept).await?)?;
+            ingredients.has_kept = true;
+        }
+        let begins = source.begins(&view).min(before);
+        let older = self.read(&source, begins..before, Order::Backward, ingredients.page).await?;
         ingredients.tail.complete = older.len() < ingredients.page;
         ingredients.tail.extend_back(&older)?;
         ingredients.page = LARGEST_PAGE.min(ingredients.page * 4);
         (ingredients.has_older, ingredients.was_read) = (true, true);
         Ok(())
+    }
+
+    /// The entries with these numbers, in their order.
+    async fn read_each(&self, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+        if seqs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut entries = self.live.store.read_each(self.id(), seqs).await?;
+        entries.sort_by_key(|entry| seqs.iter().position(|seq| *seq == entry.header.seq));
+        Ok(entries)
     }
 
     async fn read(&self, source: &Source, seqs: Range<Seq>, order: Order, limit: usize) -> Result<Vec<Entry>, Error> {

@@ -1,0 +1,123 @@
+//! `callboard compress` and `callboard pin`.
+
+use callboard_api as api;
+use callboard_engine::core::{
+    count::Tokens,
+    id::{MessageId, Seq, ThreadId},
+};
+use clap::Args;
+use http::Method;
+
+use super::Context;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+    parse,
+};
+
+/// Replace the older messages of a thread with a summary in prompts
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard compress\n  callboard compress --thread agent:writer --target 4000 --no-model\n  callboard compress --undo 345\n\nThe messages stay in the journal. Without a model, or if it writes no usable summary, the summary is made of excerpts."
+)]
+pub(crate) struct Compress {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// The thread
+    #[arg(long, value_name = "THREAD", default_value = "main")]
+    pub(crate) thread: ThreadId,
+    /// The largest size of the history afterwards, in tokens (default: as the session says, or 20,000)
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) target: Option<u64>,
+    /// How much of that the newest messages may take, word for word (default: a quarter)
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) keep_recent: Option<u64>,
+    /// The model that writes the summary (default: the manager's, or CALLBOARD_MODEL)
+    #[arg(long, value_name = "MODEL", conflicts_with = "no_model")]
+    pub(crate) model: Option<String>,
+    /// Make the summary of excerpts, without a model
+    #[arg(long)]
+    pub(crate) no_model: bool,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) preview: bool,
+    /// Undo the compression in this entry: the newest one
+    #[arg(long, value_name = "SEQ", value_parser = parse::seq, conflicts_with_all = ["target", "keep_recent", "model", "no_model", "preview"])]
+    pub(crate) undo: Option<Seq>,
+}
+
+/// Pin a message: compression keeps it word for word
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  callboard pin m12\n  callboard pin m12 --remove")]
+pub(crate) struct Pin {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// The message
+    #[arg(value_name = "MESSAGE")]
+    pub(crate) message: MessageId,
+    /// Its thread
+    #[arg(long, value_name = "THREAD", default_value = "main")]
+    pub(crate) thread: ThreadId,
+    /// Unpin it
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
+pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Failure> {
+    let session = context.session(&args.session_arg).await?;
+    let thread = args.thread.as_str();
+    if let Some(seq) = args.undo {
+        let path = ["threads", thread, "compressions", &seq.to_string(), "undo"];
+        let call = session.call(Method::POST, &path).acting_as(&args.acting_as);
+        let undone = call.answer::<api::UndoneCompression>().await?;
+        context.output.answer(&undone.json, |output| {
+            output.line(format!("undone: prompts show the messages again that entry {seq} summarized"));
+        });
+        return Ok(());
+    }
+    let body = api::Compress {
+        target_tokens: args.target.map(Tokens),
+        keep_recent_tokens: args.keep_recent.map(Tokens),
+        model: args.model,
+        method: args.no_model.then_some(api::WantedMethod::Extractive),
+        preview: args.preview,
+    };
+    let call = session.post(&["threads", thread, "compress"], &body).acting_as(&args.acting_as);
+    let done = call.answer::<api::CompressAnswer>().await?;
+    context.output.answer(&done.json, |output| {
+        let api::CompressAnswer { seq, through, messages, tokens_before, tokens_after, method, model, reason, .. } =
+            &done.it;
+        let how = match (method, model) {
+            (api::CompressionMethod::None, _) => {
+                return output.line(format!("nothing to compress: the history has {tokens_before} tokens"));
+            }
+            (_, Some(model)) => format!("by {model}"),
+            (_, None) => "of excerpts".to_owned(),
+        };
+        let what = format!("{messages} messages up to entry {through}: {tokens_before} tokens become {tokens_after}");
+        match seq {
+            Some(seq) => output.line(format!("compressed {what}, summary {how} in entry {seq}")),
+            None => output.line(format!("would compress {what}, summary {how}")),
+        }
+        if let Some(reason) = reason {
+            output.line(format!("  without a model: {reason}"));
+        }
+    });
+    Ok(())
+}
+
+pub(super) async fn pin(context: &Context, args: Pin) -> Result<(), Failure> {
+    let session = context.session(&args.session_arg).await?;
+    let method = if args.remove { Method::DELETE } else { Method::PUT };
+    let path = ["threads", args.thread.as_str(), "messages", args.message.as_str(), "pin"];
+    let pinned = session.call(method, &path).acting_as(&args.acting_as).answer::<api::Pinned>().await?;
+    context.output.answer(&pinned.json, |output| {
+        let what = if pinned.it.pinned { "pinned" } else { "unpinned" };
+        output.line(format!("{what} {} (entry {})", pinned.it.message_id, pinned.it.seq));
+    });
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! `callboard context`.
+
+use callboard_api as api;
+use callboard_engine::core::id::ThreadId;
+use clap::Args;
+
+use super::Context as CommandContext;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+    output::Output,
+};
+
+/// Show how large the agents' prompts are, and when they are compressed
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  callboard context --thread agent:writer")]
+pub(crate) struct Context {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// The thread
+    #[arg(long, value_name = "THREAD", default_value = "main")]
+    pub(crate) thread: ThreadId,
+}
+
+pub(super) async fn context(context: &CommandContext, args: Context) -> Result<(), Failure> {
+    let session = context.session(&args.session_arg).await?;
+    let call = session.get(&["threads", args.thread.as_str(), "context"]).acting_as(&args.acting_as);
+    let size = call.answer::<api::ContextSize>().await?;
+    context.output.answer(&size.json, |output| show(&size.it, output));
+    Ok(())
+}
+
+fn show(size: &api::ContextSize, output: Output) {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for agent in &size.agents {
+        let api::AgentContext { tokens, window, warn_at, compress_at, last_turn, .. } = agent;
+        let read = last_turn.as_ref().and_then(|turn| turn.prompt_tokens);
+        let read = read.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string());
+        let numbers = [tokens, warn_at, compress_at, window].map(ToString::to_string);
+        rows.push([vec![agent.agent.to_string()], numbers.to_vec(), vec![read]].concat());
+        rows.extend(agent.parts.iter().map(|part| vec![format!("  {}", part.name), part.tokens.to_string()]));
+    }
+    for row in &mut rows {
+        row.resize(6, String::new());
+    }
+    output.table(&["AGENT", "TOKENS", "WARNED AT", "COMPRESSED AT", "WINDOW", "LAST TURN READ"], &rows);
+    if let Some(possible) = &size.compression {
+        let api::PossibleCompression { messages, tokens_before, tokens_after, newest } = possible;
+        match messages {
+            0 => output.line(format!("nothing to compress: the history has {tokens_before} tokens")),
+            messages => output.line(format!(
+                "compressing {messages} messages would make {tokens_after} tokens or less of {tokens_before}"
+            )),
+        }
+        if let Some(newest) = newest {
+            output.line(format!("entry {newest} has the newest summary"));
+        }
+    }
+}

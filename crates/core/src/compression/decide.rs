@@ -1,0 +1,173 @@
+//! Compressing a thread, and undoing that.
+
+use std::sync::Arc;
+
+use super::{
+    Compressed, Method, Spent,
+    facts::{CompressionUndone, ContextWarned},
+    material::Base,
+    plan::{Plan, Summary},
+};
+use crate::{
+    command::{Command, DecisionBuilder, Undecided},
+    conversation::facts::audience_of,
+    error::{ConflictKind, Error},
+    fact::{self, Fact},
+    id::{AgentName, Seq, ThreadId},
+    input::InputVisitor,
+    rights,
+    text::Text,
+};
+
+/// Puts a summary in the place of what it covers, if the compression of the thread and who sees it are as they were when
+/// it was made. What was said meanwhile follows it.
+#[derive(Clone, Debug)]
+pub struct Compress {
+    /// What is compressed.
+    pub plan: Arc<Plan>,
+    /// The summary.
+    pub summary: Summary,
+    /// The model that wrote it.
+    pub model: Option<Arc<str>>,
+    /// Why no model did.
+    pub reason: Option<Arc<str>>,
+    /// What it cost.
+    pub spent: Spent,
+}
+
+/// Undoes the newest compression of a thread that stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoCompression {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The entry of the compression.
+    pub seq: Seq,
+}
+
+/// Notes that a prompt has passed the size of a warning; once until its thread is compressed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarnOfContext(pub ContextWarned);
+
+impl Command for Compress {
+    type Answer = Seq;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
+        let Plan { thread, base, from, through, earlier, kept, kept_tokens, pins, target, tokens_before, .. } =
+            &*self.plan;
+        in_charge_of(decision, thread, "compress a thread")?;
+        let now = decision.state.threads.get(thread).map(|thread| Base::of(thread));
+        if now.as_ref() != Some(base) {
+            return Err(Error::Conflict {
+                kind: ConflictKind::CompressedMeanwhile,
+                what: format!("the thread {thread} was compressed, or is seen by others, since this summary was begun"),
+                hint: "compress it again",
+            }
+            .into());
+        }
+        let summary = Text::keep(&self.summary.text, "the summary", &mut decision.values)?;
+        let seq = decision.next_seq();
+        decision.record(Compressed {
+            thread: thread.clone(),
+            from: *from,
+            through: *through,
+            messages: self.plan.messages(),
+            summary,
+            identifiers: self.summary.identifiers.clone(),
+            more_identifiers: self.summary.more_identifiers,
+            kept: kept.clone(),
+            kept_tokens: *kept_tokens,
+            pins: pins.clone(),
+            replaced: earlier.as_ref().map(|earlier| earlier.head.clone()),
+            method: if self.model.is_some() { Method::Model } else { Method::Extractive },
+            model: self.model.clone(),
+            reason: self.reason.clone(),
+            target_tokens: *target,
+            tokens_before: *tokens_before,
+            tokens_after: self.summary.tokens_after,
+            summary_tokens: self.plan.summary_tokens(&self.summary),
+            spent: self.spent,
+        });
+        Ok(seq)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.summary.text);
+        self.summary.identifiers.iter_mut().for_each(|one| visitor.text(one));
+        visitor.text_if_any(&mut self.reason);
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        vec![self.summary.text.clone()]
+    }
+}
+
+impl Command for UndoCompression {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        let Self { thread, seq } = self;
+        in_charge_of(decision, thread, "undo a compression")?;
+        let held = decision.state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
+        let newest = held.compression.newest().map(|head| (head.seq, head.through));
+        let absent = || Error::not_found("compression", seq);
+        if *seq == Seq::ZERO || *seq > decision.state.head.seq {
+            return Err(absent().into());
+        }
+        let entry = decision.entry(*seq)?.filter(|entry| *entry.header.kind == *Compressed::TYPE).ok_or_else(absent)?;
+        let compressed: Compressed = fact::read(&entry)?;
+        if compressed.thread != *thread {
+            return Err(absent().into());
+        }
+        match newest {
+            Some((newest, through)) if newest == *seq => {
+                let thread = thread.clone();
+                decision.record(CompressionUndone { thread, seq: *seq, through, stands_again: compressed.replaced });
+                Ok(())
+            }
+            newest => {
+                let stands = newest.map_or_else(|| "none stands".to_owned(), |(newest, _)| format!("that is {newest}"));
+                Err(Error::Conflict {
+                    kind: ConflictKind::NotNewest,
+                    what: format!("the compression {seq} is not the newest one that stands in {thread}: {stands}"),
+                    hint: "undo the newest one first",
+                }
+                .into())
+            }
+        }
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/thread"), self.thread.as_str());
+    }
+
+    fn entries(&self) -> Vec<Seq> {
+        vec![self.seq]
+    }
+}
+
+impl Command for WarnOfContext {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::system(decision, "warn of the size of a prompt")?;
+        let thread = decision.state.threads.get(&self.0.thread);
+        if thread.is_some_and(|thread| !thread.compression.warned.contains(&self.0.agent)) {
+            decision.record(self.0.clone());
+        }
+        Ok(())
+    }
+
+    /// It is Callboard's own.
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
+}
+
+/// Allows the user and the manager, where it sees the thread.
+pub(super) fn in_charge_of(decision: &DecisionBuilder<'_>, thread: &ThreadId, what: &'static str) -> Result<(), Error> {
+    rights::in_charge(decision, what)?;
+    let sees = |agent: &AgentName| audience_of(&decision.state, thread).contains(agent);
+    let there = decision.state.threads.get(thread).is_some();
+    match there && decision.agent().is_none_or(sees) {
+        true => Ok(()),
+        false => Err(Error::not_found("thread", thread)),
+    }
+}

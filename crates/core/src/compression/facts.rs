@@ -1,0 +1,269 @@
+//! What can happen to the compression of a thread.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::Audience,
+    compression::{Cleared, Compressed, Head, Spent},
+    conversation::{facts::audience_of, facts::thread_subject, said::Said},
+    count::Tokens,
+    entry::Header,
+    fact::{Description, Earlier, Fact, Seen, json, text},
+    id::{AgentName, MessageId, Seq, ThreadId},
+    state::State,
+    view::View,
+};
+
+/// So many summaries of a thread stand at once, at most. Without the oldest, the originals are shown again.
+const MOST_STANDING: usize = 16;
+
+/// A compression was undone: the originals are shown again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CompressionUndone {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The entry of the compression.
+    pub seq: Seq,
+    /// The last entry that it covered.
+    pub through: Seq,
+    /// The earlier summary that stands again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_again: Option<Head>,
+}
+
+/// A prompt has passed the size at which a warning is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContextWarned {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Whose prompt it is.
+    pub agent: AgentName,
+    /// The size of the prompt.
+    pub tokens: Tokens,
+    /// The size from which on there is a warning.
+    pub warn_at: Tokens,
+    /// The size from which on the thread is compressed.
+    pub compress_at: Tokens,
+}
+
+/// Long results of tools are named in prompts from now on, no longer shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolResultsCleared {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Those up to this entry.
+    pub through: Seq,
+    /// Those of more than this size.
+    pub over: Tokens,
+    /// How many.
+    pub results: u64,
+    /// Their size.
+    pub tokens: Tokens,
+}
+
+/// A message was pinned: compression keeps it word for word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessagePinned {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The message.
+    pub message_id: MessageId,
+    /// The entry that added it.
+    pub seq: Seq,
+    /// What it takes to show it.
+    pub tokens: Tokens,
+}
+
+/// A message was unpinned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessageUnpinned {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The message.
+    pub message_id: MessageId,
+    /// The entry that added it.
+    pub seq: Seq,
+}
+
+impl Fact for Compressed {
+    const TYPE: &'static str = "conversation.compressed";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("summary"), json("identifiers"), text("reason")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        said: Some(|compressed| Said::Summary(Arc::new(compressed))),
+    };
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience_of(before, &self.thread)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let head = Head {
+            seq: header.seq,
+            from: self.from,
+            through: self.through,
+            audience: header.audience.clone(),
+            kept: self.kept,
+            kept_tokens: self.kept_tokens,
+        };
+        state.threads.compress(&self.thread, |compression| {
+            let standing = &mut compression.standing;
+            standing.retain(|other| self.replaced.as_ref().is_none_or(|replaced| replaced.seq != other.seq));
+            standing.push(head);
+            standing.sort_by_key(|head| head.through);
+            standing.drain(..standing.len().saturating_sub(MOST_STANDING));
+            compression.left_alone = None;
+            compression.warned.clear();
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if !view.sees_in(&self.thread, header) {
+            return None;
+        }
+        // What a model was asked and cost is for the user and the manager.
+        let outline = |all: Self| Self { model: None, reason: None, replaced: None, spent: Spent::default(), ..all };
+        Seen::fact(&if view.is_in_charge() { self } else { outline(self) })
+    }
+}
+
+impl Fact for CompressionUndone {
+    const TYPE: &'static str = "conversation.compression_undone";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience_of(before, &self.thread)
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.threads.compress(&self.thread, |compression| {
+            compression.standing.retain(|head| head.seq != self.seq);
+            compression.standing.extend(self.stands_again);
+            compression.standing.sort_by_key(|head| head.through);
+            compression.left_alone = Some(self.through);
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if !view.sees_in(&self.thread, header) {
+            return None;
+        }
+        Seen::fact(&if view.is_in_charge() { self } else { Self { stands_again: None, ..self } })
+    }
+}
+
+impl Fact for ContextWarned {
+    const TYPE: &'static str = "context.warned";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.threads.compress(&self.thread, |compression| {
+            compression.warned.insert(self.agent);
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.is_in_charge() && view.sees_in(&self.thread, header) { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for ToolResultsCleared {
+    const TYPE: &'static str = "conversation.tool_results_cleared";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        let cleared = Some(Cleared { through: self.through, over: self.over });
+        state.threads.compress(&self.thread, |compression| compression.cleared = cleared);
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.is_in_charge() && view.sees_in(&self.thread, header) { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for MessagePinned {
+    const TYPE: &'static str = "message.pinned";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread_id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.threads.compress(&self.thread_id, |compression| {
+            compression.pins.insert(self.seq, self.tokens);
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        // A pin says that there is a message, so it is shown to those who see the message.
+        let sees = view.sees_in(&self.thread_id, header) && view.sees_said(&self.thread_id, self.seq, &header.audience);
+        if sees { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for MessageUnpinned {
+    const TYPE: &'static str = "message.unpinned";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread_id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.threads.compress(&self.thread_id, |compression| {
+            compression.pins.remove(&self.seq);
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let sees = view.sees_in(&self.thread_id, header) && view.sees_said(&self.thread_id, self.seq, &header.audience);
+        if sees { Seen::fact(&self) } else { None }
+    }
+}

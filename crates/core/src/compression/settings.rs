@@ -1,0 +1,157 @@
+//! Settings: at which sizes a thread is long, and how short it is to become.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{count::Tokens, error::Error};
+
+/// The size of a prompt at which its thread is compressed, whatever larger budget there is.
+const COMPRESS: Tokens = Tokens(180_000);
+
+/// The smallest target. Less would hold no summary beside what is pinned and kept.
+const LEAST_TARGET: Tokens = Tokens(500);
+
+/// When threads are compressed, and to which size. What is absent is in proportion to `compress_tokens`: eight ninths of
+/// it for a warning, and a ninth as the target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct CompressionSettings {
+    /// Whether threads are compressed unasked; they are where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto: Option<bool>,
+    /// The size of a prompt from which on there is a warning; 160,000 where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
+    pub warn_tokens: Option<Tokens>,
+    /// The size that no prompt is to pass: what was said is compressed before; 180,000 where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
+    pub compress_tokens: Option<Tokens>,
+    /// The size of a history after its compression, at most; 20,000 where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 500))]
+    pub target_tokens: Option<Tokens>,
+    /// Results of tools of more than this size are no longer shown once a prompt gets too large, and only if that is not
+    /// enough is the thread compressed. Where it is absent, they stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
+    pub clear_tool_results_over: Option<Tokens>,
+}
+
+/// The sizes of a prompt at which a thread gets long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// From here on it is worth a warning.
+    pub warn: Tokens,
+    /// From here on it is to be compressed.
+    pub compress: Tokens,
+    /// The size of its history after that, at most.
+    pub target: Tokens,
+}
+
+impl CompressionSettings {
+    /// Whether it says nothing.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether threads are compressed unasked.
+    pub fn is_automatic(&self) -> bool {
+        self.auto.unwrap_or(true)
+    }
+
+    /// The thresholds for prompts that have to fit in `budget`: where nine tenths of it are less than `compress_tokens`,
+    /// those, and the others in proportion.
+    pub fn thresholds(&self, budget: Tokens) -> Thresholds {
+        let wanted = self.compress_tokens.unwrap_or(COMPRESS);
+        let compress = wanted.min(part(budget, 9, 10));
+        let scaled = |tokens: Tokens| part(tokens, compress.0, wanted.0);
+        let warn = scaled(self.warn_tokens.unwrap_or(part(wanted, 8, 9))).min(compress);
+        let target = scaled(self.target_tokens.unwrap_or(part(wanted, 1, 9))).max(LEAST_TARGET);
+        Thresholds { warn, compress, target }
+    }
+
+    /// The target where no budget is known.
+    pub fn target(&self) -> Tokens {
+        self.thresholds(Tokens(u64::MAX)).target
+    }
+
+    /// Refuses sizes that contradict each other.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let compress = self.compress_tokens.unwrap_or(COMPRESS);
+        for (field, size) in [("warn_tokens", self.warn_tokens), ("compress_tokens", self.compress_tokens)] {
+            if size == Some(Tokens(0)) {
+                return Err(Error::invalid(format!("/compression/{field}"), "use 1 or more"));
+            }
+        }
+        if self.target_tokens.is_some_and(|target| target < LEAST_TARGET) {
+            return Err(Error::invalid("/compression/target_tokens", format!("use {LEAST_TARGET} or more")));
+        }
+        if self.warn_tokens.is_some_and(|warn| warn > compress) {
+            let problem = format!("the warning would come after the compression at {compress}");
+            return Err(Error::contradiction("/compression/warn_tokens", problem));
+        }
+        if self.target_tokens.is_some_and(|target| target >= compress) {
+            let problem = format!("aim below the {compress} tokens at which a thread is compressed");
+            return Err(Error::contradiction("/compression/target_tokens", problem));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a target that would hold no summary.
+pub(super) fn check_target(target: Tokens) -> Result<(), Error> {
+    match target < LEAST_TARGET {
+        true => Err(Error::invalid("/target_tokens", format!("use {LEAST_TARGET} or more"))),
+        false => Ok(()),
+    }
+}
+
+fn part(whole: Tokens, parts: u64, of: u64) -> Tokens {
+    let part = u128::from(whole.0) * u128::from(parts) / u128::from(of.max(1));
+    Tokens(u64::try_from(part).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(settings: &str, budget: u64) -> (u64, u64, u64) {
+        let settings: CompressionSettings = serde_json::from_str(settings).unwrap();
+        settings.check().unwrap();
+        let Thresholds { warn, compress, target } = settings.thresholds(Tokens(budget));
+        (warn.0, compress.0, target.0)
+    }
+
+    #[test]
+    fn a_large_window_is_compressed_at_180_000_and_smaller_ones_in_proportion() {
+        assert_eq!(of("{}", 1_000_000), (160_000, 180_000, 20_000));
+        assert_eq!(of("{}", 200_000), (160_000, 180_000, 20_000));
+        assert_eq!(of("{}", 128_000), (102_400, 115_200, 12_800));
+        assert_eq!(of("{}", 1), (0, 0, 500));
+        assert_eq!(of("{}", u64::MAX), (160_000, 180_000, 20_000));
+    }
+
+    #[test]
+    fn all_three_sizes_can_be_set_and_shrink_with_the_window() {
+        assert_eq!(of(r#"{"compress_tokens": 9000}"#, 128_000), (8000, 9000, 1000));
+        let all = r#"{"warn_tokens": 5000, "compress_tokens": 6000, "target_tokens": 2000}"#;
+        assert_eq!(of(all, 128_000), (5000, 6000, 2000));
+        assert_eq!(of(all, 4000), (3000, 3600, 1200));
+    }
+
+    #[test]
+    fn sizes_that_contradict_each_other_are_refused() {
+        let refused = |settings: &str| {
+            let settings: CompressionSettings = serde_json::from_str(settings).unwrap();
+            settings.check().unwrap_err().to_string()
+        };
+        let warning = refused(r#"{"warn_tokens": 7000, "compress_tokens": 6000}"#);
+        assert_eq!(warning, "/compression/warn_tokens: the warning would come after the compression at 6000");
+        let target = refused(r#"{"target_tokens": 180000}"#);
+        let wanted = "/compression/target_tokens: aim below the 180000 tokens at which a thread is compressed";
+        assert_eq!(target, wanted);
+        assert_eq!(refused(r#"{"target_tokens": 499}"#), "/compression/target_tokens: use 500 or more");
+        assert_eq!(refused(r#"{"compress_tokens": 0}"#), "/compression/compress_tokens: use 1 or more");
+    }
+}

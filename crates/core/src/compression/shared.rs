@@ -1,0 +1,19 @@
+//! What everyone who sees a thread may see besides it.
+
+use crate::{audience::Audience, session::Share, state::State};
+
+/// The plan, as JSON, if everyone in `audience` may see it.
+pub(super) fn plan_for(state: &State, audience: &Audience) -> Option<String> {
+    let held = state.plan.as_ref().filter(|_| is_for(state, Share::Plan, audience))?;
+    serde_json::to_string(&held.plan).ok()
+}
+
+/// The variables, each in one line, if everyone in `audience` may see them.
+pub(super) fn variables_for<'a>(state: &'a State, audience: &Audience) -> impl Iterator<Item = String> + 'a {
+    let is_shown = is_for(state, Share::Variables, audience);
+    state.variables.iter().filter(move |_| is_shown).map(|variable| format!("{} = {}", variable.name, variable.display))
+}
+
+fn is_for(state: &State, share: Share, audience: &Audience) -> bool {
+    state.session.settings.share.contains(&share) || state.team.managers().covers(audience)
+}

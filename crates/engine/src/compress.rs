@@ -1,0 +1,106 @@
+//! Compression: reading what of a thread can be compressed, and saying what would be.
+
+use callboard_core::{
+    compression::{
+        clear::ClearToolResults,
+        material::{Material, Unread, Wanted},
+        plan::{Aim, Outlook},
+    },
+    conversation::facts::{MessageAdded, thread_subject},
+    count::Tokens,
+    entry::Entry,
+    fact::Fact,
+    id::ThreadId,
+    state::State,
+    text::Values,
+};
+use callboard_store::{Order, Query};
+
+use crate::{error::Error, session::Session};
+
+/// How many messages are read at once.
+const PAGE: usize = 4096;
+
+impl Session {
+    /// Says what of a thread is to be compressed to reach an aim. It changes nothing.
+    pub async fn plan_compression(&self, thread: &ThreadId, aim: Aim) -> Result<Outlook, Error> {
+        let plan = move |material| callboard_core::compression::plan::Plan::of(material, aim);
+        Ok(self.with_material(thread, plan).await??)
+    }
+
+    /// Says which results of tools in a thread are long and old, so that prompts can name them instead; none where there
+    /// are none besides those of the newest messages that have `keep_recent` tokens.
+    pub async fn clearable(
+        &self,
+        thread: &ThreadId,
+        over: Tokens,
+        keep_recent: Tokens,
+    ) -> Result<Option<ClearToolResults>, Error> {
+        self.with_material(thread, move |material| material.clearable(over, keep_recent)).await
+    }
+
+    /// Reads what of a thread can be compressed, and looks at it where nothing waits for that.
+    async fn with_material<T: Send + 'static>(
+        &self,
+        thread: &ThreadId,
+        look: impl FnOnce(Material) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let state = self.state().await?;
+        let wanted = Wanted::of(&state, thread)?;
+        let entries = self.entries_of(&state, &wanted).await?;
+        self.live.confirm(&state).await?;
+        let read = Reading { state, wanted, entries, values: Values::new() };
+        let (mut read, mut material) = read.go_on().await?;
+        while let Err(Unread::Values(hashes)) = material {
+            read.values.extend(self.values(hashes).await?);
+            (read, material) = read.go_on().await?;
+        }
+        let material = material.map_err(|unread| match unread {
+            Unread::Refused(error) => error.into(),
+            Unread::Values(_) => Error::Closed,
+        })?;
+        tokio::task::spawn_blocking(move || look(material)).await.map_err(|_| Error::Closed)
+    }
+
+    async fn entries_of(&self, state: &State, wanted: &Wanted) -> Result<Vec<Entry>, Error> {
+        let mut entries = match wanted.each.is_empty() {
+            true => Vec::new(),
+            false => self.live.store.read_each(self.id(), &wanted.each).await?,
+        };
+        let mut after = wanted.after;
+        loop {
+            let query = Query {
+                seqs: after.next()..state.head.seq.next(),
+                types: vec![MessageAdded::TYPE.into()],
+                subjects: vec![thread_subject(&wanted.thread).into()],
+                order: Order::Forward,
+                limit: PAGE,
+            };
+            let page = self.live.store.read(self.id(), query).await?;
+            let is_last = page.len() < PAGE;
+            after = page.last().map_or(after, |entry| entry.header.seq);
+            entries.extend(page);
+            if is_last {
+                return Ok(entries);
+            }
+        }
+    }
+}
+
+/// What was read so far.
+struct Reading {
+    state: std::sync::Arc<State>,
+    wanted: Wanted,
+    entries: Vec<Entry>,
+    values: Values,
+}
+
+impl Reading {
+    async fn go_on(self) -> Result<(Self, Result<Material, Unread>), Error> {
+        let read = move || {
+            let material = Material::read(&self.state, &self.wanted, &self.entries, &self.values);
+            (self, material)
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Closed)
+    }
+}

@@ -1,0 +1,316 @@
+//! Compressing a thread: a model writes the summary, and where none does, it is made without one. So it cannot fail.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use callboard_core::{
+    compression::{
+        Method, Spent,
+        decide::Compress,
+        instructions::context,
+        plan::{Aim, Outlook, Plan, Shortcoming, Summary},
+    },
+    count::{TokenCounter, Tokens},
+    entry::Actor,
+    id::{Seq, ThreadId},
+};
+use callboard_engine::{DEFAULT_WINDOW, Session, counter_of, sizes, window_of};
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
+use serde_json::{Value, json};
+
+use crate::Error;
+
+/// How often a model is asked for one summary, at most.
+const TRIES: u64 = 2;
+
+/// So many identifiers are named to a model that left them out, at most.
+const REMINDED: usize = 200;
+
+/// Compresses threads of one session.
+#[derive(Clone)]
+pub struct Compressor {
+    /// The session.
+    pub session: Session,
+    /// Whom to ask for summaries.
+    pub models: Arc<dyn ChatModel>,
+    /// How long a model may take for one answer.
+    pub timeout: Duration,
+}
+
+/// How a thread is to be compressed.
+#[derive(Clone, Debug)]
+pub struct Compressing {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How short it is to become.
+    pub aim: Aim,
+    /// The model that is to write the summary; without one it is made of excerpts.
+    pub model: Option<String>,
+    /// Who asks for it.
+    pub by: Actor,
+    /// Whether it is only to be said what would be done.
+    pub preview: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compression {
+    /// The entry that holds the summary.
+    pub seq: Option<Seq>,
+    /// The last entry that it covers; 0 where there is nothing to compress.
+    pub through: Seq,
+    /// How many messages it covers.
+    pub messages: u64,
+    /// The size of the history before.
+    pub tokens_before: Tokens,
+    /// Its size after.
+    pub tokens_after: Tokens,
+    /// How the summary was made.
+    pub method: Method,
+    /// The model that wrote it.
+    pub model: Option<Arc<str>>,
+    /// Why none did although one was to.
+    pub reason: Option<Arc<str>>,
+    /// What it cost.
+    pub spent: Spent,
+}
+
+/// A model that writes summaries.
+struct Author<'a> {
+    compressor: &'a Compressor,
+    plan: &'a Plan,
+    model: ModelName,
+    count: &'static dyn TokenCounter,
+    spent: &'a mut Spent,
+}
+
+impl Compressor {
+    /// Compresses a thread. While it works, the session goes on: what is said meanwhile follows the summary.
+    pub async fn compress(&self, wanted: Compressing) -> Result<Compression, Error> {
+        let Compressing { thread, aim, model, by, preview } = wanted;
+        let began = Instant::now();
+        let plan = match self.session.plan_compression(&thread, aim).await? {
+            Outlook::Compress(plan) => Arc::from(plan),
+            Outlook::Enough(tokens) => return Ok(nothing_to_do(tokens)),
+        };
+        let (mut spent, mut reason) = (Spent::default(), None);
+        let mut written = None;
+        let asked = model.as_deref().filter(|_| !preview);
+        if let Some(name) = asked {
+            match self.ask(name, &plan, &mut spent).await {
+                Ok(summary) => written = Some(summary),
+                Err(why) => {
+                    tracing::warn!(session = %self.session.id(), %thread, why, "the summary is made without a model");
+                    reason = Some(why);
+                }
+            }
+        }
+        let by_model = written.is_some() || (preview && model.is_some());
+        let summary = match written {
+            Some(summary) => summary,
+            None => extract(plan.clone()).await?,
+        };
+        spent.milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let model: Option<Arc<str>> = model.filter(|_| by_model).map(Into::into);
+        let reason: Option<Arc<str>> = reason.map(Into::into);
+        let mut done = Compression {
+            seq: None,
+            through: plan.through,
+            messages: plan.messages(),
+            tokens_before: plan.tokens_before,
+            tokens_after: summary.tokens_after(),
+            method: if model.is_some() { Method::Model } else { Method::Extractive },
+            model: model.clone(),
+            reason: reason.clone(),
+            spent,
+        };
+        if !preview {
+            let command = Compress { plan, summary, model, reason, spent };
+            done.seq = Some(self.session.execute(by, command).await?.answer);
+        }
+        Ok(done)
+    }
+
+    /// Asks a model for a summary; the error says why there is none that is good.
+    async fn ask(&self, model: &str, plan: &Plan, spent: &mut Spent) -> Result<Summary, String> {
+        let model: ModelName = model.parse().map_err(|error: callboard_model::ModelError| error.to_string())?;
+        let count = counter_of(&model.to_string());
+        let state = self.session.state().await.map_err(|error| error.to_string())?;
+        let long = state.sets.iter().filter_map(|held| held.set.content.stored());
+        let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
+        let context = context(&state, plan.thread(), &values);
+        Author { compressor: self, plan, model, count, spent }.write(&context).await
+    }
+}
+
+impl Author<'_> {
+    /// Writes the summary: of all messages at once, or where they do not fit in the window, piece by piece.
+    async fn write(&mut self, context: &str) -> Result<Summary, String> {
+        let allowed = self.plan.allowed_text();
+        let window = window_of(&self.model.to_string()).unwrap_or(DEFAULT_WINDOW);
+        let instructions = self.plan.instructions(allowed);
+        // The summary so far is read, the next one is written, and once it may be asked for again.
+        let around = self.count.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
+        let half = Tokens(window.minus(around).0 / 2);
+        let context = self.fitting(context, half);
+        let room = window.minus(around).minus(self.count.count(&context));
+        if room < Tokens(256) {
+            return Err(format!("the window of {} is too small for this", self.model));
+        }
+        let mut so_far = self.plan.earlier.as_ref().map(|earlier| {
+            let identifiers: String = earlier.identifiers().map(|one| format!("- {one}\n")).collect();
+            format!("{}\n{identifiers}", earlier.text)
+        });
+        let pieces = self.pieces(room);
+        let mut summary = None;
+        for (at, piece) in pieces.iter().enumerate() {
+            let is_last = at + 1 == pieces.len();
+            let earlier =
+                so_far.as_ref().map(|text| format!("SUMMARY OF WHAT WAS SAID BEFORE\n{text}\n")).unwrap_or_default();
+            let question = format!("{context}\n{earlier}MESSAGES\n{piece}\nWrite the summary now.");
+            let written = self.good(&instructions, question, is_last).await?;
+            so_far = Some(written.text().to_owned());
+            summary = Some(written);
+        }
+        summary.ok_or_else(|| "there is nothing to summarise".to_owned())
+    }
+
+    /// A good summary, asked for again where the first is not, or where the last one lacks what is needed.
+    async fn good(&mut self, instructions: &str, question: String, is_last: bool) -> Result<Summary, String> {
+        let mut messages = vec![json!({"role": "user", "content": question})];
+        let mut why = String::new();
+        for attempt in 1..=TRIES {
+            let answer = self.answer(instructions, &messages).await?;
+            let correction = match self.check(&answer) {
+                Ok(summary) => {
+                    let missing = self.plan.missing(summary.text());
+                    if !is_last || missing.is_empty() || attempt == TRIES {
+                        return Ok(summary);
+                    }
+                    let missing = missing.get(..missing.len().min(REMINDED)).unwrap_or_default();
+                    return Ok(self.again(instructions, messages, summary, missing).await);
+                }
+                Err(shortcoming) => {
+                    why = format!("the summary of {} cannot be used: {shortcoming}", self.model);
+                    self.plan.correction(&shortcoming)
+                }
+            };
+            // What is empty is no message, and what is much too long need not be read again.
+            let said = answer.text.chars().take(2000).collect::<String>();
+            let said = if said.trim().is_empty() { "(nothing)".to_owned() } else { said };
+            messages.push(json!({"role": "assistant", "content": said}));
+            messages.push(json!({"role": "user", "content": correction}));
+        }
+        Err(why)
+    }
+
+    /// Asks once more with what is missing. The better one counts.
+    async fn again(
+        &mut self,
+        instructions: &str,
+        mut messages: Vec<Value>,
+        first: Summary,
+        missing: &[Arc<str>],
+    ) -> Summary {
+        messages.push(json!({"role": "assistant", "content": first.text()}));
+        messages.push(json!({"role": "user", "content": Plan::reminder(missing)}));
+        let second = self.answer(instructions, &messages).await.ok();
+        let second = second.and_then(|answer| self.check(&answer).ok());
+        let lacks = |summary: &Summary| self.plan.missing(summary.text()).len();
+        second.filter(|second| lacks(second) < lacks(&first)).unwrap_or(first)
+    }
+
+    async fn answer(&mut self, instructions: &str, messages: &[Value]) -> Result<ChatAnswer, String> {
+        let mut request = ChatRequest::new(self.model.clone());
+        match self.model.provider() {
+            Provider::OpenAi => request.messages.push(json!({"role": "system", "content": instructions})),
+            Provider::Anthropic => request.system = vec![json!({"type": "text", "text": instructions})],
+        }
+        request.messages.extend_from_slice(messages);
+        let allowed = self.plan.allowed_text().0;
+        request.max_tokens = Some(allowed.saturating_add(allowed / 4).saturating_add(64));
+        self.spent.requests += 1;
+        let timeout = self.compressor.timeout;
+        let answer = tokio::time::timeout(timeout, self.compressor.models.chat(&request, &mut |_| {})).await;
+        let answer = answer.map_err(|_| format!("{} took more than {} seconds", self.model, timeout.as_secs()))?;
+        let answer = answer.map_err(|error| error.to_string())?;
+        if let Some(usage) = answer.usage {
+            self.spent.prompt_tokens += usage.prompt_tokens;
+            self.spent.completion_tokens += usage.completion_tokens;
+        }
+        Ok(answer)
+    }
+
+    /// Says whether an answer is a good summary.
+    fn check(&self, answer: &ChatAnswer) -> Result<Summary, Shortcoming> {
+        match answer.finish {
+            Finish::Length => Err(Shortcoming::CutOff),
+            _ if !answer.tool_calls.is_empty() => Err(Shortcoming::CallsTools),
+            _ => self.plan.check(&answer.text, sizes()),
+        }
+    }
+
+    /// The messages in pieces that each have at most `room` tokens.
+    fn pieces(&self, room: Tokens) -> Vec<String> {
+        let (mut pieces, mut piece, mut used) = (Vec::new(), String::new(), Tokens(0));
+        for spoken in &self.plan.old {
+            let mut rest = spoken.transcript();
+            while !rest.is_empty() {
+                let tokens = self.count.count(&rest);
+                if used + tokens <= room {
+                    (piece, used) = (piece + &rest, used + tokens);
+                    break;
+                }
+                if used > Tokens(0) {
+                    pieces.push(std::mem::take(&mut piece));
+                    used = Tokens(0);
+                    continue;
+                }
+                let behind = rest.split_off(self.fitting(&rest, room).len());
+                pieces.push(std::mem::replace(&mut rest, behind));
+            }
+        }
+        pieces.extend((!piece.is_empty()).then_some(piece));
+        pieces
+    }
+
+    /// As much of the beginning of a text as has at most `room` tokens.
+    fn fitting(&self, text: &str, room: Tokens) -> String {
+        let mut end = text.len();
+        loop {
+            end = (0..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            let begin = text.get(..end).unwrap_or_default();
+            let tokens = self.count.count(begin);
+            if tokens <= room || end < 64 {
+                return begin.to_owned();
+            }
+            end = usize::try_from(end as u128 * u128::from(room.0) / u128::from(tokens.0.max(1)))
+                .unwrap_or(0)
+                .min(end - 1);
+        }
+    }
+}
+
+async fn extract(plan: Arc<Plan>) -> Result<Summary, Error> {
+    let made = tokio::task::spawn_blocking(move || plan.extract(sizes())).await;
+    let made = made.map_err(|_| callboard_engine::Error::Closed)?;
+    made.map_err(|problem| {
+        callboard_engine::Error::from(callboard_core::error::Error::invalid("", problem.to_string())).into()
+    })
+}
+
+fn nothing_to_do(tokens: Tokens) -> Compression {
+    Compression {
+        seq: None,
+        through: Seq::ZERO,
+        messages: 0,
+        tokens_before: tokens,
+        tokens_after: tokens,
+        method: Method::None,
+        model: None,
+        reason: None,
+        spent: Spent::default(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Room: a prompt that gets too large is made smaller before its turn. First long results of tools are no longer shown,
+//! if the session wants that; then what is old is summarised.
+
+use callboard_core::{
+    compression::{CompressionSettings, Thresholds, decide::WarnOfContext, facts::ContextWarned, plan::Aim},
+    count::Tokens,
+    entry::Actor,
+    error::ConflictKind,
+    id::{AgentName, ThreadId},
+    prompt::Prompt,
+    tail::Source,
+    viewer::Viewer,
+};
+
+use callboard_engine::PromptSpec;
+
+use crate::{Compressing, Compressor, Driver, Error};
+
+impl Driver {
+    /// The prompt of a turn that is to be taken. Where it would pass the size at which threads are compressed, what was
+    /// said is compressed first. Whatever fails there, the turn is taken.
+    pub(crate) async fn make_room(&self, prompt: Prompt, query: PromptSpec) -> Result<Prompt, Error> {
+        let state = self.session.state().await?;
+        let settings = state.session.settings.compression.clone();
+        let thresholds = settings.thresholds(prompt.budget);
+        let (Some(agent), Some(thread)) = (query.agent.clone(), query.thread.clone()) else { return Ok(prompt) };
+        if prompt.tokens < thresholds.warn {
+            return Ok(prompt);
+        }
+        let is_warned =
+            |name: &ThreadId| state.threads.get(name).is_none_or(|held| held.compression.warned.contains(&agent));
+        let is_new = !is_warned(&thread);
+        if is_new {
+            let Thresholds { warn: warn_at, compress: compress_at, .. } = thresholds;
+            let (thread, agent, tokens) = (thread.clone(), agent.clone(), prompt.tokens);
+            let warned = ContextWarned { thread, agent, tokens, warn_at, compress_at };
+            self.session.execute(Actor::System, WarnOfContext(warned)).await?;
+        }
+        let mut room = Room { driver: self, settings, thresholds, agent, thread, prompt, query };
+        if is_new {
+            room.measure().await?;
+        }
+        if room.settings.is_automatic() && room.is_full() {
+            room.clear().await?;
+            room.compress().await?;
+        }
+        Ok(room.prompt)
+    }
+}
+
+/// A prompt that gets too large.
+struct Room<'a> {
+    driver: &'a Driver,
+    settings: CompressionSettings,
+    thresholds: Thresholds,
+    agent: AgentName,
+    thread: ThreadId,
+    prompt: Prompt,
+    query: PromptSpec,
+}
+
+impl Room<'_> {
+    fn is_full(&self) -> bool {
+        self.prompt.tokens >= self.thresholds.compress
+    }
+
+    /// Whether not all of the history fits.
+    fn is_over_full(&self) -> bool {
+        self.prompt.parts.iter().any(|part| part.name == "history" && part.shortened)
+    }
+
+    /// Makes the prompt again, of what is true now.
+    async fn measure(&mut self) -> Result<(), Error> {
+        let head = self.driver.session.state().await?.head.seq;
+        self.query.at = Some(head);
+        self.prompt = self.driver.session.prompt(&self.query).await?;
+        Ok(())
+    }
+
+    /// The threads that the prompt is made of, the largest first, and whether each is to be left alone.
+    async fn threads(&self) -> Result<Vec<(ThreadId, bool)>, Error> {
+        let viewer = Viewer::Agent(self.agent.clone());
+        let threads = self.driver.session.view(&viewer, |view| {
+            let size = |name: ThreadId| {
+                let held = view.thread(&name).ok()?;
+                let covered = view.summaries(&name).last().map(|head| head.through);
+                let is_alone = held.compression.left_alone.is_some();
+                Some((covered.is_some(), view.size(held).tokens, name, is_alone))
+            };
+            let mut threads: Vec<_> = Source::of(&view, &self.thread).threads.into_iter().filter_map(size).collect();
+            // What has a summary already is shorter than its messages tell.
+            threads.sort_by_key(|(covered, tokens, ..)| (*covered, std::cmp::Reverse(*tokens)));
+            Ok(threads.into_iter().map(|(_, _, name, is_alone)| (name, is_alone)).collect())
+        });
+        Ok(threads.await?)
+    }
+
+    /// Shows long and old results of tools no longer.
+    async fn clear(&mut self) -> Result<(), Error> {
+        let Some(over) = self.settings.clear_tool_results_over else { return Ok(()) };
+        let keep_recent = Tokens(self.thresholds.target.0 / 4);
+        for (thread, _) in self.threads().await? {
+            if let Some(clear) = self.driver.session.clearable(&thread, over, keep_recent).await? {
+                self.driver.session.execute(Actor::System, clear).await?;
+                self.measure().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compresses the threads one by one until the prompt is small enough.
+    async fn compress(&mut self) -> Result<(), Error> {
+        let Driver { session, models, settings } = self.driver;
+        let compressor =
+            Compressor { session: session.clone(), models: models.clone(), timeout: settings.turn_timeout };
+        for (thread, is_alone) in self.threads().await? {
+            if !self.is_full() {
+                break;
+            }
+            if is_alone && !self.is_over_full() {
+                continue;
+            }
+            let model = self.query.model.clone();
+            let aim = Aim { target: self.thresholds.target, keep_recent: None };
+            let wanted = Compressing { thread: thread.clone(), aim, model, by: Actor::System, preview: false };
+            match compressor.compress(wanted).await {
+                Ok(done) if done.seq.is_some() => self.measure().await?,
+                Ok(_) => {}
+                Err(Error::Engine(callboard_engine::Error::Refused(refusal)))
+                    if refusal.code() == ConflictKind::CompressedMeanwhile.code() =>
+                {
+                    self.measure().await?;
+                }
+                // The prompt is cut to its budget then, as without compression.
+                Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
+                    tracing::warn!(session = %session.id(), %thread, %refusal, "a thread could not be compressed");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Long conversations: they are compressed before a turn that would be too large, whatever the model does.
+
+use std::time::Duration;
+
+use callboard_engine::{
+    MessageQuery, PromptSpec, Session,
+    core::{
+        compression::{
+            decide::UndoCompression,
+            pin::{Pin, PinMessage},
+            plan::Aim,
+        },
+        conversation::{AddMessages, NewMessage, Role, ToolCall},
+        count::Tokens,
+        entry::Actor,
+        id::{Seq, ThreadId},
+        run::Status,
+    },
+};
+use callboard_model::scripted::Reply;
+use callboard_run::{Compressing, Compression, Compressor};
+use serde_json::{Value, json};
+
+use crate::fixture::{Models, done, journal, memory, of_type, patch, prompt, session_on, soon, start, user};
+
+/// What is asked for where a summary is wanted.
+fn is_summary(request: &Value) -> bool {
+    prompt(request).contains("You write a summary that takes the place")
+}
+
+async fn say(session: &Session, thread: &str, messages: Vec<NewMessage>) -> Vec<Seq> {
+    let thread: ThreadId = thread.parse().unwrap();
+    let said = user(session, AddMessages { thread, messages }).await;
+    said.into_iter().map(|message| message.seq).collect()
+}
+
+/// About `tokens` of talk, with `fact` in its first message.
+fn talk(tokens: usize, fact: &str) -> Vec<NewMessage> {
+    let mut messages = vec![NewMessage::text(Role::User, fact)];
+    let words = "The tide turns twice a day, and nobody stops it. ".repeat(18);
+    messages.extend((0..tokens / 220).map(|n| NewMessage::text(Role::User, format!("Part {n}. {words}"))));
+    messages
+}
+
+fn compressor(models: &Models, session: &Session) -> Compressor {
+    Compressor { session: session.clone(), models: models.model(), timeout: Duration::from_secs(2) }
+}
+
+async fn compress(models: &Models, session: &Session, model: Option<&str>) -> Compression {
+    let aim = Aim { target: Tokens(20_000), keep_recent: None };
+    let (thread, model) = ("main".parse().unwrap(), model.map(str::to_owned));
+    let wanted = Compressing { thread, aim, model, by: Actor::User, preview: false };
+    soon("the summary", compressor(models, session).compress(wanted)).await.unwrap()
+}
+
+async fn shown(session: &Session) -> String {
+    let query = PromptSpec { budget: Some(Tokens(1_000_000)), ..PromptSpec::default() };
+    session.prompt(&query).await.unwrap().text()
+}
+
+#[tokio::test]
+async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_good_a_bad_and_no_model() {
+    let good = |facts: &[&str]| Reply::text(format!("They talk of tides. Known so far: {}.", facts.join(", ")));
+    let facts = ["node_1234", "#identifierNext", "https://example.com/a?b=7"];
+    type Script = Box<dyn FnMut(&Value, usize) -> Reply + Send>;
+    let scripts: Vec<(&str, Option<&str>, Script)> = vec![
+        ("model", Some("openai:scripted"), Box::new(move |_, _| good(&facts))),
+        (
+            "extractive",
+            Some("openai:scripted"),
+            Box::new(|_, nth| match nth % 6 {
+                0 => Reply::text("   "),
+                1 => Reply::text("word ".repeat(40_000)),
+                2 => Reply::tool_calls([("look", json!({}))]),
+                3 => Reply::error(500, "out of order"),
+                4 => Reply::cut_off("They talk"),
+                _ => Reply::silence(),
+            }),
+        ),
+        ("extractive", None, Box::new(|_, _| panic!("nobody is to be asked"))),
+    ];
+    for (method, model, script) in scripts {
+        let session = session_on(&memory()).await;
+        let models = Models::new(script);
+        let mut pinned = None;
+        for (round, fact) in facts.iter().enumerate() {
+            let before =
+                say(&session, "main", talk(180_000, &format!("It is {fact}, and the color is teal {round}."))).await;
+            if round == 0 {
+                let pin = Pin {
+                    thread: "main".parse().unwrap(),
+                    message: format!("m{}", before[9]).parse().unwrap(),
+                    seq: before[9],
+                };
+                user(&session, PinMessage(pin)).await;
+                pinned = Some(before[9]);
+            }
+            let call = ToolCall { id: format!("open{round}"), name: "look_up".into(), arguments: json!({"at": fact}) };
+            let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "Let me look.") };
+            let question = NewMessage::text(Role::User, format!("What of {}?", facts[..=round].join(" and ")));
+            say(&session, "main", vec![question, calling]).await;
+            let done = compress(&models, &session, model).await;
+            assert_eq!(serde_json::to_value(done.method).unwrap(), method, "{done:?}");
+            assert!(done.tokens_before >= Tokens(150_000) && done.tokens_after <= Tokens(20_000), "{done:?}");
+            let text = shown(&session).await;
+            for fact in &facts[..=round] {
+                assert!(text.rsplit_once("What of").unwrap().0.contains(fact), "{fact} is not in the summary: {text}");
+            }
+            assert!(text.contains(&format!("open{round}")), "the open call is there: {text}");
+            assert!(text.contains("Part 8. The tide turns twice"), "what is pinned is there, word for word");
+            assert_eq!(text.matches("<CONVERSATION_SUMMARY").count(), 1, "{text}");
+            assert!(!text.contains("[summary of") || text.matches("[summary of").count() == 1, "{text}");
+        }
+        assert!(pinned.is_some());
+        let query = MessageQuery { limit: Some(5000), ..MessageQuery::default() };
+        let viewer = callboard_engine::core::viewer::Viewer::User;
+        let all = session.messages(&viewer, &"main".parse().unwrap(), query).await.unwrap().messages;
+        assert!(all.len() > 2400, "the originals stay: {}", all.len());
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_while_a_model_writes_the_summary_follows_it() {
+    let session = session_on(&memory()).await;
+    say(&session, "main", talk(40_000, "It is node_77.")).await;
+    let models = Models::new(|_, _| Reply::text("They talk of tides and node_77.").after(Duration::from_millis(400)));
+    let (slow, quick) = tokio::join!(compress(&models, &session, Some("openai:scripted")), async {
+        while models.endpoint.requests().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        say(&session, "main", vec![NewMessage::text(Role::User, "Meanwhile, the ship sank.")]).await
+    });
+    assert!(slow.through < quick[0] && quick[0] < slow.seq.unwrap(), "{slow:?} {quick:?}");
+    let text = shown(&session).await;
+    assert!(text.find("They talk of tides").unwrap() < text.find("the ship sank").unwrap(), "{text}");
+}
+
+#[tokio::test]
+async fn two_compressions_at_once_are_one() {
+    let session = session_on(&memory()).await;
+    say(&session, "main", talk(40_000, "It is node_77.")).await;
+    let models = Models::new(|_, _| Reply::text("They talk of tides.").after(Duration::from_millis(200)));
+    let aim = Aim { target: Tokens(5000), keep_recent: None };
+    let model = Some("openai:scripted".to_owned());
+    let wanted = Compressing { thread: "main".parse().unwrap(), aim, model, by: Actor::User, preview: false };
+    let compressor = compressor(&models, &session);
+    let (one, other) = tokio::join!(compressor.compress(wanted.clone()), compressor.compress(wanted.clone()));
+    let refused = one.err().or(other.err()).unwrap().to_string();
+    assert!(refused.contains("compress it again"), "{refused}");
+    assert_eq!(
+        session.state().await.unwrap().threads.get(&"main".parse().unwrap()).unwrap().compression.standing.len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_run_warns_once_and_compresses_before_the_turn_that_would_be_too_large() {
+    let store = memory();
+    let session = session_on(&store).await;
+    // The model's vocabulary is not known, so its prompts are counted with what they have at the most.
+    let sizes = json!({"compression": {"warn_tokens": 10_000, "compress_tokens": 40_000, "target_tokens": 4000}});
+    user(&session, patch(sizes)).await;
+    say(&session, "main", talk(6000, "It is node_77.")).await;
+    let models = Models::new(|request, _| match is_summary(request) {
+        true => Reply::text("They talk of tides and node_77."),
+        false => done("Done."),
+    });
+    for _ in 0..2 {
+        let run = start(&session).await;
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    }
+    let entries = journal(&store).await;
+    let warned = of_type(&entries, "context.warned");
+    assert_eq!((warned.len(), &warned[0]["agent"], &warned[0]["warn_at"]), (1, &json!("lead"), &json!(10_000)));
+    assert!(of_type(&entries, "conversation.compressed").is_empty());
+
+    say(&session, "main", talk(9000, "It is node_78.")).await;
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let entries = journal(&store).await;
+    let compressed = of_type(&entries, "conversation.compressed");
+    assert_eq!((compressed.len(), &compressed[0]["method"]), (1, &json!("model")));
+    let last = of_type(&entries, "turn.requested").pop().unwrap();
+    assert!(last["prompt"]["tokens"].as_u64().unwrap() < 20_000, "{last}");
+
+    // Whoever undoes it has the originals, until a prompt would not fit.
+    let seq =
+        session.state().await.unwrap().threads.get(&"main".parse().unwrap()).unwrap().compression.newest().unwrap().seq;
+    user(&session, UndoCompression { thread: "main".parse().unwrap(), seq }).await;
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    assert_eq!(of_type(&journal(&store).await, "conversation.compressed").len(), 1);
+    user(&session, patch(json!({"prompt": {"budget": 45_000}}))).await;
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    assert_eq!(of_type(&journal(&store).await, "conversation.compressed").len(), 2);
+}
+
+#[tokio::test]
+async fn i12_a_model_that_cannot_summarize_stops_no_run() {
+    let store = memory();
+    let session = session_on(&store).await;
+    user(&session, patch(json!({"compression": {"compress_tokens": 6000, "target_tokens": 1500}}))).await;
+    say(&session, "main", talk(9000, "It is node_77.")).await;
+    let models = Models::new(|request, _| match is_summary(request) {
+        true => Reply::error(400, "too long for me"),
+        false => done("Done."),
+    });
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let compressed = of_type(&journal(&store).await, "conversation.compressed").pop().unwrap();
+    assert_eq!(compressed["method"], "extractive");
+    assert!(compressed["reason"].as_str().unwrap().contains("too long for me"), "{compressed}");
+}
+
+#[tokio::test]
+async fn long_results_of_tools_are_cleared_first_where_the_session_wants_that() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let compression = json!({"compress_tokens": 6000, "target_tokens": 1500, "clear_tool_results_over": 500});
+    user(&session, patch(json!({ "compression": compression }))).await;
+    let call = ToolCall { id: "c1".into(), name: "look_up".into(), arguments: json!({}) };
+    let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "Let me look.") };
+    let long = "The tide turns twice a day. ".repeat(1000);
+    let result = NewMessage { tool_call_id: Some("c1".to_owned()), ..NewMessage::text(Role::Tool, long) };
+    let seqs = say(&session, "main", vec![calling, result]).await;
+    say(&session, "main", talk(1000, "It is node_77.")).await;
+    let models = Models::new(|_, _| done("Done."));
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let entries = journal(&store).await;
+    assert_eq!(of_type(&entries, "conversation.tool_results_cleared")[0]["results"], 1);
+    assert!(of_type(&entries, "conversation.compressed").is_empty());
+    let sent = prompt(models.endpoint.requests().last().unwrap());
+    assert!(sent.contains(&format!("is not shown any more; fetch message m{} of thread main", seqs[1])), "{sent}");
+    assert_eq!(models.asked(), ["directive"]);
+}
+
+#[tokio::test]
+async fn a_history_that_does_not_fit_the_window_is_read_in_pieces() {
+    let session = session_on(&memory()).await;
+    say(&session, "main", talk(20_000, "It is node_77.")).await;
+    let models = Models::new(|request, nth| {
+        let asked = prompt(request);
+        assert_eq!(asked.contains("SUMMARY OF WHAT WAS SAID BEFORE"), nth > 0);
+        Reply::text(format!("Summary {nth} of tides, after node_77."))
+    });
+    let aim = Aim { target: Tokens(1000), keep_recent: None };
+    // Its window is 8,192 tokens.
+    let model = Some("openai:gpt-4".to_owned());
+    let wanted = Compressing { thread: "main".parse().unwrap(), aim, model, by: Actor::User, preview: false };
+    let done = compressor(&models, &session).compress(wanted).await.unwrap();
+    assert!(done.spent.requests >= 3 && done.model.as_deref() == Some("openai:gpt-4"), "{done:?}");
+    let asked: String = models.endpoint.requests().iter().map(prompt).collect();
+    for part in 0..60 {
+        assert!(asked.contains(&format!("Part {part}. ")), "part {part} was read by nobody");
+    }
+    assert!(shown(&session).await.contains(&format!("Summary {} of tides", done.spent.requests - 1)));
+}

@@ -1,0 +1,212 @@
+//! Compressing threads, undoing that, pins, and how large prompts are.
+
+use callboard_api as api;
+use callboard_core::{
+    agent::Agent,
+    compression::{
+        decide::UndoCompression,
+        pin::{Pin, PinMessage, UnpinMessage},
+        plan::{Aim, Outlook},
+    },
+    id::{AgentName, MessageId, Seq, ThreadId},
+    prompt::PartReport,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec};
+use callboard_run::{Compressing, Compressor};
+
+use super::{
+    Answer, Authorized, CallError, WriteOptions,
+    prompt::sees_all_of,
+    rights::{CompressThread, PinMessages, ReadMessages, ReadThreads},
+};
+
+impl Authorized<CompressThread> {
+    /// Puts a summary in the place of what is old in a thread.
+    pub(crate) async fn compress_thread(
+        &self,
+        thread: ThreadId,
+        body: api::Compress,
+        options: WriteOptions,
+    ) -> Result<Answer<api::CompressAnswer>, CallError> {
+        let api::Compress { target_tokens, keep_recent_tokens, model, method, preview } = body;
+        let (target, manager) = self
+            .session
+            .view(&self.viewer(), |view| {
+                view.thread(&thread)?;
+                let manager = view.state.team.manager().and_then(|manager| manager.model.clone());
+                Ok((view.state.session.settings.compression.target(), manager))
+            })
+            .await?;
+        let (models, settings) = (self.app.settings.models.clone(), &self.app.settings.runs);
+        let model = model.or(manager).or_else(|| settings.model.clone());
+        let wanted = Compressing {
+            thread,
+            aim: Aim { target: target_tokens.unwrap_or(target), keep_recent: keep_recent_tokens },
+            model: model.filter(|_| method != Some(api::WantedMethod::Extractive)),
+            by: self.actor.clone(),
+            preview,
+        };
+        let compressor = Compressor { session: self.session.clone(), models, timeout: settings.turn_timeout };
+        let compress = async || {
+            let done = compressor.compress(wanted.clone()).await.map_err(unwrapped)?;
+            Ok(api::CompressAnswer {
+                seq: done.seq,
+                through: done.through,
+                messages: done.messages,
+                tokens_before: done.tokens_before,
+                tokens_after: done.tokens_after,
+                method: done.method,
+                model: done.model.map(|model| model.to_string()),
+                reason: done.reason.map(|reason| reason.to_string()),
+                spent: done.spent,
+            })
+        };
+        let answer = match preview {
+            true => compress().await?,
+            false => self.idempotent(&options, async |_| compress().await).await?,
+        };
+        Ok(Answer::ok(answer))
+    }
+
+    /// Undoes the newest compression of a thread that stands.
+    pub(crate) async fn undo_compression(
+        &self,
+        thread: ThreadId,
+        seq: Seq,
+        options: WriteOptions,
+    ) -> Result<Answer<api::UndoneCompression>, CallError> {
+        let head = self.execute(options, UndoCompression { thread, seq }).await?.head;
+        Ok(Answer::ok(api::UndoneCompression { seq, head }).at(head))
+    }
+}
+
+impl Authorized<PinMessages> {
+    /// Pins a message, or takes its pin away.
+    pub(crate) async fn pin_message(
+        &self,
+        thread: ThreadId,
+        message_id: MessageId,
+        pinned: bool,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Pinned>, CallError> {
+        let message = self.session.message(&self.viewer(), &thread, &message_id).await?;
+        let pin = Pin { thread, message: message_id.clone(), seq: message.seq };
+        let head = match pinned {
+            true => self.execute(options, PinMessage(pin)).await?.head,
+            false => self.execute(options, UnpinMessage(pin)).await?.head,
+        };
+        Ok(Answer::ok(api::Pinned { message_id, seq: message.seq, pinned }).at(head))
+    }
+}
+
+impl Authorized<ReadMessages> {
+    /// Reads one message.
+    pub(crate) async fn read_message(
+        &self,
+        thread: ThreadId,
+        message: MessageId,
+    ) -> Result<Answer<api::Message>, CallError> {
+        Ok(Answer::ok(self.session.message(&self.viewer(), &thread, &message).await?))
+    }
+}
+
+impl Authorized<ReadThreads> {
+    /// Says how large the prompts are that a thread leads to.
+    pub(crate) async fn measure_context(&self, thread: ThreadId) -> Result<Answer<api::ContextSize>, CallError> {
+        let (readers, settings, newest) = self
+            .session
+            .view(&self.viewer(), |view| {
+                let held = view.thread(&thread)?;
+                let newest = held.compression.newest().map(|head| head.seq);
+                Ok((readers(&view, &thread), view.state.session.settings.compression.clone(), newest))
+            })
+            .await?;
+        let mut agents = Vec::new();
+        for agent in readers {
+            agents.push(self.context_of(agent, &thread).await?);
+        }
+        let mut size = match agents.first() {
+            Some(first) => {
+                let thresholds = settings.thresholds(first.window);
+                api::ContextSize::new(first.tokens, first.parts.clone(), thresholds)
+            }
+            None => {
+                // No agent sees it: there is no prompt, only messages.
+                let tokens =
+                    self.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?).tokens)).await?;
+                let part = PartReport { name: "history".to_owned(), tokens, shortened: false, omitted: Vec::new() };
+                api::ContextSize::new(tokens, vec![part], settings.thresholds(DEFAULT_WINDOW))
+            }
+        };
+        if self.rank > super::rights::Rank::Worker {
+            let aim = Aim { target: settings.target(), keep_recent: None };
+            let (messages, tokens_before, tokens_after) = match self.session.plan_compression(&thread, aim).await {
+                Ok(Outlook::Compress(plan)) => (plan.messages(), plan.tokens_before, aim.target),
+                Ok(Outlook::Enough(tokens)) => (0, tokens, tokens),
+                // More is pinned than there is room for, for instance.
+                Err(_) => return Ok(Answer::ok(api::ContextSize { agents, ..size })),
+            };
+            size.compression = Some(api::PossibleCompression { messages, tokens_before, tokens_after, newest });
+        }
+        Ok(Answer::ok(api::ContextSize { agents, ..size }))
+    }
+
+    async fn context_of(&self, agent: AgentName, thread: &ThreadId) -> Result<api::AgentContext, CallError> {
+        let default_model = self.app.settings.runs.model.clone();
+        let query = PromptSpec {
+            agent: Some(agent.clone()),
+            thread: Some(thread.clone()),
+            default_model,
+            ..PromptSpec::default()
+        };
+        let prompt = self.session.prompt(&query).await?;
+        let settings = self.session.state().await?.session.settings.compression.clone();
+        let thresholds = settings.thresholds(prompt.budget);
+        let last_turn = match self.rank > super::rights::Rank::Worker {
+            true => self.session.last_turn(&agent).await?,
+            false => None,
+        };
+        let last_turn = last_turn.map(|(requested, usage)| api::LastTurn {
+            run: requested.run,
+            turn: requested.turn,
+            tokens: requested.prompt.tokens,
+            prompt_tokens: usage.map(|usage| usage.prompt_tokens),
+            completion_tokens: usage.map(|usage| usage.completion_tokens),
+        });
+        Ok(api::AgentContext {
+            agent,
+            tokens: prompt.tokens,
+            parts: prompt.parts,
+            window: prompt.budget,
+            warn_at: thresholds.warn,
+            compress_at: thresholds.compress,
+            last_turn,
+        })
+    }
+}
+
+/// Whose prompts are measured: those of all agents that see the thread, as far as whoever looks may know them. First
+/// comes its own, or the manager's.
+fn readers(view: &View<'_>, thread: &ThreadId) -> Vec<AgentName> {
+    let Ok(held) = view.thread(thread) else { return Vec::new() };
+    let team = &view.state.team;
+    let manager = team.manager().map(|manager| &manager.name);
+    let first = view.agent().or(manager);
+    let names =
+        first.into_iter().chain(team.agents().map(|agent: &Agent| &agent.name).filter(|name| Some(*name) != first));
+    let is_known = |name: &&AgentName| match view.agent() {
+        None => true,
+        Some(own) => own == *name || (view.is_in_charge() && sees_all_of(view, name)),
+    };
+    names.filter(|name| held.sight.audience.contains(name)).filter(is_known).cloned().collect()
+}
+
+/// Why a thread could not be compressed.
+fn unwrapped(error: callboard_run::Error) -> CallError {
+    match error {
+        callboard_run::Error::Engine(error) => error.into(),
+        other => CallError::new("internal", other.to_string()),
+    }
+}

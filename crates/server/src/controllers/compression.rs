@@ -1,0 +1,123 @@
+//! Compressing threads, undoing that, pins, and how large prompts are.
+
+use callboard_api as api;
+use callboard_core::id::{MessageId, ThreadId};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    app::App,
+    body::{Empty, RequestBody},
+    calls::{
+        Answer, Authorized, CallError,
+        rights::{CompressThread, PinMessages, ReadMessages, ReadThreads},
+    },
+    params::{EntryNumber, Name},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(compress))
+        .routes(routes!(undo))
+        .routes(routes!(context))
+        .routes(routes!(read))
+        .routes(routes!(pin, unpin))
+}
+
+/// Put a summary in the place of what is old in a thread
+///
+/// The messages stay and can be read; prompts show the summary instead. The newest messages, pinned ones and calls of
+/// tools that wait for results are kept. Where no model writes a good summary, it is made of excerpts.
+#[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compress", tag = "threads",
+    operation_id = "compress_thread",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
+    request_body = Option<api::Compress>,
+    responses((status = OK, description = "What came of it", body = api::CompressAnswer)))]
+async fn compress(
+    caller: Authorized<CompressThread>,
+    Name(thread): Name<ThreadId>,
+    request: RequestBody<api::Compress>,
+) -> Result<Answer<api::CompressAnswer>, CallError> {
+    caller.compress_thread(thread, request.body, request.options).await
+}
+
+/// Undo the newest compression of a thread that stands
+///
+/// Prompts show the messages again. They are not compressed by themselves again until a prompt would not fit.
+#[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compressions/{seq}/undo", tag = "threads",
+    operation_id = "undo_compression",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
+        ("seq" = u64, Path, description = "The number of the entry of the compression")),
+    responses((status = OK, description = "It is undone", body = api::UndoneCompression)))]
+async fn undo(
+    caller: Authorized<CompressThread>,
+    Name(thread): Name<ThreadId>,
+    EntryNumber(seq): EntryNumber,
+    request: RequestBody<Empty>,
+) -> Result<Answer<api::UndoneCompression>, CallError> {
+    caller.undo_compression(thread, seq, request.options).await
+}
+
+/// Say how large the prompts are that a thread leads to
+///
+/// The user and the manager are also told what compressing the thread would save.
+#[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
+    operation_id = "read_thread_context",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
+    responses((status = OK, description = "Their sizes, and those of their parts", body = api::ContextSize)))]
+async fn context(
+    caller: Authorized<ReadThreads>,
+    Name(thread): Name<ThreadId>,
+) -> Result<Answer<api::ContextSize>, CallError> {
+    caller.measure_context(thread).await
+}
+
+/// Read a message
+#[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}", tag = "messages",
+    operation_id = "read_message",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
+        ("message" = String, Path, description = "The id of the message, such as `m12`")),
+    responses((status = OK, description = "The message", body = api::Message)))]
+async fn read(
+    caller: Authorized<ReadMessages>,
+    Name(thread): Name<ThreadId>,
+    Name(message): Name<MessageId>,
+) -> Result<Answer<api::Message>, CallError> {
+    caller.read_message(thread, message).await
+}
+
+/// Pin a message: compression keeps it word for word
+#[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
+    operation_id = "pin_message",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
+        ("message" = String, Path, description = "The id of the message, such as `m12`")),
+    responses((status = OK, description = "It is pinned", body = api::Pinned)))]
+async fn pin(
+    caller: Authorized<PinMessages>,
+    Name(thread): Name<ThreadId>,
+    Name(message): Name<MessageId>,
+    request: RequestBody<Empty>,
+) -> Result<Answer<api::Pinned>, CallError> {
+    caller.pin_message(thread, message, true, request.options).await
+}
+
+/// Unpin a message
+#[utoipa::path(delete, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
+    operation_id = "unpin_message",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
+        ("message" = String, Path, description = "The id of the message, such as `m12`")),
+    responses((status = OK, description = "It is not pinned", body = api::Pinned)))]
+async fn unpin(
+    caller: Authorized<PinMessages>,
+    Name(thread): Name<ThreadId>,
+    Name(message): Name<MessageId>,
+    request: RequestBody<Empty>,
+) -> Result<Answer<api::Pinned>, CallError> {
+    caller.pin_message(thread, message, false, request.options).await
+}
