@@ -121,7 +121,7 @@ fn report(output: Output, rewrapped: usize, failed: &[(String, String)], in_file
         output.note(format!("{session}: {why}"));
     }
     if !failed.is_empty() {
-        output.note("the old master key is kept until all keys are wrapped: repeat the command".to_owned());
+        output.note("the old master key is kept until all keys are wrapped: repeat the command");
     } else if !in_file {
         output.note(format!("remove the old key from {VARIABLE}"));
     }
