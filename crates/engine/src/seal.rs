@@ -1,12 +1,14 @@
 //! Secrets: sealed with a key of their session before anything is decided, and masked wherever they come in later.
 //!
 //! `keys` has the keys and what is done with them, `mask` finds known values in texts. `known` is what a session in
-//! memory knows of its secrets, and `masking` applies it to the input of a command.
+//! memory knows of its secrets, `session` reads it, and `masking` applies it to the input of a command, which `sealer` seals.
 
 pub(crate) mod keys;
 pub(crate) mod known;
 pub(crate) mod mask;
 pub(crate) mod masking;
 pub(crate) mod reading;
+pub(crate) mod sealer;
+mod session;
 pub(crate) mod stream;
 mod variants;

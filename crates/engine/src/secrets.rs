@@ -99,7 +99,7 @@ impl Session {
         let state = self.state().await?;
         let Some(key) = &state.secrets.key else { return Ok(false) };
         let Some(wrapped) = self.live.store.value(self.id(), key.sha256).await? else { return Ok(false) };
-        let sealed = |problem: String| self.live.sealed(&problem);
+        let sealed = |problem: String| self.live.sealer().sealed(&problem);
         let masters = self.live.settings.master_keys.keys().map_err(sealed)?;
         let Some(master) = masters.first() else { return Err(sealed("there is no master key".to_owned())) };
         if DataKey::is_wrapped_by(&wrapped, master) {

@@ -210,7 +210,10 @@ fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
             .hint("`callboard plan --json` shows what a plan looks like")
     })?;
     let is_answer = value.get("overall_goal").is_none() && value.get("plan").is_some_and(Value::is_object);
-    Ok(if is_answer { value["plan"].take() } else { value })
+    Ok(match value.get_mut("plan") {
+        Some(plan) if is_answer => plan.take(),
+        _ => value,
+    })
 }
 
 /// Shows the plan, and each version that follows. A terminal is cleared before each.

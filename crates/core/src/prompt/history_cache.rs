@@ -204,7 +204,7 @@ impl HistoryCache {
                     match calling.call(id).filter(|_| self.key.style == Style::Labelled).map(replaced::result_of) {
                         None | Some(replaced::Result::Stays) => None,
                         Some(replaced::Result::StandsAbove) => {
-                            replaced::note(&mut utterance, "it stands above as it is now");
+                            utterance.replace_with_note("it stands above as it is now");
                             None
                         }
                         Some(replaced::Result::UntilNext(key)) => Some((key, utterance.seq)),
@@ -237,7 +237,7 @@ impl HistoryCache {
         self.bytes = self.bytes.saturating_sub(piece.bytes());
         piece.change(|group| {
             let old = group.iter_mut().filter(|utterance| utterance.seq == result);
-            old.for_each(|old| replaced::note(old, &format!("there is a newer one, entry {}", newest.1)));
+            old.for_each(|old| old.replace_with_note(&format!("there is a newer one, entry {}", newest.1)));
         });
         self.bytes += piece.bytes();
     }

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use super::utterance::{Kind, Utterance};
 use crate::conversation::ToolCall;
 
 /// Leaves out of calls what stands in another part of the prompt.
@@ -40,14 +39,6 @@ pub(super) fn result_of(call: &ToolCall) -> Result {
             Result::UntilNext(format!("tab {}", said("tabName").unwrap_or_default()))
         }
         _ => Result::Stays,
-    }
-}
-
-/// Puts a note in the place of what a result says.
-pub(super) fn note(result: &mut Utterance, what: &str) {
-    if let Kind::Result { text, place, .. } = &mut result.kind {
-        *text = format!("[left out: {what}; {place} to see this one]").into();
-        result.replaced = true;
     }
 }
 

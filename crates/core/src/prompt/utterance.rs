@@ -105,6 +105,14 @@ impl Utterance {
         }
     }
 
+    /// Puts a note in the place of what a result says.
+    pub(super) fn replace_with_note(&mut self, what: &str) {
+        if let Kind::Result { text, place, .. } = &mut self.kind {
+            *text = format!("[left out: {what}; {place} to see this one]").into();
+            self.replaced = true;
+        }
+    }
+
     /// The text that can be shortened, and how the whole of it can be fetched.
     pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
         match &mut self.kind {

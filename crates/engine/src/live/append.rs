@@ -150,8 +150,8 @@ impl Writer {
             Err(error) if !error.is_sealed() => return Err(error),
             known => known,
         };
-        let (entries, values, live) = (Vec::new(), Values::new(), Arc::clone(self));
-        let batch = Batch { entries, values, state: before.clone(), live, known };
+        let (entries, values) = (Vec::new(), Values::new());
+        let batch = Batch { entries, values, state: before.clone(), sealer: self.sealer(), known };
         if jobs.iter().map(|job| job.items()).sum::<usize>() < MANY_ITEMS {
             return Ok(decide(jobs, batch, lookups, at, nonce));
         }

@@ -15,8 +15,10 @@ use tokio::sync::oneshot;
 
 use crate::{
     error::Error,
-    live::session::Live,
-    seal::known::{Brought, Known},
+    seal::{
+        known::{Brought, Known},
+        sealer::Sealer,
+    },
     sizes::sizes,
 };
 
@@ -78,8 +80,8 @@ pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
     pub(crate) values: Values,
     pub(crate) state: State,
-    /// The session.
-    pub(crate) live: Arc<Live>,
+    /// What seals for the session.
+    pub(crate) sealer: Sealer,
     /// What is known of the secrets in that state, or why nothing is.
     pub(crate) known: Result<Arc<Known>, Error>,
 }
@@ -123,7 +125,7 @@ impl<C: Command> Execute for Waiting<C> {
             self.decided = Some(Err(Error::Stale { expected, head }));
             return Ok(());
         }
-        let masked = match batch.live.masked(&mut self.command, &self.by, &batch.state, &batch.known) {
+        let masked = match batch.sealer.masked(&mut self.command, &self.by, &batch.state, &batch.known) {
             Ok(masked) => masked,
             Err(error) => {
                 self.decided = Some(Err(error));

@@ -2,33 +2,17 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, PoisonError},
+    sync::Arc,
 };
 
-use callboard_core::{
-    entry::Hash,
-    error::Error as Refusal,
-    id::Seq,
-    idempotency::Fingerprint,
-    secret::{Secrets, StoredValue, WrappedKey},
-    state::State,
-    variable::shown_name,
-};
-use futures::future::try_join_all;
+use callboard_core::{entry::Hash, id::Seq, secret::Secrets, variable::shown_name};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::{
-    error::Error,
-    live::session::Live,
-    seal::{
-        keys::DataKey,
-        mask::{Hidden, Mask},
-    },
+use crate::seal::{
+    keys::DataKey,
+    mask::{Hidden, Mask},
 };
-
-/// How many sealed values are read at once.
-const AT_ONCE: usize = 32;
 
 /// The secrets of a session as of an entry.
 #[derive(Clone, Default)]
@@ -39,7 +23,7 @@ pub(crate) struct Known {
     pub(crate) key: Option<DataKey>,
     /// Finds all of them.
     pub(crate) mask: Arc<Mask>,
-    secrets: BTreeMap<Hash, Arc<Secret>>,
+    pub(super) secrets: BTreeMap<Hash, Arc<Secret>>,
 }
 
 /// The secrets in one value of a variable.
@@ -66,7 +50,7 @@ impl Secret {
         Self { name, json, hidden }
     }
 
-    fn read(name: Arc<str>, json: &str) -> Option<Self> {
+    pub(crate) fn read(name: Arc<str>, json: &str) -> Option<Self> {
         let by_pointer: BTreeMap<String, Value> = serde_json::from_str(json).ok()?;
         let secret = Self::new(name, &by_pointer);
         by_pointer.into_values().for_each(wipe);
@@ -118,7 +102,7 @@ impl Known {
     }
 
     /// Takes new secrets in, and forgets those that are not among `secrets` any more.
-    fn take(&mut self, secrets: &Secrets, new: Vec<(Hash, Arc<Secret>)>) {
+    pub(crate) fn take(&mut self, secrets: &Secrets, new: Vec<(Hash, Arc<Secret>)>) {
         let there: BTreeSet<_> = secrets.iter().map(|(_, hash)| hash).collect();
         let before = self.secrets.len();
         self.secrets.retain(|hash, _| there.contains(hash));
@@ -153,96 +137,4 @@ pub(crate) struct Brought {
     pub(crate) key: Option<DataKey>,
     /// The secrets by the hashes of their sealed values.
     pub(crate) secrets: BTreeMap<Hash, Arc<Secret>>,
-}
-
-impl Live {
-    /// What is known of the secrets that there are in `state`.
-    pub(crate) async fn known_secrets(&self, state: &State) -> Result<Arc<Known>, Error> {
-        let before = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if before.changed == state.secrets.changed {
-            return Ok(before);
-        }
-        let known = Arc::new(self.read_secrets(&before, &state.secrets).await?);
-        self.note_secrets(&known);
-        Ok(known)
-    }
-
-    /// Keeps what is known from now on, unless more is known already.
-    pub(crate) fn note_secrets(&self, known: &Arc<Known>) {
-        let mut kept = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.changed < known.changed {
-            *kept = known.clone();
-        }
-    }
-
-    async fn read_secrets(&self, before: &Known, secrets: &Secrets) -> Result<Known, Error> {
-        let mut known = Known { changed: secrets.changed, ..before.clone() };
-        known.key = match &secrets.key {
-            Some(key) => self.open_key(key, secrets.is_empty()).await?,
-            None => None,
-        };
-        let Some(key) = known.key.clone() else {
-            // An import has neither the key nor the values: there is nothing to be masked.
-            return Ok(Known { changed: secrets.changed, ..Known::default() });
-        };
-        let new = secrets.iter().filter(|(_, hash)| before.secret(hash).is_none());
-        let new: Vec<(Arc<str>, Hash)> = new.map(|(name, hash)| (name.clone(), hash)).collect();
-        let mut read = Vec::with_capacity(new.len());
-        for some in new.chunks(AT_ONCE) {
-            let reads: Vec<_> = some.iter().map(|(_, hash)| self.store.value(&self.id, *hash)).collect();
-            read.extend(try_join_all(reads).await?);
-        }
-        let mut found = Vec::new();
-        for ((name, hash), sealed) in new.into_iter().zip(read) {
-            let Some(sealed) = sealed else { continue };
-            let json = key.unseal(&sealed, &name);
-            let secret = json.and_then(|json| Secret::read(name.clone(), &json));
-            let secret = secret.ok_or_else(|| self.sealed(&format!("the sealed value of {name} is damaged")))?;
-            found.push((hash, Arc::new(secret)));
-        }
-        known.take(secrets, found);
-        Ok(known)
-    }
-
-    /// The data key. There is none where it was not imported, and none that is missed where nothing is sealed with it.
-    async fn open_key(&self, key: &WrappedKey, nothing_sealed: bool) -> Result<Option<DataKey>, Error> {
-        let Some(wrapped) = self.store.value(&self.id, key.sha256).await? else { return Ok(None) };
-        let masters = self.settings.master_keys.keys();
-        match masters.and_then(|masters| DataKey::unwrap(&wrapped, &masters, &key.made_for)) {
-            Ok(key) => Ok(Some(key)),
-            Err(_) if nothing_sealed => Ok(None),
-            Err(problem) => Err(self.sealed(&problem)),
-        }
-    }
-
-    /// The fingerprint of a request, with its hash under the key of the session's secrets.
-    pub(crate) async fn keyed(&self, fingerprint: Fingerprint) -> Result<Fingerprint, Error> {
-        let keyed = match self.known_secrets(&*self.known()?).await {
-            Ok(known) => known.key.as_ref().map(|key| key.keyed(fingerprint.plain)),
-            Err(error) if error.is_sealed() => None,
-            Err(error) => return Err(error),
-        };
-        Ok(Fingerprint { keyed, ..fingerprint })
-    }
-
-    /// A new key for the session, and how it is stored.
-    pub(crate) fn make_key(&self) -> Result<(DataKey, WrappedKey, StoredValue), Error> {
-        let masters = self.settings.master_keys.keys_or_make().map_err(|problem| self.sealed(&problem))?;
-        let no_key = || self.sealed("there is no master key");
-        let master = masters.first().ok_or_else(no_key)?;
-        let no_randomness = || self.sealed("this machine has no randomness for a key");
-        let key = DataKey::random(self.id.clone()).ok_or_else(no_randomness)?;
-        let wrapped = key.wrap(master).ok_or_else(no_randomness)?;
-        let sha256 = Hash::of(wrapped.as_bytes());
-        Ok((key, WrappedKey { sha256, made_for: self.id.clone() }, (sha256, wrapped.into())))
-    }
-
-    /// The error that secrets cannot be opened or sealed.
-    pub(crate) fn sealed(&self, problem: &str) -> Error {
-        Refusal::Sealed {
-            what: format!("the secrets of the session {} are sealed: {problem}", self.id),
-            hint: "give the master key, or clear the secret variables as the user",
-        }
-        .into()
-    }
 }

@@ -20,11 +20,11 @@ use serde_json::Value;
 
 use crate::{
     error::Error,
-    live::session::Live,
     seal::{
         keys::DataKey,
         known::{Brought, Known, Secret, wipe},
         mask::Mask,
+        sealer::Sealer,
     },
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct Masked<C> {
     pub(crate) brought: Brought,
 }
 
-impl Live {
+impl Sealer {
     /// Masks the input of a command for what is `known` in `state`. `None` where there is nothing to be masked: the command
     /// is as it was then, and nothing was copied.
     pub(crate) fn masked<C: Command>(

@@ -1,0 +1,42 @@
+//! What seals for one session: it makes the session's key under the master key.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    entry::Hash,
+    error::Error as Refusal,
+    id::SessionId,
+    secret::{StoredValue, WrappedKey},
+};
+
+use crate::{error::Error, seal::keys::DataKey, settings::Settings};
+
+/// Seals for one session.
+#[derive(Clone)]
+pub(crate) struct Sealer {
+    pub(crate) session: SessionId,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl Sealer {
+    /// A new key for the session, and how it is stored.
+    pub(crate) fn make_key(&self) -> Result<(DataKey, WrappedKey, StoredValue), Error> {
+        let masters = self.settings.master_keys.keys_or_make().map_err(|problem| self.sealed(&problem))?;
+        let no_key = || self.sealed("there is no master key");
+        let master = masters.first().ok_or_else(no_key)?;
+        let no_randomness = || self.sealed("this machine has no randomness for a key");
+        let key = DataKey::random(self.session.clone()).ok_or_else(no_randomness)?;
+        let wrapped = key.wrap(master).ok_or_else(no_randomness)?;
+        let sha256 = Hash::of(wrapped.as_bytes());
+        Ok((key, WrappedKey { sha256, made_for: self.session.clone() }, (sha256, wrapped.into())))
+    }
+
+    /// The error that secrets cannot be opened or sealed.
+    pub(crate) fn sealed(&self, problem: &str) -> Error {
+        Refusal::Sealed {
+            what: format!("the secrets of the session {} are sealed: {problem}", self.session),
+            hint: "give the master key, or clear the secret variables as the user",
+        }
+        .into()
+    }
+}
