@@ -12,6 +12,7 @@ use crate::{
     fact::{self, Fact},
     id::{MessageId, Seq, ThreadId},
     input::InputVisitor,
+    text::Values,
     view::View,
 };
 
@@ -40,7 +41,8 @@ impl Command for PinMessage {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Pin { thread, message, seq } = self.0.clone();
         in_charge_of(decision, &thread, "pin messages")?;
-        let tokens = size(&self.0.find(decision)?);
+        let pinned = self.0.find(decision)?;
+        let tokens = size(&pinned, pinned.content.in_text(&Values::new()).ok().as_deref());
         let compression = decision.state.threads.get(&thread).map(|held| held.compression.clone()).unwrap_or_default();
         if compression.pins.contains_key(&seq) {
             return Ok(());

@@ -153,11 +153,14 @@ impl Plan {
         let of_kept = Tokens(target.0 / 8).max(LEAST_KEPT + LEAST_KEPT);
         let room = target.minus(all_pins).minus(of_kept).minus(SUMMARY_FRAME).minus(Tokens(target.0 / 8));
         let recent = aim.keep_recent.unwrap_or(Tokens(target.0 / 4)).min(room);
-        let cut = groups.cut(&messages, task, recent);
+        // What the earlier summary covers stays covered, also what it kept.
+        let covered = earlier.as_ref().map_or(Seq::ZERO, |earlier| earlier.head.through);
+        let again = messages.partition_point(|spoken| spoken.seq <= covered);
+        let cut = groups.cut(&messages, task, recent).max(again);
         let Kept { seqs: kept, sizes } = groups.kept(&messages, cut, of_kept, &pins);
         let old = messages.drain(..cut).collect::<Vec<_>>();
         let Some(last) = old.last() else { return Ok(Outlook::Enough(tokens_before)) };
-        let through = last.seq;
+        let through = last.seq.max(covered);
         let kept_tokens = Tokens(of_kept.0 / (sizes.len() as u64).max(1)).max(LEAST_KEPT);
         let size_of_kept: Tokens = sizes.into_iter().map(|size| size.min(kept_tokens)).sum();
         let newest: Tokens = messages.iter().take(task.saturating_sub(cut)).map(|spoken| spoken.size).sum();

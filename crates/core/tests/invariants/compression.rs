@@ -12,7 +12,7 @@ use callboard_core::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::story::{Told, pin, talk};
+use crate::story::{Step, Told, Tool, pin, talk};
 
 proptest! {
     #![proptest_config(crate::cases(48))]
@@ -33,6 +33,20 @@ proptest! {
             check(&mut told, thread, aim)?;
         }
     }
+}
+
+#[test]
+fn what_a_summary_covers_stays_covered_when_all_that_is_old_then_is_what_it_kept() {
+    let (mut told, aim) = (Told::new(), Aim { target: Tokens(500), keep_recent: None });
+    let say = |by, words, tool| Step::Say { by, thread: "agent:writer", id: None, words, tool };
+    told.take(&say("writer", 6, Tool::Call(2)));
+    told.take(&say("writer", 35, Tool::Result(0)));
+    told.take(&say("user", 17, Tool::None));
+    told.take(&say("user", 16, Tool::None));
+    told.take(&say("user", 16, Tool::None));
+    told.take(&say("user", 1, Tool::None));
+    check(&mut told, "agent:writer", aim).unwrap();
+    check(&mut told, "agent:writer", aim).unwrap();
 }
 
 /// Compresses a thread, and looks at what its readers are shown then.
