@@ -300,6 +300,11 @@ pub fn tags() -> impl Iterator<Item = &'static str> {
     part_list::all().flat_map(|part| part.tags()).copied()
 }
 
+/// The headings of the parts of all layouts. A line of what was said that begins like one is marked.
+fn headings() -> impl Iterator<Item = &'static str> {
+    part_list::all().map(|part| part.heading()).filter(|heading| !heading.is_empty())
+}
+
 /// The agent that looks, if it may speak in `thread`.
 fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     let Some(name) = view.agent() else {

@@ -228,9 +228,13 @@ pub(crate) struct ProfileParts {
     #[schema(required = false)]
     conversation_history: Shares,
     #[schema(required = false)]
+    current_plan: Shares,
+    #[schema(required = false)]
     history: Shares,
     #[schema(required = false)]
     task: Shares,
+    #[schema(required = false)]
+    workflow_variables: Shares,
 }
 
 impl PartialSchema for profile::PartName {

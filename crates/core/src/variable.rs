@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub use self::{
-    display::{HIDDEN, display, is_placeholder},
+    display::{HIDDEN, display, is_cut, is_placeholder},
     secret::{Found, find_secrets, is_secret_name, shown_name, split},
 };
 

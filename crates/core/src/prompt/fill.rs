@@ -35,7 +35,7 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let mut claims = Vec::new();
     for part in in_order(part_list::of(&spec.layout), profile.changing_parts_last) {
         let content = match part.gather(from) {
-            Err(Lacking::Refused(error)) if part.shares().is_none() => from.failed(part.heading(), &error.to_string()),
+            Err(Lacking::Refused(error)) if stands_alone(part) => from.failed(part.heading(), &error.to_string()),
             gathered => gathered?,
         };
         from.is_behind_history |= part.changes() == Changes::Grows;
@@ -50,11 +50,15 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
 
 /// The parts in the order in which they are shown. Where what changes stands last, a provider's cache keeps what was said.
 fn in_order(parts: Vec<&dyn Part>, changing_last: bool) -> Vec<&dyn Part> {
-    let is_last = |part: &&dyn Part| {
-        changing_last && part.shares().is_none() && matches!(part.changes(), Changes::Sometimes | Changes::Always)
-    };
+    let changes = |part: &&dyn Part| matches!(part.changes(), Changes::Sometimes | Changes::Always);
+    let is_last = |part: &&dyn Part| changing_last && changes(part) && stands_alone(*part);
     let (last, first): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_last);
     first.into_iter().chain(last).collect()
+}
+
+/// Whether a part can stand anywhere, and a prompt can do without it: one under a heading, and one that shares no budget.
+fn stands_alone(part: &dyn Part) -> bool {
+    !part.heading().is_empty() || part.shares().is_none()
 }
 
 /// Gives every part its least, and then, in the order of their priorities, what they have use for and may have of what

@@ -3,14 +3,11 @@
 
 use super::{
     escape::escape,
+    headings,
     text::verdict,
     utterance::{From, Kind, Utterance},
 };
 use crate::{agent::Agent, conversation::ToolCall, variable::display};
-
-/// The headings of parts. A line of a text that begins like one has a `\` put before it.
-pub(super) const HEADINGS: [&str; 5] =
-    ["CURRENT PLAN:", "WORKFLOW SNAPSHOT:", "WORKFLOW VARIABLES:", "BROWSER STATE:", "CONVERSATION HISTORY:"];
 
 const CALL: &str = "calling_tool:";
 const RESPONSE: &str = "Tool Response:";
@@ -86,25 +83,23 @@ fn call(call: &ToolCall) -> String {
 
 /// A text behind a label. None of its lines can be taken for a label or a heading.
 fn labelled(label: &str, text: &str) -> String {
-    let mut lines = text.trim().lines();
-    let mut written = format!("{label} {}", escape(lines.next().unwrap_or_default())).trim_end().to_owned();
-    for line in lines {
-        let mark = if is_label(line) { "\\" } else { "" };
-        written.push('\n');
-        written.push_str(mark);
-        written.push_str(&escape(line));
-    }
-    written + "\n"
+    let (first, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+    let first = format!("{label} {}", escape(first)).trim_end().to_owned();
+    first + "\n" + &marked(&escape(rest))
+}
+
+/// The lines of a text, each with a line end. One that begins like a label or a heading has a `\` put before it.
+pub(super) fn marked(text: &str) -> String {
+    text.lines().map(|line| format!("{}{line}\n", if is_label(line) { "\\" } else { "" })).collect()
 }
 
 /// Whether a line begins like a label or a heading of the prompt itself.
 fn is_label(line: &str) -> bool {
-    let begins_with = |label: &&str| line.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label));
-    let numbered = |name: &&str| {
-        let rest = line
-            .get(name.len()..)
-            .map(|rest| rest.trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']));
+    let begins_with = |label: &str| line.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label));
+    let numbered = |name: &str| {
+        let is_number = |c: char| c == ' ' || c.is_ascii_digit();
+        let rest = line.get(name.len()..).map(|rest| rest.trim_start_matches(is_number));
         begins_with(name) && rest.is_some_and(|rest| rest.starts_with(':'))
     };
-    HEADINGS.iter().chain(&[CALL, RESPONSE, REPORT]).any(begins_with) || [USER, DIRECTOR].iter().any(numbered)
+    headings().chain([CALL, RESPONSE, REPORT]).any(begins_with) || [USER, DIRECTOR].into_iter().any(numbered)
 }

@@ -3,8 +3,8 @@
 use super::{
     layout::{Layout, LayoutName, LayoutPart},
     parts::{
-        ActiveStep, BrowserState, ContextSets, ConversationHistory, CurrentTask, Duties, Envelope, Files,
-        HistoryHeading, Instructions, Members, Part, SystemPrompt, Tools,
+        ActiveStep, BrowserState, ContextSets, ConversationHistory, CurrentPlan, CurrentTask, Duties, Envelope, Files,
+        HistoryHeading, Instructions, Members, Part, SystemPrompt, Tools, WorkflowVariables,
     },
 };
 
@@ -27,6 +27,8 @@ const DIRECTOR: &[&dyn Part] = &[
     &SystemPrompt,
     &Envelope,
     &Tools,
+    &CurrentPlan,
+    &WorkflowVariables,
     &BrowserState,
     &HistoryHeading,
     &ConversationHistory::LABELLED,

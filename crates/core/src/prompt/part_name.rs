@@ -15,6 +15,10 @@ impl PartName {
     pub const HISTORY: Self = Self("history");
     /// What is to be done.
     pub const TASK: Self = Self("task");
+    /// The plan as it is now.
+    pub const CURRENT_PLAN: Self = Self("current_plan");
+    /// The variables.
+    pub const WORKFLOW_VARIABLES: Self = Self("workflow_variables");
     /// What was said before the task, and the task.
     pub const CONVERSATION_HISTORY: Self = Self("conversation_history");
 
@@ -30,12 +34,21 @@ impl PartName {
         Self("steps"),
         Self::TASK,
         Self("system_prompt"),
+        Self::CURRENT_PLAN,
+        Self::WORKFLOW_VARIABLES,
         Self("browser_state"),
         Self::CONVERSATION_HISTORY,
     ];
 
     /// Those whose share of the budget a profile may set. The others are always there in full.
-    pub(super) const SHARING: &[Self] = &[Self::CONTEXT_SETS, Self::CONVERSATION_HISTORY, Self::HISTORY, Self::TASK];
+    pub(super) const SHARING: &[Self] = &[
+        Self::CONTEXT_SETS,
+        Self::CONVERSATION_HISTORY,
+        Self::CURRENT_PLAN,
+        Self::HISTORY,
+        Self::TASK,
+        Self::WORKFLOW_VARIABLES,
+    ];
 
     /// The name itself.
     pub fn as_str(self) -> &'static str {

@@ -2,6 +2,7 @@
 
 mod browser_state;
 mod context_sets;
+mod current_plan;
 mod duties;
 mod files;
 mod history;
@@ -12,22 +13,19 @@ mod request;
 mod steps;
 mod system_prompt;
 mod task;
+mod unsaid;
+mod workflow_variables;
 
 use super::{
-    Lacking, ResolvedSpec,
-    assemble::Assembly,
-    escape::escape,
-    excerpt::History,
-    history_cache::Piece,
-    part_name::PartName,
-    rendered::{RenderedPiece, Renderer},
-    share::Shares,
+    Lacking, ResolvedSpec, assemble::Assembly, excerpt::History, history_cache::Piece, part_name::PartName,
+    rendered::Renderer, share::Shares,
 };
 use crate::{agent::Agent, count::Tokens, id::Seq, text::Values, view::View};
 
 pub(super) use self::{
     browser_state::BrowserState,
     context_sets::ContextSets,
+    current_plan::CurrentPlan,
     duties::Duties,
     files::Files,
     history::{ConversationHistory, HistoryHeading},
@@ -37,6 +35,7 @@ pub(super) use self::{
     steps::ActiveStep,
     system_prompt::SystemPrompt,
     task::CurrentTask,
+    workflow_variables::WorkflowVariables,
 };
 
 /// A part of prompts: what its name is, how much room it wants, and what it says.
@@ -120,82 +119,6 @@ pub(super) struct Source<'a> {
     pub(super) history: Option<History<'a>>,
     /// What was said that the reader has not answered.
     pub(super) unanswered: Vec<Piece>,
-}
-
-/// A text that is there in full.
-struct Whole {
-    text: String,
-    tokens: Tokens,
-    omitted: Vec<String>,
-}
-
-/// What has a place of its own among what was said, and is there in full.
-struct Section {
-    piece: RenderedPiece,
-    omitted: Vec<String>,
-}
-
-impl<'a> Source<'a> {
-    /// A text that is there in full. It begins with no white space and ends with a line end, so that its tokens add up
-    /// with those of its neighbours. Behind what was said it has a place of its own in formats of messages.
-    fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
-        self.without(text, Vec::new())
-    }
-
-    /// What is shown in the place of a part that could not be made. It blanks no other.
-    pub(super) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
-        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.without(format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)), vec![why])
-    }
-
-    fn without(&self, text: String, omitted: Vec<String>) -> Option<Box<dyn Content + 'a>> {
-        if self.is_behind_history {
-            return Some(Box::new(Section { piece: self.renderer.section(&text), omitted }));
-        }
-        let tokens = self.renderer.count.count(&text);
-        Some(Box::new(Whole { text, tokens, omitted }))
-    }
-}
-
-impl Content for Whole {
-    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.tokens)
-    }
-
-    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.tokens)
-    }
-
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        prompt.text(&self.text, self.tokens);
-        PartOutcome {
-            tokens: self.tokens,
-            shortened: !self.omitted.is_empty(),
-            omitted: self.omitted.clone(),
-            ..PartOutcome::default()
-        }
-    }
-}
-
-impl Content for Section {
-    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.piece.tokens)
-    }
-
-    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.piece.tokens)
-    }
-
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        prompt.add(&self.piece);
-        let tokens = self.piece.tokens;
-        PartOutcome {
-            tokens,
-            shortened: !self.omitted.is_empty(),
-            omitted: self.omitted.clone(),
-            ..PartOutcome::default()
-        }
-    }
 }
 
 /// A text in a tag.

@@ -51,7 +51,8 @@ pub(super) fn shorten(text: &str, note: &str, allowed: Tokens, mut size: impl Fn
     Some(candidate(low))
 }
 
-fn ends_around(text: &str, note: &str, bytes: usize) -> String {
+/// About `bytes` of `text` around `note`: three quarters of it from the beginning and one from the end.
+pub(super) fn ends_around(text: &str, note: &str, bytes: usize) -> String {
     match both_ends(text, bytes) {
         ("", "") => note.to_owned(),
         (head, tail) => format!("{}\n{note}\n{}", head.trim_end(), tail.trim_start()),

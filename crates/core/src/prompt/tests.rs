@@ -1,5 +1,6 @@
 mod anthropic;
 mod director;
+mod known;
 mod layouts;
 mod steps;
 

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde_json::Value;
+
 use crate::{
     agent::{Agent, Role},
     command::{Command, Decision, DecisionContext, Lookups, Undecided, decide},
@@ -11,9 +13,9 @@ use crate::{
         plan::{Aim, Outlook, Plan},
     },
     count::{TokenCounter, Tokens},
-    entry::{Actor, Entry, Header},
+    entry::{Actor, Entry, Hash, Header},
     error::Error,
-    id::{AgentName, Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId, VariableName},
     prompt::{Format, HistoryCache, Lacking, Prompt, ResolvedSpec, prompt, prompt_of},
     secret::SealedInput,
     session::{NewSession, SessionPatch, Settings},
@@ -22,6 +24,7 @@ use crate::{
     testing::Words,
     text::Values,
     time::Timestamp,
+    variable::{self, SetVariable},
     view::{Projected, View},
     viewer::Viewer,
 };
@@ -101,9 +104,28 @@ impl Board {
     /// # Panics
     /// Where the state of the decision is not that of its entries.
     pub fn ask<C: Command>(&mut self, by: &Actor, command: &C) -> Result<C::Answer, Error> {
+        self.ask_sealed(by, command, SealedInput::NOTHING)
+    }
+
+    /// The user sets a variable. Whoever has the keys has split off what is secret in its value.
+    ///
+    /// # Panics
+    /// Where it is refused.
+    pub fn set_variable(&mut self, name: &str, mut value: Value) {
+        let name: VariableName = name.parse().unwrap();
+        let secrets = variable::split(name.as_str(), &mut value, self.state.variables.mark(&name, None));
+        let mut sealed = SealedInput::default();
+        if !secrets.is_empty() {
+            let stored = (Hash::of(format!("{secrets:?}").as_bytes()), "sealed".into());
+            sealed.values.insert(name.as_str().into(), stored);
+        }
+        let set = SetVariable::new(name, value, None, "to see it".into()).unwrap();
+        self.ask_sealed(&Actor::User, &set, &sealed).unwrap();
+    }
+
+    fn ask_sealed<C: Command>(&mut self, by: &Actor, command: &C, sealed: &SealedInput) -> Result<C::Answer, Error> {
         let mut lookups = Lookups::default();
         loop {
-            let sealed = SealedInput::NOTHING;
             let context =
                 DecisionContext { by, at: self.now, nonce: None, count: self.count, lookups: &lookups, sealed };
             match decide(&self.state, command, context) {

@@ -33,6 +33,11 @@ pub fn display(value: &Value) -> String {
     }
 }
 
+/// Whether what is [displayed](display()) is only the beginning of a value.
+pub fn is_cut(display: &str) -> bool {
+    display.ends_with("...")
+}
+
 /// Whether a text stands for a secret: `[hidden:NAME]`.
 pub fn is_placeholder(text: &str) -> bool {
     text.strip_prefix("[hidden:").and_then(|rest| rest.strip_suffix(']')).is_some_and(|name| !name.is_empty())

@@ -36,6 +36,10 @@ impl Part for HistoryHeading {
         PartName::CONVERSATION_HISTORY.as_str()
     }
 
+    fn heading(&self) -> &'static str {
+        "CONVERSATION HISTORY:"
+    }
+
     fn tags(&self) -> &'static [&'static str] {
         &[]
     }
@@ -46,7 +50,7 @@ impl Part for HistoryHeading {
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let is_text = from.spec.format == Format::Text;
-        Ok(is_text.then(|| from.whole("CONVERSATION HISTORY:\n".to_owned())).flatten())
+        Ok(is_text.then(|| from.whole(format!("{}\n", self.heading()))).flatten())
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
     agent::Agent,
     conversation::{AddMessages, NewMessage},
     count::Tokens,
+    plan::PutPlan,
     prompt::{
         Layout, LayoutName, Prompt, ResolvedSpec,
         observed::{Observations, Observed, Tab},
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// A session with a director, in which `messages` were said.
-fn board(settings: Value, messages: Value) -> Board {
+pub(super) fn board(settings: Value, messages: Value) -> Board {
     let agents: Vec<Agent> = serde_json::from_value(json!([{"name": "director", "role": "manager"}])).unwrap();
     let mut board = Board::with(agents, serde_json::from_value::<Settings>(settings).unwrap());
     say(&mut board, messages);
@@ -40,19 +41,25 @@ fn calls(id: &str, text: &str, name: &str, arguments: Value, result: &str) -> [V
     ]
 }
 
-fn spec(board: &Board, format: Format) -> ResolvedSpec {
+pub(super) fn spec(board: &Board, format: Format) -> ResolvedSpec {
     let (agent, thread) = ("director".parse().unwrap(), "main".parse().unwrap());
     let layout = Layout::Named(LayoutName::Director);
     ResolvedSpec { layout, format, ..ResolvedSpec::new(agent, thread, Tokens(8000), board.count) }
 }
 
-fn prompt(board: &Board, spec: &ResolvedSpec) -> Prompt {
+pub(super) fn prompt(board: &Board, spec: &ResolvedSpec) -> Prompt {
     board.prompt_for("director", spec, 2).unwrap()
 }
 
-fn text(board: &Board) -> String {
+pub(super) fn text(board: &Board) -> String {
     let Body::Text(text) = prompt(board, &spec(board, Format::Text)).body else { panic!() };
     text
+}
+
+/// The plan of the specification's example.
+pub(super) fn plan(board: &mut Board) {
+    let plan = serde_json::from_str(include_str!("../../plan/tests/example.json")).unwrap();
+    board.user(PutPlan { plan, reason: "to begin".into(), expected_version: None }).unwrap();
 }
 
 /// What stands under the last heading.
@@ -118,13 +125,21 @@ fn a_whole_prompt() {
         tab("Main Tab", "https://mail.google.com/mail/u/0/#inbox", true),
         tab("Airtable Tab", "https://airtable.com/app123/tbl456", false),
     ]);
-    let board = board(json!({}), conversation());
+    let mut board = board(json!({}), conversation());
+    plan(&mut board);
+    board.set_variable("gmail_creds", json!({"email": "user@gmail.com", "password": "hunter2-hunter2"}));
+    board.set_variable("node4.loginRequired", json!(true));
+    let emails = json!([{"sender": "investor@vc.com", "subject": "Re: Funding"}, {"sender": "startup@example.com"}]);
+    board.set_variable("node7.emails", emails);
+    board.set_variable("search_results", json!([]));
+    board.set_variable("current_page", json!("gmail_inbox"));
     let prompt = prompt(&board, &ResolvedSpec { observed: Observations { tabs }, ..spec(&board, Format::Text) });
     let Body::Text(text) = &prompt.body else { panic!() };
     assert_eq!(board.count.count(text), prompt.tokens);
     assert_snapshot!("director", text);
     let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
-    assert_eq!(names, ["system_prompt", "browser_state", "conversation_history"]);
+    let expected = ["system_prompt", "current_plan", "workflow_variables", "browser_state", "conversation_history"];
+    assert_eq!(names, expected);
 }
 
 #[test]

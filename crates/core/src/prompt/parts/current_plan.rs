@@ -1,0 +1,47 @@
+//! The part that holds the plan as it is now.
+
+use super::{Changes, Content, Part, Source, unsaid::Json};
+use crate::prompt::{
+    Lacking,
+    part_name::PartName,
+    share::{Share, Shares},
+};
+
+pub(in crate::prompt) struct CurrentPlan;
+
+const HEADING: &str = "CURRENT PLAN:";
+
+impl Part for CurrentPlan {
+    fn name(&self) -> &'static str {
+        PartName::CURRENT_PLAN.as_str()
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        let shares = Shares { min: None, max: Some(Share::Percent(25)), priority: Some(2) };
+        Some((PartName::CURRENT_PLAN, shares))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see_plan() {
+            return Ok(None);
+        }
+        let Ok(held) = from.view.plan() else {
+            return Ok(from.whole(format!("{HEADING}\nThere is no plan yet.\n\n")));
+        };
+        let document = held.document(&from.view.state.session.workflow_id);
+        let json = Json { heading: HEADING, fetch: "fetch the plan with `get_current_plan`", shows: held.seq };
+        Ok(from.json(json, &document))
+    }
+}

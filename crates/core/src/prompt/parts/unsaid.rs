@@ -1,0 +1,213 @@
+//! What nobody said, as parts show it: a text in full, or as much of one as fits in a share of the budget.
+
+use serde::Serialize;
+
+use super::{Content, PartOutcome, Source};
+use crate::{
+    count::Tokens,
+    id::Seq,
+    prompt::{
+        Lacking,
+        assemble::Assembly,
+        escape::escape,
+        labels::marked,
+        rendered::{RenderedPiece, Renderer},
+        shorten::ends_around,
+    },
+};
+
+/// A text that is there in full.
+struct Whole {
+    written: Written,
+    omitted: Vec<String>,
+}
+
+/// A text as it stands in a prompt.
+enum Written {
+    /// In what every format has as text.
+    Above(String, Tokens),
+    /// Behind what was said. In formats of messages it has a place of its own there.
+    Behind(RenderedPiece),
+}
+
+/// A text that can be shortened.
+pub(super) trait Shortens {
+    /// How much there is of it, in units of its own, such as bytes or lines.
+    fn whole(&self) -> usize;
+
+    /// The text that shows so much of it, and says there what is left out and how to get it. `tokens` is the size of the
+    /// whole. It begins with no white space and ends with a line end.
+    fn write(&self, shown: usize, tokens: Tokens) -> String;
+
+    /// The names of what is left out where so much of it is shown.
+    fn omitted(&self, shown: usize) -> Vec<String>;
+
+    /// The entries that it shows then.
+    fn shows(&self, shown: usize) -> Vec<Seq>;
+}
+
+/// What is told of a value that is shown as JSON under a heading.
+pub(super) struct Json {
+    pub(super) heading: &'static str,
+    /// How to get the whole.
+    pub(super) fetch: &'static str,
+    /// The entry that has it.
+    pub(super) shows: Seq,
+}
+
+/// A value as JSON. What does not fit loses its middle.
+struct JsonText {
+    about: Json,
+    json: String,
+}
+
+/// As much of a text as fits.
+struct Bounded<'a, T> {
+    text: T,
+    renderer: Renderer<'a>,
+    is_behind_history: bool,
+    /// The size of the whole.
+    tokens: Tokens,
+    shown: usize,
+    written: Written,
+}
+
+impl<'a> Source<'a> {
+    /// A text that is there in full. It begins with no white space and ends with a line end, so that its tokens add up
+    /// with those of its neighbours. Behind what was said it has a place of its own in formats of messages.
+    pub(super) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
+        Some(Box::new(Whole { written: self.write(text), omitted: Vec::new() }))
+    }
+
+    /// As much of a text as fits in what its part gets of the budget.
+    pub(super) fn bounded(&self, text: impl Shortens + 'a) -> Option<Box<dyn Content + 'a>> {
+        let (renderer, is_behind_history, shown) = (self.renderer, self.is_behind_history, text.whole());
+        let written = self.write(text.write(shown, Tokens(0)));
+        let tokens = written.tokens();
+        Some(Box::new(Bounded { text, renderer, is_behind_history, tokens, shown, written }))
+    }
+
+    /// As much of a value, as JSON, as fits in what its part gets of the budget.
+    pub(super) fn json(&self, about: Json, value: &impl Serialize) -> Option<Box<dyn Content + 'a>> {
+        match serde_json::to_string_pretty(value) {
+            Ok(json) => self.bounded(JsonText { about, json: escape(&json) }),
+            Err(error) => self.failed(about.heading, &error.to_string()),
+        }
+    }
+
+    /// What is shown in the place of a part that could not be made. It blanks no other.
+    pub(in crate::prompt) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        let written = self.write(format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
+        Some(Box::new(Whole { written, omitted: vec![why] }))
+    }
+
+    fn write(&self, text: String) -> Written {
+        Written::new(text, &self.renderer, self.is_behind_history)
+    }
+}
+
+impl Shortens for JsonText {
+    fn whole(&self) -> usize {
+        self.json.len()
+    }
+
+    fn write(&self, shown: usize, tokens: Tokens) -> String {
+        let Self { about: Json { heading, fetch, .. }, json } = self;
+        if shown == self.whole() {
+            return format!("{heading}\n{json}\n\n");
+        }
+        let note = format!("[shortened here: it has {tokens} tokens; {fetch}]");
+        // What is behind the note may begin anywhere.
+        format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
+    }
+
+    fn omitted(&self, _: usize) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn shows(&self, _: usize) -> Vec<Seq> {
+        vec![self.about.shows]
+    }
+}
+
+impl Written {
+    fn new(text: String, renderer: &Renderer<'_>, is_behind_history: bool) -> Self {
+        if is_behind_history {
+            return Self::Behind(renderer.section(&text));
+        }
+        let tokens = renderer.count.count(&text);
+        Self::Above(text, tokens)
+    }
+
+    fn tokens(&self) -> Tokens {
+        match self {
+            Self::Above(_, tokens) => *tokens,
+            Self::Behind(piece) => piece.tokens,
+        }
+    }
+
+    fn put_into(&self, prompt: &mut Assembly) {
+        match self {
+            Self::Above(text, tokens) => prompt.text(text, *tokens),
+            Self::Behind(piece) => prompt.add(piece),
+        }
+    }
+}
+
+impl Content for Whole {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.written.tokens())
+    }
+
+    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.written.tokens())
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        self.written.put_into(prompt);
+        let (tokens, omitted) = (self.written.tokens(), self.omitted.clone());
+        PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, ..PartOutcome::default() }
+    }
+}
+
+impl<T: Shortens> Bounded<'_, T> {
+    fn with(&self, shown: usize) -> Written {
+        Written::new(self.text.write(shown, self.tokens), &self.renderer, self.is_behind_history)
+    }
+}
+
+impl<T: Shortens> Content for Bounded<'_, T> {
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
+        if self.tokens <= min {
+            return Ok(self.tokens);
+        }
+        Ok(self.with(0).tokens().max(min).min(self.tokens))
+    }
+
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
+        if self.tokens > limit {
+            let (mut low, mut high) = (0, self.text.whole());
+            self.written = self.with(low);
+            // A count does not quite grow with what is shown, but what is taken was counted itself.
+            for _ in 0..12 {
+                let middle = low.midpoint(high);
+                let written = self.with(middle);
+                if written.tokens() <= limit { (low, self.written) = (middle, written) } else { high = middle }
+            }
+            self.shown = low;
+        }
+        Ok(self.written.tokens())
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        self.written.put_into(prompt);
+        PartOutcome {
+            tokens: self.written.tokens(),
+            shortened: self.shown < self.text.whole(),
+            omitted: self.text.omitted(self.shown),
+            shows: self.text.shows(self.shown),
+            passes: false,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The part that shows the variables, one a line.
+
+use super::{Changes, Content, Part, Source, unsaid::Shortens};
+use crate::{
+    count::Tokens,
+    id::Seq,
+    prompt::{
+        Lacking,
+        escape::escape,
+        part_name::PartName,
+        share::{Share, Shares},
+    },
+    variable::{Variable, is_cut},
+};
+
+pub(in crate::prompt) struct WorkflowVariables;
+
+const HEADING: &str = "WORKFLOW VARIABLES:";
+
+impl Part for WorkflowVariables {
+    fn name(&self) -> &'static str {
+        PartName::WORKFLOW_VARIABLES.as_str()
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        let shares = Shares { min: None, max: Some(Share::Percent(25)), priority: Some(2) };
+        Some((PartName::WORKFLOW_VARIABLES, shares))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see_variables() {
+            return Ok(None);
+        }
+        let mut variables: Vec<_> = from.view.variables().collect();
+        if variables.is_empty() {
+            return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
+        }
+        variables.sort_by_key(|variable| variable.seq);
+        Ok(from.bounded(Lines(variables)))
+    }
+}
+
+/// The variables, those that were set longest ago first: what changes often then spoils least of what a provider has
+/// cached. Where not all fit, those that were set last are shown.
+struct Lines<'a>(Vec<&'a Variable>);
+
+impl Lines<'_> {
+    /// The variables that are left out, and those that are shown.
+    fn split(&self, shown: usize) -> (&[&Variable], &[&Variable]) {
+        self.0.split_at_checked(self.0.len().saturating_sub(shown)).unwrap_or_default()
+    }
+}
+
+impl Shortens for Lines<'_> {
+    fn whole(&self) -> usize {
+        self.0.len()
+    }
+
+    fn write(&self, shown: usize, _: Tokens) -> String {
+        let (left_out, shown) = self.split(shown);
+        let fetch = "read one, or `all`, with `get_workflow_variable`";
+        let older = match left_out.len() {
+            0 => String::new(),
+            1 => format!("[left out: 1 variable that was set longer ago; {fetch}]\n"),
+            many => format!("[left out: {many} variables that were set longer ago; {fetch}]\n"),
+        };
+        let line =
+            |variable: &&Variable| format!("- {} = {}\n", escape(variable.name.as_str()), escape(&variable.display));
+        let lines: String = shown.iter().map(line).collect();
+        let is_cut = shown.iter().any(|variable| is_cut(&variable.display));
+        let cut = if is_cut { format!("[what ends with ... is shortened; {fetch}]\n") } else { String::new() };
+        format!("{HEADING}\n{older}{lines}{cut}\n")
+    }
+
+    fn omitted(&self, shown: usize) -> Vec<String> {
+        self.split(shown).0.iter().map(|variable| variable.name.to_string()).collect()
+    }
+
+    fn shows(&self, shown: usize) -> Vec<Seq> {
+        self.split(shown).1.iter().map(|variable| variable.seq).collect()
+    }
+}
