@@ -476,6 +476,12 @@ impl ToolCall {
             arguments => arguments.to_string(),
         }
     }
+
+    /// The arguments as JSON. Models give them as an object, or as the text of one; any other text stays a text.
+    pub(crate) fn arguments_json(&self) -> Value {
+        let read = self.arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+        read.unwrap_or_else(|| self.arguments.clone())
+    }
 }
 
 /// A part as text. One that is not text is named instead.

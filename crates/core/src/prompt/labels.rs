@@ -72,10 +72,7 @@ fn speaker(utterance: &Utterance, from: &From, reader: &Agent) -> String {
 }
 
 fn call(call: &ToolCall) -> String {
-    let arguments = match &call.arguments {
-        serde_json::Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| call.arguments.clone()),
-        arguments => arguments.clone(),
-    };
+    let arguments = call.arguments_json();
     let has_none = arguments.is_null() || arguments.as_object().is_some_and(serde_json::Map::is_empty);
     let short = if has_none { String::new() } else { display(&arguments) };
     labelled(CALL, &format!("{} {short}", call.name))

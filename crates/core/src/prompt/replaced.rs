@@ -8,7 +8,7 @@ use crate::conversation::ToolCall;
 /// Leaves out of calls what stands in another part of the prompt.
 pub(super) fn shorten_calls(calls: &mut [ToolCall]) {
     for call in calls.iter_mut().filter(|call| call.name == "update_plan") {
-        let mut arguments = arguments(call);
+        let mut arguments = call.arguments_json();
         if let Some(plan) = arguments.get_mut("plan") {
             *plan = json!("[left out: the plan as it is now stands above]");
             call.arguments = arguments;
@@ -28,7 +28,7 @@ pub(super) enum Result {
 
 /// What becomes of the result of `call`.
 pub(super) fn result_of(call: &ToolCall) -> Result {
-    let arguments = arguments(call);
+    let arguments = call.arguments_json();
     let said = |name: &str| arguments.get(name).and_then(Value::as_str);
     match call.name.as_str() {
         "get_current_plan" => Result::StandsAbove,
@@ -39,13 +39,5 @@ pub(super) fn result_of(call: &ToolCall) -> Result {
             Result::UntilNext(format!("tab {}", said("tabName").unwrap_or_default()))
         }
         _ => Result::Stays,
-    }
-}
-
-/// The arguments of a call as JSON; models give them as an object, or as the text of one.
-fn arguments(call: &ToolCall) -> Value {
-    match &call.arguments {
-        Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
-        arguments => arguments.clone(),
     }
 }

@@ -1,18 +1,20 @@
 //! I4 and I5: a prompt never exceeds its budget, and is the same wherever and whenever it is made.
 
+use std::collections::BTreeMap;
+
 use callboard_core::{
     count::Tokens,
     error::Error,
     id::Seq,
-    prompt::{Body, Format, Prompt, ResolvedSpec, profile::Profile, tags},
+    prompt::{Body, Format, Layout, LayoutName, Prompt, ResolvedSpec, Style, profile::Profile, tags},
     state::State,
     step::offer::offer,
     testing::{Board, Pieces, Words},
 };
-use proptest::prelude::*;
+use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Value, json};
 
-use crate::story::{THREADS, Told, story, talk};
+use crate::story::{THREADS, Told, layouts, story, talk};
 
 /// A session in which all of this happened.
 pub(crate) fn told(steps: &[crate::story::Step]) -> Board {
@@ -25,9 +27,10 @@ fn profile() -> impl Strategy<Value = Profile> {
     let share = || prop_oneof![(0..101_u8).prop_map(|n| json!(format!("{n}%"))), (0..3000_u64).prop_map(|n| json!(n))];
     let part = (proptest::option::of(share()), proptest::option::of(share()), proptest::option::of(-3..9_i32));
     let part = part.prop_map(|(min, max, priority)| json!({"min": min, "max": max, "priority": priority}));
-    proptest::option::of([part.clone().boxed(), part.clone().boxed(), part.boxed()]).prop_map(|parts| {
-        let Some([sets, history, task]) = parts else { return Profile::default() };
-        serde_json::from_value(json!({"parts": {"context_sets": sets, "history": history, "task": task}})).unwrap()
+    (proptest::option::of(vec(part, 6)), any::<bool>()).prop_map(|(parts, last)| {
+        let names = ["context_sets", "history", "task", "current_plan", "workflow_variables", "conversation_history"];
+        let parts: BTreeMap<_, _> = names.into_iter().zip(parts.into_iter().flatten()).collect();
+        serde_json::from_value(json!({"parts": parts, "changing_parts_last": last})).unwrap()
     })
 }
 
@@ -59,7 +62,7 @@ proptest! {
     #[test]
     fn i4_a_prompt_never_exceeds_its_budget_and_one_that_does_not_fit_says_why(
         steps in story(24), talk in talk(40), budgets in [0..60_u64, 60..400, 400..3000, 3000..40_000], profile in profile(),
-        task in proptest::option::of(0..2000_usize), pieces in any::<bool>(),
+        layout in select(layouts().to_vec()), task in proptest::option::of(0..2000_usize), pieces in any::<bool>(),
     ) {
         let mut board = told(&[steps, talk].concat());
         board.count = if pieces { &Pieces } else { &Words };
@@ -67,7 +70,7 @@ proptest! {
         for agent in board.state.team.names().map(ToString::to_string).collect::<Vec<_>>() {
             for (thread, budget, format) in all_ways(&budgets) {
                 let spec = ResolvedSpec {
-                    format, profile: Some(profile.clone()), task: task.clone(),
+                    format, profile: Some(profile.clone()), layout: layout.clone(), task: task.clone(),
                     ..ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), Tokens(budget), board.count)
                 };
                 match board.prompt_for(&agent, &spec, 5) {
@@ -85,12 +88,21 @@ proptest! {
     }
 
     #[test]
-    fn i4_what_fits_in_a_budget_fits_in_a_larger_one(steps in story(24), budget in 100..900_u64, more in 1..900_u64) {
+    fn i4_what_fits_in_a_budget_fits_in_a_larger_one(
+        steps in story(24), budget in 100..900_u64, more in 1..900_u64, layout in select(layouts().to_vec()),
+    ) {
         let board = told(&steps);
         for agent in board.state.team.names() {
             for (thread, budget, format) in all_ways(&[budget]) {
-                if board.prompt_as(agent.as_str(), thread, budget, format).is_ok() {
-                    let larger = board.prompt_as(agent.as_str(), thread, budget + more, format);
+                // What a director is told takes room.
+                let budget = if layout == Layout::Named(LayoutName::Director) { budget + 3000 } else { budget };
+                let prompt = |budget| {
+                    let (agent, thread) = (agent.clone(), thread.parse().unwrap());
+                    let spec = ResolvedSpec::new(agent.clone(), thread, Tokens(budget), board.count);
+                    board.prompt_for(agent.as_str(), &ResolvedSpec { format, layout: layout.clone(), ..spec }, 3)
+                };
+                if prompt(budget).is_ok() {
+                    let larger = prompt(budget + more);
                     prop_assert!(larger.is_ok(), "{} and {} more: {:?}", budget, more, larger);
                 }
             }
@@ -100,7 +112,7 @@ proptest! {
     #[test]
     fn i5_a_prompt_is_the_same_whatever_was_read_for_it_and_whenever_it_is_made(
         steps in story(24), talk in talk(80), budgets in [60..400_u64, 400..3000, 3000..40_000], at in 0.0..1.0_f64,
-        page in 1..9_usize,
+        layout in select(layouts().to_vec()), page in 1..9_usize,
     ) {
         let board = told(&[steps, talk].concat());
         let then = board.as_of(Seq((board.entries.len() as f64 * at) as u64 + 4));
@@ -111,7 +123,7 @@ proptest! {
         for agent in then.state.team.names() {
             for (thread, budget, format) in all_ways(&budgets) {
                 let spec = ResolvedSpec {
-                    format, profile: Some(Profile::default()),
+                    format, profile: Some(Profile::default()), layout: layout.clone(),
                     ..ResolvedSpec::new(agent.clone(), thread.parse().unwrap(), Tokens(budget), then.count)
                 };
                 let whole = then.prompt_for(agent.as_str(), &spec, usize::MAX);
@@ -142,7 +154,10 @@ fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCas
     prop_assert_eq!(prompt.parts.iter().map(|part| part.tokens).sum::<Tokens>(), prompt.tokens);
     match &prompt.body {
         Body::Messages(messages) => check_calls(messages)?,
-        Body::Text(text) => check_tags(text)?,
+        Body::Text(text) => {
+            check_tags(text)?;
+            check_headings(text, prompt)?;
+        }
         Body::Anthropic { .. } => {}
     }
     check_steps(prompt, board, agent)
@@ -161,11 +176,31 @@ fn check_tags(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A heading begins a line once, above its part, whatever was said, planned or set.
+fn check_headings(text: &str, prompt: &Prompt) -> Result<(), TestCaseError> {
+    if prompt.layout.style() == Style::Tagged {
+        return Ok(());
+    }
+    let headings = [
+        ("CURRENT PLAN:", "current_plan"),
+        ("WORKFLOW VARIABLES:", "workflow_variables"),
+        ("BROWSER STATE:", "browser_state"),
+        ("CONVERSATION HISTORY:", "conversation_history"),
+    ];
+    for (heading, part) in headings {
+        let found = text.lines().filter(|line| line.starts_with(heading)).count();
+        let expected = prompt.parts.iter().filter(|report| report.name == part).count();
+        prop_assert_eq!(found, expected, "{} in {}", heading, text);
+    }
+    Ok(())
+}
+
 /// Sessions with steps say once, right before the task, where they are, and offer the tools that may be used now.
 fn check_steps(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCaseError> {
     let has_steps = !board.state.session.settings.steps.is_empty();
     let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
     let at = names.iter().position(|name| *name == "steps");
+    let has_steps = has_steps && prompt.layout == Layout::Named(LayoutName::Team);
     prop_assert_eq!(at.is_some(), has_steps, "{:?}", names);
     let behind = at.map_or(&[][..], |at| &names[at + 1..]);
     prop_assert!(["task"].starts_with(behind), "{:?}", names);

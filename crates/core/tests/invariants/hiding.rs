@@ -6,8 +6,9 @@ use callboard_core::{
     command::Command,
     context_set::{DeleteSet, PutSet, SetView},
     conversation::{AddMessages, Message, NewMessage, Role},
+    count::Tokens,
     entry::Actor,
-    prompt::Format,
+    prompt::{Format, ResolvedSpec},
     run::{
         Due,
         next::{Next, next},
@@ -21,7 +22,7 @@ use serde_json::json;
 
 use crate::{
     sight::{Sight, words},
-    story::{SETS, THREADS, Told, story},
+    story::{SETS, THREADS, Told, layouts, story},
 };
 
 proptest! {
@@ -127,8 +128,10 @@ fn check_prompts(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
     for thread in THREADS {
         let formats = [(120, Format::Text), (700, Format::OpenAi), (1500, Format::Anthropic)];
         let whole = [Format::Text, Format::OpenAi, Format::Anthropic].map(|format| (1_000_000, format));
-        for (budget, format) in formats.into_iter().chain(whole) {
-            match board.prompt_as(agent, thread, budget, format) {
+        let all = formats.into_iter().chain(whole);
+        for ((budget, format), layout) in all.flat_map(|one| layouts().map(|layout| (one, layout))) {
+            let spec = ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), Tokens(budget), board.count);
+            match board.prompt_for(agent, &ResolvedSpec { format, layout, ..spec }, 3) {
                 Ok(prompt) => check(&json!([prompt.body, prompt.parts]).to_string(), sight, agent, "a prompt")?,
                 // The thread's name is what was asked for.
                 Err(error) => check(&error.to_string().replace(thread, ""), sight, agent, "an error")?,

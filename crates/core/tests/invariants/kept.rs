@@ -10,10 +10,10 @@ use callboard_core::{
 };
 use proptest::{collection::vec, prelude::*};
 
-use crate::story::{Step, THREADS, Told, story, talk};
+use crate::story::{Step, THREADS, Told, layouts, story, talk};
 
-/// What was kept for whom: by agent, thread, format and vocabulary.
-type Shelf = HashMap<(String, &'static str, bool, bool), Option<(Kept, Seq)>>;
+/// What was kept for whom: by agent, thread, format, vocabulary and layout.
+type Shelf = HashMap<(String, &'static str, bool, bool, usize), Option<(Kept, Seq)>>;
 
 /// What is asked between two steps, by chance: which agents, threads, formats and vocabularies.
 fn asked() -> impl Strategy<Value = u64> {
@@ -30,14 +30,16 @@ fn ask_all(told: &mut Told, shelf: &mut Shelf, mut asked: u64, budgets: [u64; 3]
             }
             let (text, words) = (asked & 2 == 0, asked & 4 == 0);
             told.board.count = if words { &Words } else { &Pieces };
+            let layout = asked as usize % 11 % 3;
             let budget = Tokens(budgets[(at + asked as usize % 7) % 3]);
             let spec = ResolvedSpec {
                 format: if text { Format::Text } else { Format::OpenAi },
                 profile: Some(Profile::default()),
+                layout: layouts()[layout].clone(),
                 task: (asked & 24 == 24).then(|| "Do it.".to_owned()),
                 ..ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), budget, told.board.count)
             };
-            let kept = shelf.entry((agent.clone(), thread, text, words)).or_default();
+            let kept = shelf.entry((agent.clone(), thread, text, words, layout)).or_default();
             let found = told.board.prompt_from(kept, agent, &spec);
             prop_assert_eq!(found, told.board.prompt_for(agent, &spec, 50), "{} in {}", agent, thread);
         }

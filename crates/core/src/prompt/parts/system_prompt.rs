@@ -1,7 +1,7 @@
 //! The part that says who the director is, what it has and how it works; the agent's own instructions stand behind.
 
 use super::{Changes, Content, Part, Source};
-use crate::prompt::Lacking;
+use crate::prompt::{Lacking, escape::escape, labels::marked};
 
 pub(in crate::prompt) struct SystemPrompt;
 
@@ -23,7 +23,8 @@ impl Part for SystemPrompt {
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let own = from.agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
-        let own = own.map(|own| format!("\n## Instructions of this session\n\n{own}\n")).unwrap_or_default();
+        let own = own.map(|own| format!("\n## Instructions of this session\n\n{}", marked(&escape(own))));
+        let own = own.unwrap_or_default();
         Ok(from.whole(format!("{}\n{own}\n", TEXT.trim())))
     }
 }
