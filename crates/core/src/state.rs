@@ -5,8 +5,20 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    access_token::AccessTokens, agent::Team, context_set::ContextSets, conversation::Threads, entry::Head, file::Files,
-    plan, run::Runs, secret::Secrets, session::Session, step::Progress, time::Timestamp, variable::Variables,
+    access_token::AccessTokens,
+    agent::Team,
+    audience::Audience,
+    context_set::ContextSets,
+    conversation::Threads,
+    entry::Head,
+    file::Files,
+    plan,
+    run::Runs,
+    secret::Secrets,
+    session::{Session, Share},
+    step::Progress,
+    time::Timestamp,
+    variable::Variables,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -45,4 +57,11 @@ pub struct State {
     /// Which secrets it has.
     #[serde(default)]
     pub secrets: Secrets,
+}
+
+impl State {
+    /// Who may see what is for the user and the manager unless the session shares it.
+    pub fn audience_of(&self, what: Share) -> Audience {
+        if self.session.settings.share.contains(&what) { Audience::All } else { self.team.managers() }
+    }
 }

@@ -187,7 +187,7 @@ impl Fact for ContextWarned {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.is_in_charge() && view.sees_in(&self.thread, header) { Seen::fact(&self) } else { None }
+        sees_upkeep(view, &self.thread, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -211,7 +211,7 @@ impl Fact for ToolResultsCleared {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.is_in_charge() && view.sees_in(&self.thread, header) { Seen::fact(&self) } else { None }
+        sees_upkeep(view, &self.thread, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -236,9 +236,7 @@ impl Fact for MessagePinned {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        // A pin says that there is a message, so it is shown to those who see the message.
-        let sees = view.sees_in(&self.thread_id, header) && view.sees_said(&self.thread_id, self.seq, &header.audience);
-        if sees { Seen::fact(&self) } else { None }
+        sees_pin(view, &self.thread_id, self.seq, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -263,7 +261,17 @@ impl Fact for MessageUnpinned {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        let sees = view.sees_in(&self.thread_id, header) && view.sees_said(&self.thread_id, self.seq, &header.audience);
-        if sees { Seen::fact(&self) } else { None }
+        sees_pin(view, &self.thread_id, self.seq, header).then(|| Seen::fact(&self)).flatten()
     }
+}
+
+/// Whether the viewer sees what is noted of a thread for the user and the manager.
+fn sees_upkeep(view: &View<'_>, thread: &ThreadId, header: &Header) -> bool {
+    view.is_in_charge() && view.sees_in(thread, header)
+}
+
+/// Whether the viewer sees that the message of the entry `seq` was pinned or unpinned. A pin says that there is a message,
+/// so it is shown to those who see the message.
+fn sees_pin(view: &View<'_>, thread: &ThreadId, seq: Seq, header: &Header) -> bool {
+    view.sees_in(thread, header) && view.sees_said(thread, seq, &header.audience)
 }

@@ -15,5 +15,5 @@ pub(super) fn variables_for<'a>(state: &'a State, audience: &Audience) -> impl I
 }
 
 fn is_for(state: &State, share: Share, audience: &Audience) -> bool {
-    state.session.settings.share.contains(&share) || state.team.managers().covers(audience)
+    state.audience_of(share).covers(audience)
 }

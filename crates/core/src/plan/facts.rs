@@ -43,24 +43,10 @@ fn held(updated: Updated, header: &Header, created_at: Timestamp) -> Held {
     Held { version, plan: Arc::new(plan), reason, by, created_at, updated_at, seq }
 }
 
-fn is_shared(state: &State) -> bool {
-    state.session.settings.share.contains(&Share::Plan)
-}
-
-fn audience(state: &State) -> Audience {
-    if is_shared(state) { Audience::All } else { state.team.managers() }
-}
-
 impl<'a> View<'a> {
-    /// Whether the viewer may see the plan, if there is one: the user and the manager, and workers where the session
-    /// shares it.
-    pub fn may_see_plan(&self) -> bool {
-        self.is_in_charge() || is_shared(self.state)
-    }
-
     /// The plan as it is now. A hidden one answers like one that is not there.
     pub fn plan(&self) -> Result<&'a Arc<Held>, Error> {
-        let plan = self.state.plan.as_ref().filter(|_| self.may_see_plan());
+        let plan = self.state.plan.as_ref().filter(|_| self.may_see(Share::Plan));
         plan.ok_or_else(|| Error::not_found("plan", "here"))
     }
 
@@ -95,7 +81,7 @@ impl Fact for Updated {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Plan)
     }
 
     fn keys(&self, _: &State) -> Vec<String> {
@@ -108,10 +94,10 @@ impl Fact for Updated {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.may_see_plan() && view.was_meant(header) { Seen::fact(&self) } else { None }
+        if view.may_see(Share::Plan) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 
     fn visible_to(view: &View<'_>, _: &str) -> Option<Audience> {
-        view.may_see_plan().then(|| audience(view.state))
+        view.may_see(Share::Plan).then(|| view.state.audience_of(Share::Plan))
     }
 }

@@ -7,6 +7,7 @@ use super::{PutPlan, Status};
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
+    session::Share,
     text::Text,
     tool::{Execution, OwnTool, Read, parse},
 };
@@ -32,7 +33,7 @@ pub(crate) static GET_CURRENT_PLAN: OwnTool = OwnTool {
     idempotent: true,
     execution: Execution::Read(|view, arguments| {
         let Nothing {} = parse(arguments)?;
-        if view.may_see_plan() && view.state.plan.is_none() {
+        if view.may_see(Share::Plan) && view.state.plan.is_none() {
             return Ok(Read::Texts(vec!["There is no plan yet.".into()]));
         }
         let plan = serde_json::to_string_pretty(&view.plan_document()?);
@@ -40,7 +41,7 @@ pub(crate) static GET_CURRENT_PLAN: OwnTool = OwnTool {
         Ok(Read::Texts(vec![Text::Inline(plan.into())]))
     }),
     variable: None,
-    is_for: |view| view.may_see_plan(),
+    is_for: |view| view.may_see(Share::Plan),
     arguments: || (json!({}), json!([])),
 };
 

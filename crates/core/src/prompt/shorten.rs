@@ -145,13 +145,13 @@ fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&
     }
 }
 
-/// The arguments of a call lose the middle of their longest text. Where there is much besides that, they are shown as one
-/// text, for they have to stay an object.
+/// The arguments of a call lose the middle of their longest text. Where there is much besides that, or more than they may
+/// have, they are shown as one text, for they have to stay an object.
 fn shorten_arguments(call: &mut ToolCall, bytes: usize, note: &mut dyn FnMut(&str) -> Arc<str>) {
     let whole = call.arguments_text();
     let longest = longest_text(&mut call.arguments);
     let around = |text: &str| whole.len().saturating_sub(serde_json::to_string(text).map_or(0, |quoted| quoted.len()));
-    match longest.map(|text| (around(text), text)).filter(|(around, _)| *around <= MUCH_BESIDES) {
+    match longest.map(|text| (around(text), text)).filter(|(around, _)| *around <= MUCH_BESIDES.min(bytes)) {
         Some((around, text)) => {
             let note = note(text);
             if let Some(short) = without_middle(text, &note, bytes.saturating_sub(around)) {

@@ -168,8 +168,8 @@ macro_rules! run_fact {
 
             fn audience(&self, before: &State) -> Audience {
                 match ForWhom::$for_whom {
-                    ForWhom::Shared if is_shared(before) => Audience::All,
-                    _ => before.team.managers(),
+                    ForWhom::Shared => before.audience_of(Share::Runs),
+                    ForWhom::InCharge => before.team.managers(),
                 }
             }
 
@@ -180,7 +180,7 @@ macro_rules! run_fact {
 
             fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
                 let may = match ForWhom::$for_whom {
-                    ForWhom::Shared => view.is_in_charge() || is_shared(view.state),
+                    ForWhom::Shared => view.may_see(Share::Runs),
                     ForWhom::InCharge => view.is_in_charge(),
                 };
                 if may && view.was_meant(header) { Seen::fact(&self.seen(view)) } else { None }
@@ -200,10 +200,6 @@ enum ForWhom {
     Shared,
     /// The user and the manager.
     InCharge,
-}
-
-fn is_shared(state: &State) -> bool {
-    state.session.settings.share.contains(&Share::Runs)
 }
 
 /// A fact as an agent sees it, without the words that it may not see.

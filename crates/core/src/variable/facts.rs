@@ -25,29 +25,15 @@ const ALL: &str = "variables";
 impl<'a> View<'a> {
     /// The variables by name; none where the viewer may not see them.
     pub fn variables(&self) -> impl Iterator<Item = &'a Variable> {
-        let variables = self.may_see_variables().then(|| self.state.variables.iter());
+        let variables = self.may_see(Share::Variables).then(|| self.state.variables.iter());
         variables.into_iter().flatten()
     }
 
     /// The variable with this name. To who may not see variables, there is none.
     pub fn variable(&self, name: &VariableName) -> Result<&'a Variable, Error> {
-        let variable = self.state.variables.get(name).filter(|_| self.may_see_variables());
+        let variable = self.state.variables.get(name).filter(|_| self.may_see(Share::Variables));
         variable.ok_or_else(|| Error::not_found("variable", name))
     }
-
-    /// Whether the viewer may see variables.
-    pub fn may_see_variables(&self) -> bool {
-        self.is_in_charge() || is_shared(self.state)
-    }
-}
-
-fn is_shared(state: &State) -> bool {
-    state.session.settings.share.contains(&Share::Variables)
-}
-
-/// Who may see variables.
-fn audience(state: &State) -> Audience {
-    if is_shared(state) { Audience::All } else { state.team.managers() }
 }
 
 /// A variable was set.
@@ -109,7 +95,7 @@ impl Fact for Set {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Variables)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -126,12 +112,12 @@ impl Fact for Set {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.may_see_variables() && view.was_meant(header) { Seen::fact(&self) } else { None }
+        if view.may_see(Share::Variables) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
         let name = subject.strip_prefix("variable:")?.parse().ok()?;
-        view.variable(&name).ok().map(|_| audience(view.state))
+        view.variable(&name).ok().map(|_| view.state.audience_of(Share::Variables))
     }
 }
 
@@ -146,7 +132,7 @@ impl Fact for Cleared {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Variables)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -161,6 +147,6 @@ impl Fact for Cleared {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.may_see_variables() && view.was_meant(header) { Seen::fact(&self) } else { None }
+        if view.may_see(Share::Variables) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     id::VariableName,
     input::InputVisitor,
     number, rights,
+    session::Share,
     tool::{Execution, OwnTool, Read, parse},
     view::View,
 };
@@ -25,7 +26,7 @@ pub(crate) static GET_WORKFLOW_VARIABLE: OwnTool = OwnTool {
     description: "Reads the whole value of a variable, of all variables of a node, or of all variables. Secrets stay hidden.",
     idempotent: true,
     execution: Execution::Read(read),
-    is_for: |view| view.may_see_variables(),
+    is_for: |view| view.may_see(Share::Variables),
     arguments: || {
         let name =
             json!({"type": "string", "description": "The name of the variable, such as `node7.emails`, or `all`."});

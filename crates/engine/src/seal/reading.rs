@@ -7,6 +7,7 @@ use callboard_core::{
     count::{TokenCounter, Tokens},
     error::Error as Refusal,
     prompt::{Body, Prompt},
+    session::Share,
     state::State,
     view::View,
     viewer::Viewer,
@@ -46,7 +47,7 @@ impl Session {
             Err(error) => return Err(error),
         };
         // Who has left the team sees no names.
-        let shows_names = View::new(state, viewer, sizes()).is_ok_and(|view| view.may_see_variables());
+        let shows_names = View::new(state, viewer, sizes()).is_ok_and(|view| view.may_see(Share::Variables));
         Ok(Some(ReadingMask { mask, shows_names }))
     }
 

@@ -4,6 +4,7 @@ use callboard_api as api;
 use callboard_core::{
     agent::Agent,
     compression::{
+        CompressionSettings,
         decide::UndoCompression,
         pin::{Pin, PinMessage, UnpinMessage},
         plan::{Aim, Outlook},
@@ -125,7 +126,7 @@ impl Authorized<ReadThreads> {
             .await?;
         let mut agents = Vec::new();
         for agent in readers {
-            agents.push(self.context_of(agent, &thread).await?);
+            agents.push(self.context_of(agent, &thread, &settings).await?);
         }
         let mut size = match agents.first() {
             Some(first) => {
@@ -153,7 +154,12 @@ impl Authorized<ReadThreads> {
         Ok(Answer::ok(api::ContextSize { agents, ..size }))
     }
 
-    async fn context_of(&self, agent: AgentName, thread: &ThreadId) -> Result<api::AgentContext, CallError> {
+    async fn context_of(
+        &self,
+        agent: AgentName,
+        thread: &ThreadId,
+        settings: &CompressionSettings,
+    ) -> Result<api::AgentContext, CallError> {
         let default_model = self.app.settings.runs.model.clone();
         let query = PromptSpec {
             agent: Some(agent.clone()),
@@ -162,7 +168,6 @@ impl Authorized<ReadThreads> {
             ..PromptSpec::default()
         };
         let prompt = self.session.prompt(&query).await?;
-        let settings = self.session.state().await?.session.settings.compression.clone();
         let thresholds = settings.thresholds(prompt.budget);
         let last_turn = match self.rank > super::rights::Rank::Worker {
             true => self.session.last_turn(&agent).await?,
