@@ -162,7 +162,7 @@ same_schema! {
     Visible as AudienceForm;
     Ttl as TtlForm;
     Timestamp as Time;
-    profile::Share as ShareOf;
+    profile::Amount as ShareOf;
     Condition as ConditionForm;
     NewContent as ContentForm;
 }

@@ -8,7 +8,7 @@ use super::{layout, part_name, share::Allowed};
 pub use super::{
     layout::{LayoutPart, LayoutText},
     part_name::PartName,
-    share::{Share, Shares},
+    share::{Amount, Shares},
 };
 use crate::{count::Tokens, error::Error, input::InputVisitor};
 
@@ -63,8 +63,8 @@ impl Profile {
     pub(crate) fn check(&self, pointer: &str) -> Result<(), Error> {
         for (part, shares) in &self.parts {
             let above = match (shares.min, shares.max) {
-                (Some(Share::Tokens(min)), Some(Share::Tokens(max))) => min > max,
-                (Some(Share::Percent(min)), Some(Share::Percent(max))) => min > max,
+                (Some(Amount::Tokens(min)), Some(Amount::Tokens(max))) => min > max,
+                (Some(Amount::Percent(min)), Some(Amount::Percent(max))) => min > max,
                 _ => false,
             };
             if above {

@@ -11,10 +11,10 @@ use crate::{count::Tokens, number};
 pub struct Shares {
     /// It gets at least this much, as far as it has use for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<Share>,
+    pub min: Option<Amount>,
     /// It gets at most this much.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<Share>,
+    pub max: Option<Amount>,
     /// Who has the higher number is served first.
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
@@ -22,14 +22,14 @@ pub struct Shares {
 
 /// A part of a budget: a number of tokens, or a percentage such as `"25%"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
+pub enum Amount {
     /// So many tokens.
     Tokens(Tokens),
     /// So many hundredths of the budget.
     Percent(u8),
 }
 
-impl Share {
+impl Amount {
     /// What it comes to in `budget`.
     pub fn of(self, budget: Tokens) -> Tokens {
         match self {
@@ -41,7 +41,7 @@ impl Share {
     }
 }
 
-impl Serialize for Share {
+impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Tokens(tokens) => tokens.serialize(serializer),
@@ -50,7 +50,7 @@ impl Serialize for Share {
     }
 }
 
-impl<'de> Deserialize<'de> for Share {
+impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "a number of tokens, or a percentage such as \"25%\"")]

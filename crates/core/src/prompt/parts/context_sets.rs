@@ -13,7 +13,7 @@ use crate::{
         assemble::Assembly,
         escape::{attribute, escape},
         part_name::PartName,
-        share::{Share, Shares},
+        share::{Amount, Shares},
         shorten::{shorten, water_level},
     },
     text::Values,
@@ -38,7 +38,7 @@ impl Part for ContextSets {
     fn shares(&self) -> Option<(PartName, Shares)> {
         Some((
             PartName::CONTEXT_SETS,
-            Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(75)), priority: Some(2) },
+            Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(75)), priority: Some(2) },
         ))
     }
 

@@ -1,10 +1,13 @@
 //! The part that holds the plan as it is now.
 
 use super::{Changes, Content, Part, Source, unsaid::Json};
-use crate::prompt::{
-    Lacking,
-    part_name::PartName,
-    share::{Share, Shares},
+use crate::{
+    prompt::{
+        Lacking,
+        part_name::PartName,
+        share::{Amount, Shares},
+    },
+    session::Share,
 };
 
 pub(in crate::prompt) struct CurrentPlan;
@@ -29,12 +32,12 @@ impl Part for CurrentPlan {
     }
 
     fn shares(&self) -> Option<(PartName, Shares)> {
-        let shares = Shares { min: None, max: Some(Share::Percent(25)), priority: Some(2) };
+        let shares = Shares { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
         Some((PartName::CURRENT_PLAN, shares))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see_plan() {
+        if !from.view.may_see(Share::Plan) {
             return Ok(None);
         }
         let Ok(held) = from.view.plan() else {

@@ -9,7 +9,7 @@ use crate::{
         excerpt::{Excerpt, History},
         part_name::PartName,
         rendered::Frame,
-        share::{Share, Shares},
+        share::{Amount, Shares},
     },
 };
 
@@ -80,7 +80,7 @@ impl Part for ConversationHistory {
     fn shares(&self) -> Option<(PartName, Shares)> {
         Some((
             self.name,
-            Shares { min: Some(Share::Tokens(Tokens(0))), max: Some(Share::Percent(100)), priority: Some(1) },
+            Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(100)), priority: Some(1) },
         ))
     }
 

@@ -11,7 +11,7 @@ use crate::{
         history_cache::{Piece, left_out_between},
         part_name::PartName,
         rendered::{Frame, Renderer},
-        share::{Share, Shares},
+        share::{Amount, Shares},
         shorten::{shorten_group, water_level},
         utterance::{From, Kind, Utterance},
     },
@@ -48,7 +48,7 @@ impl Part for CurrentTask {
     fn shares(&self) -> Option<(PartName, Shares)> {
         Some((
             PartName::TASK,
-            Shares { min: Some(Share::Percent(25)), max: Some(Share::Percent(100)), priority: Some(3) },
+            Shares { min: Some(Amount::Percent(25)), max: Some(Amount::Percent(100)), priority: Some(3) },
         ))
     }
 

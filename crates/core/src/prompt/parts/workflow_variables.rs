@@ -8,8 +8,9 @@ use crate::{
         Lacking,
         escape::escape,
         part_name::PartName,
-        share::{Share, Shares},
+        share::{Amount, Shares},
     },
+    session::Share,
     variable::{Variable, is_cut},
 };
 
@@ -35,12 +36,12 @@ impl Part for WorkflowVariables {
     }
 
     fn shares(&self) -> Option<(PartName, Shares)> {
-        let shares = Shares { min: None, max: Some(Share::Percent(25)), priority: Some(2) };
+        let shares = Shares { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
         Some((PartName::WORKFLOW_VARIABLES, shares))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see_variables() {
+        if !from.view.may_see(Share::Variables) {
             return Ok(None);
         }
         let mut variables: Vec<_> = from.view.variables().collect();
