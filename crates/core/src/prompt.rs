@@ -14,7 +14,7 @@ mod labels;
 mod layout;
 pub mod observed;
 mod openai;
-mod part_list;
+mod part;
 mod part_name;
 mod parts;
 mod pieces;
@@ -35,7 +35,7 @@ use self::{
     excerpt::History,
     fill::{Filled, fill},
     observed::Observations,
-    parts::Source,
+    part::Source,
     rendered::Renderer,
 };
 pub use self::{
@@ -297,12 +297,12 @@ pub fn prompt_of(
 /// The tags of the parts of all layouts, each of several words, so that code hardly ever has them. A text that has one
 /// of these behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
 pub fn tags() -> impl Iterator<Item = &'static str> {
-    part_list::all().flat_map(|part| part.tags()).copied()
+    parts::all().flat_map(|part| part.tags()).copied()
 }
 
 /// The headings of the parts of all layouts. A line of what was said that begins like one is marked.
 fn headings() -> impl Iterator<Item = &'static str> {
-    part_list::all().map(|part| part.heading()).filter(|heading| !heading.is_empty())
+    parts::all().map(|part| part.heading()).filter(|heading| !heading.is_empty())
 }
 
 /// The agent that looks, if it may speak in `thread`.

@@ -11,7 +11,7 @@ mod error;
 pub(crate) mod feed;
 mod idempotency;
 mod options;
-pub(crate) mod rights;
+mod right;
 
 mod compression;
 pub(crate) mod context_set;
@@ -40,3 +40,52 @@ pub(crate) use self::{
     error::CallError,
     options::WriteOptions,
 };
+
+/// One table says who may make which call. A call without the right is refused before anything is looked up.
+pub(crate) mod rights {
+    use callboard_core::session::{Grant, Share};
+
+    use super::right::rights;
+    pub(crate) use super::right::{Rank, Right, Who};
+
+    rights! {
+        ListSessions,   "sessions",         "list",     Who::User;
+        CreateSession,  "sessions",         "create",   Who::User;
+        ImportSession,  "sessions",         "import",   Who::User;
+        ReadSession,    "the session",      "read",     Who::Worker;
+        ChangeSession,  "the session",      "change",   Who::Manager;
+        DeleteSession,  "the session",      "delete",   Who::User;
+        ForkSession,    "the session",      "fork",     Who::Manager;
+        ExportSession,  "the session",      "export",   Who::User;
+        ReadJournal,    "the journal",      "read",     Who::Worker;
+        AskWhy,         "the journal",      "search",   Who::Worker;
+        ReadSets,       "context sets",     "read",     Who::Worker;
+        WriteSets,      "context sets",     "write",    Who::Granted(Grant::ContextSets);
+        Direct,         "directives",       "give",     Who::Manager;
+        ReadSchema,     "the schema of directives", "read", Who::Manager;
+        AnswerForm,     "forms",            "answer",   Who::User;
+        ReadThreads,    "threads",          "read",     Who::Worker;
+        ChangeThread,   "threads",          "change",   Who::Manager;
+        ReadMessages,   "messages",         "read",     Who::Worker;
+        AddMessages,    "messages",         "add",      Who::Worker;
+        CompressThread, "threads",          "compress", Who::Manager;
+        PinMessages,    "messages",         "pin",      Who::Manager;
+        ReadFiles,      "context files",    "read",     Who::Worker;
+        WriteFiles,     "context files",    "write",    Who::Manager;
+        ReadSteps,      "steps",            "read",     Who::Worker;
+        GoThroughSteps, "steps",            "change",   Who::Manager;
+        ReadPlan,       "the plan",         "read",     Who::Worker;
+        ChangePlan,     "the plan",         "change",   Who::Manager;
+        BuildPrompt,    "prompts",          "build",    Who::Worker;
+        StartRun,       "runs",             "start",    Who::Manager;
+        ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);
+        SteerRun,       "runs",             "pause, resume or cancel", Who::Manager;
+        BringResults,   "results of tools", "send",     Who::Manager;
+        ReadVariables,  "variables",        "read",     Who::Shared(Share::Variables);
+        SetVariables,   "variables",        "set",      Who::Manager;
+        ReadTools,      "tools",            "list",     Who::Worker;
+        CallTools,      "tools",            "call",     Who::Worker;
+        ReadMetrics,    "metrics",          "read",     Who::User;
+        KeepTokens,     "access tokens",    "manage",     Who::User;
+    }
+}

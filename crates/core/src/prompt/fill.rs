@@ -3,8 +3,8 @@
 use super::{
     Body, Lacking, PartReport, ResolvedSpec,
     assemble::Assembly,
-    part_list,
-    parts::{Changes, Content, Part, PartOutcome, Source},
+    part::{Changes, Content, Part, PartOutcome, Source},
+    parts,
     pieces::Pieces,
     share::Allowed,
 };
@@ -33,7 +33,7 @@ struct Claim<'a> {
 pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let (spec, profile) = (from.spec, from.spec.profile(from.view.state));
     let mut claims = Vec::new();
-    for part in in_order(part_list::of(&spec.layout), profile.changing_parts_last) {
+    for part in in_order(parts::of(&spec.layout), profile.changing_parts_last) {
         let content = match part.gather(from) {
             Err(Lacking::Refused(error)) if stands_alone(part) => from.failed(part.heading(), &error.to_string()),
             gathered => gathered?,

@@ -1,4 +1,5 @@
-//! The parts that prompts are made of. A part is a file in this folder, and a line in the list of each layout that has it.
+//! The parts that prompts are made of, and which parts each layout has, in order. A part is a file in this folder, and a
+//! line in the list of each layout that has it.
 
 mod browser_state;
 mod context_sets;
@@ -16,13 +17,7 @@ mod task;
 mod unsaid;
 mod workflow_variables;
 
-use super::{
-    Lacking, ResolvedSpec, assemble::Assembly, excerpt::History, history_cache::Piece, part_name::PartName,
-    rendered::Renderer, share::Shares,
-};
-use crate::{agent::Agent, count::Tokens, id::Seq, text::Values, view::View};
-
-pub(super) use self::{
+use self::{
     browser_state::BrowserState,
     context_sets::ContextSets,
     current_plan::CurrentPlan,
@@ -37,91 +32,89 @@ pub(super) use self::{
     task::CurrentTask,
     workflow_variables::WorkflowVariables,
 };
+use super::{
+    layout::{Layout, LayoutName, LayoutPart},
+    part::{Changes, Content, Part, PartOutcome, Source, tagged},
+};
 
-/// A part of prompts: what its name is, how much room it wants, and what it says.
-///
-/// History is the one special part: it is prepared before the parts say what they want, since the task is its end.
-pub(super) trait Part: Sync {
-    /// Its name in reports and profiles.
-    fn name(&self) -> &str;
+/// What changes least stands first, so that a provider's cache keeps as much as can be.
+const TEAM: &[&dyn Part] = &[
+    &Instructions,
+    &Members,
+    &Duties,
+    &Files,
+    &Envelope,
+    &Tools,
+    &ContextSets,
+    &ConversationHistory::TAGGED,
+    &ActiveStep,
+    &CurrentTask::TAGGED,
+];
 
-    /// What stands above it, if anything.
-    fn heading(&self) -> &'static str {
-        ""
+/// What is known of the work stands before what was said of it.
+const DIRECTOR: &[&dyn Part] = &[
+    &SystemPrompt,
+    &Envelope,
+    &Tools,
+    &CurrentPlan,
+    &WorkflowVariables,
+    &BrowserState,
+    &HistoryHeading,
+    &ConversationHistory::LABELLED,
+    &CurrentTask::LABELLED,
+];
+
+/// What is in every prompt without being listed: it is no text, and costs tokens all the same.
+const UNLISTED: &[&dyn Part] = &[&Envelope, &Tools];
+
+/// The parts of a layout, in order.
+pub(super) fn of(layout: &Layout) -> Vec<&dyn Part> {
+    match layout {
+        Layout::Named(name) => named(*name).to_vec(),
+        Layout::OfSession(listed) => UNLISTED.iter().copied().chain(listed.iter().flat_map(listed_part)).collect(),
+    }
+}
+
+/// The parts of all layouts that every session has.
+pub(super) fn all() -> impl Iterator<Item = &'static dyn Part> {
+    LayoutName::ALL.into_iter().flat_map(named).copied()
+}
+
+fn named(name: LayoutName) -> &'static [&'static dyn Part] {
+    match name {
+        LayoutName::Team => TEAM,
+        LayoutName::Director => DIRECTOR,
+    }
+}
+
+fn listed_part(listed: &LayoutPart) -> Vec<&dyn Part> {
+    match listed {
+        LayoutPart::Known(name) => all().filter(|part| part.name() == name.as_str()).map(|part| part as _).collect(),
+        LayoutPart::Text(text) => vec![text],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::part_name::PartName;
+
+    #[test]
+    fn every_part_that_is_listed_has_a_name_for_settings() {
+        let unlisted: Vec<_> = UNLISTED.iter().map(|part| part.name()).collect();
+        let mut names: Vec<_> = all().map(|part| part.name()).filter(|name| !unlisted.contains(name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut known: Vec<_> = PartName::ALL.iter().map(|name| name.as_str()).collect();
+        known.sort_unstable();
+        assert_eq!(names, known);
     }
 
-    /// The tags that it writes. Wherever they stand in what people and agents say, they are escaped.
-    fn tags(&self) -> &'static [&'static str];
-
-    /// How often it changes. A layout begins with what changes least, for a provider's cache keeps the beginning.
-    fn changes(&self) -> Changes;
-
-    /// By which name a profile says how it shares the budget, and how it does where that does not say so; none where it
-    /// is always there in full.
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        None
+    #[test]
+    fn profiles_name_the_parts_that_share_the_budget() {
+        let mut sharing: Vec<_> = all().filter_map(|part| part.shares()).map(|(name, _)| name).collect();
+        sharing.sort_unstable();
+        sharing.dedup();
+        assert_eq!(sharing, PartName::SHARING);
     }
-
-    /// What it has to say in a prompt; nothing where it is not in it.
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking>;
-}
-
-/// How often a part changes from one turn of an agent to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Changes {
-    /// Hardly ever.
-    Seldom,
-    /// Now and then, as the work goes on.
-    Sometimes,
-    /// It goes on where it ended.
-    Grows,
-    /// With each turn.
-    Always,
-}
-
-/// What a part says in a prompt.
-pub(super) trait Content {
-    /// What it cannot do without, where `min` is set aside for it.
-    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking>;
-
-    /// Decides how it is shown in at most `limit` tokens, which is not below the least. What of it is taken.
-    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking>;
-
-    /// Puts it into a prompt, as it was settled.
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome;
-}
-
-/// What became of a part.
-#[derive(Default)]
-pub(super) struct PartOutcome {
-    pub(super) tokens: Tokens,
-    /// The names of what was left out of it.
-    pub(super) omitted: Vec<String>,
-    /// Whether something of it was shortened or left out.
-    pub(super) shortened: bool,
-    /// The entries that it shows.
-    pub(super) shows: Vec<Seq>,
-    /// Whether the next prompt will say something else in its place.
-    pub(super) passes: bool,
-}
-
-/// What parts are made from.
-pub(super) struct Source<'a> {
-    pub(super) view: &'a View<'a>,
-    pub(super) agent: &'a Agent,
-    pub(super) spec: &'a ResolvedSpec,
-    /// Whether what was said stands before what is gathered now.
-    pub(super) is_behind_history: bool,
-    pub(super) renderer: Renderer<'a>,
-    /// What was read for the prompt.
-    pub(super) values: &'a Values,
-    /// What was said before the task.
-    pub(super) history: Option<History<'a>>,
-    /// What was said that the reader has not answered.
-    pub(super) unanswered: Vec<Piece>,
-}
-
-/// A text in a tag.
-fn tagged(tag: &str, text: &str) -> String {
-    format!("<{tag}>\n{}\n</{tag}>\n", text.trim_end())
 }
