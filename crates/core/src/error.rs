@@ -22,11 +22,11 @@ pub enum Error {
         faults: Vec<Fault>,
     },
     /// There is no such thing, or none that the viewer may see.
-    #[error("there is no {what} {name:?}")]
+    #[error("there is no {what}{}", named(name))]
     NotFound {
         /// The kind of thing.
         what: &'static str,
-        /// Its name.
+        /// Its name; empty where there can only be one.
         name: String,
     },
     /// There is no such entry.
@@ -255,6 +255,11 @@ impl Error {
     pub fn not_found(what: &'static str, name: impl fmt::Display) -> Self {
         Self::NotFound { what, name: name.to_string() }
     }
+}
+
+/// The name of a thing behind what it is.
+fn named(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" {name:?}") }
 }
 
 impl From<BadName> for Error {

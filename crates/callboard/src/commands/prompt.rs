@@ -4,7 +4,7 @@ use callboard_api as api;
 use callboard_engine::core::{
     count::{Counting, Tokens},
     id::{AgentName, Seq, ThreadId},
-    prompt::PartReport,
+    prompt::{LayoutName, PartReport},
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{cli::SessionArg, failure::Failure, output::Output, parse};
 /// Build an agent's prompt, now or as of an earlier entry
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard prompt --agent critic\n  callboard prompt --agent critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n\nThe prompt is printed to the standard output, the table of its parts to the standard error."
+    after_help = "Examples:\n  callboard prompt --agent critic\n  callboard prompt --agent critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n  callboard prompt --layout director\n\nThe prompt is printed to the standard output, the table of its parts to the standard error."
 )]
 pub(crate) struct Prompt {
     #[command(flatten)]
@@ -35,9 +35,21 @@ pub(crate) struct Prompt {
     /// The model that reads it; tokens are counted in its vocabulary
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// The layout: which parts the prompt has (default: those that the session lists, else team)
+    #[arg(long)]
+    pub(crate) layout: Option<PromptLayout>,
     /// The format: one text, or the messages of a provider's API
     #[arg(long, default_value = "text")]
     pub(crate) format: PromptFormat,
+}
+
+/// Which parts a prompt has, in which order.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PromptLayout {
+    /// The team and its shared context sets, what was said, the task
+    Team,
+    /// The director's rules, the plan, the variables, the browser's tabs, the conversation
+    Director,
 }
 
 /// The form of a prompt.
@@ -58,9 +70,12 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
         PromptFormat::Openai => api::Format::OpenAi,
         PromptFormat::Anthropic => api::Format::Anthropic,
     };
+    let layout = args.layout.map(|layout| match layout {
+        PromptLayout::Team => LayoutName::Team,
+        PromptLayout::Director => LayoutName::Director,
+    });
     let Prompt { agent, thread, model, budget, at, .. } = args;
-    let budget = budget.map(Tokens);
-    let body = api::PromptBody { agent, thread, model, budget, at, format, ..api::PromptBody::default() };
+    let body = api::PromptBody { agent, thread, layout, model, budget: budget.map(Tokens), at, format };
     let prompt = session.post(&["prompt"], &body).answer::<api::Prompt>().await?;
     context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())

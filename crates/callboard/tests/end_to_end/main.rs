@@ -25,6 +25,7 @@ macro_rules! both_ways {
 }
 
 mod bad_input;
+mod compression;
 mod crash;
 mod doctor;
 mod examples;
@@ -33,6 +34,7 @@ mod help;
 mod home;
 mod job;
 mod nouns;
+mod plans;
 mod play;
 mod reach;
 mod readme;

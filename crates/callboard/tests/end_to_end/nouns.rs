@@ -194,6 +194,7 @@ fn prompts(way: Way) {
             "prompt --agent writer --budget 20 --session demo",
             "prompt --agent writer --at 99 --session demo",
             "prompt --agent nobody --session demo",
+            "prompt --layout poem --session demo",
         ])
     );
 }

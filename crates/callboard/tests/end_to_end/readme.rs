@@ -1,4 +1,5 @@
-//! The README is true: what its examples print is what the binary prints. A file in it begins with its name.
+//! The README and the pages of the documentation are true: what their examples print is what the binary prints. A file in
+//! them begins with its name.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -7,10 +8,10 @@ use std::{
 
 use crate::home::Home;
 
-/// Where a server of the README listens.
+/// Where a server of a page listens.
 const ADDRESS: &str = "127.0.0.1:7420";
 
-/// A command of the README, and what it says that it prints.
+/// A command of a page, and what it says that it prints.
 struct Example {
     line: String,
     expected: String,
@@ -24,14 +25,31 @@ struct Reader {
 
 #[test]
 fn the_examples_of_the_readme_print_what_they_say() {
-    let readme = include_str!("../../../../README.md");
+    let (commands, calls) = try_examples(include_str!("../../../../README.md"));
+    assert!(commands >= 8 && calls >= 5, "only {commands} commands and {calls} calls were found");
+}
+
+#[test]
+fn the_examples_of_the_documentation_print_what_they_say() {
+    let pages = [
+        include_str!("../../../../docs/plan.md"),
+        include_str!("../../../../docs/prompts.md"),
+        include_str!("../../../../docs/variables.md"),
+    ];
+    for page in pages {
+        assert!(try_examples(page).0 >= 4, "too few commands were found in {page}");
+    }
+}
+
+/// Tries all examples of a page. How many commands and calls it has.
+fn try_examples(page: &str) -> (u32, u32) {
     let mut reader = Reader { home: Home::new(), server: None };
-    for file in readme.split("```toml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
+    for file in page.split("```toml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
         let (name, _) = file.split_once('\n').unwrap();
         reader.home.write(name, format!("# {file}"));
     }
     let (mut commands, mut calls) = (0, 0);
-    for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+    for block in page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for Example { line, expected } in examples(block) {
             let printed = if let Some(line) = line.strip_prefix("callboard ") {
                 commands += 1;
@@ -43,7 +61,7 @@ fn the_examples_of_the_readme_print_what_they_say() {
             assert!(fits(&printed, expected.trim_end()), "$ {line}\n{printed}\nand not\n{expected}");
         }
     }
-    assert!(commands >= 8 && calls >= 5, "only {commands} commands and {calls} calls were found");
+    (commands, calls)
 }
 
 impl Reader {
@@ -51,7 +69,8 @@ impl Reader {
         if line.starts_with("serve") {
             return self.serve(line);
         }
-        let done = self.home.run(&self.there(line).replace('"', "'"));
+        let line = self.there(line);
+        let done = self.home.run(&if line.contains('\'') { line } else { line.replace('"', "'") });
         // The standard error also says which session is meant, and sums a prompt up.
         let errors: Vec<_> = done.stderr.lines().filter(|line| line.starts_with("error:")).collect();
         self.home.normal(&format!("{}{}", done.stdout, errors.join("\n")))
@@ -71,7 +90,8 @@ impl Reader {
     /// Runs a line of the shell.
     fn call(&self, line: &str) -> String {
         let mut shell = Command::new("sh");
-        let output = shell.args(["-c", &self.there(line)]).env("no_proxy", "*").output().unwrap();
+        shell.args(["-c", &self.there(line)]).env("no_proxy", "*").current_dir(self.home.path(""));
+        let output = shell.output().unwrap();
         let wrong = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "$ {line}\n{wrong}\nthis needs curl 7.82 or newer");
         self.home.normal(&String::from_utf8(output.stdout).unwrap())

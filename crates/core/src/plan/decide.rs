@@ -63,7 +63,7 @@ impl Command for PatchTask {
         if self.notes.as_ref().is_some_and(|notes| notes.len() > INLINE_BYTES) {
             return Err(Error::invalid("/notes", format!("use at most {INLINE_BYTES} bytes")).into());
         }
-        let held = decision.state.plan.clone().ok_or_else(|| Error::not_found("plan", "here"))?;
+        let held = decision.state.plan.clone().ok_or_else(|| Error::not_found("plan", ""))?;
         let mut plan = Plan::clone(&held.plan);
         let mut tasks = plan.phases.iter_mut().flat_map(|phase| &mut phase.tasks);
         let task = tasks.find(|task| task.task_id == self.task_id);

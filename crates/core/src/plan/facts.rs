@@ -47,7 +47,7 @@ impl<'a> View<'a> {
     /// The plan as it is now. A hidden one answers like one that is not there.
     pub fn plan(&self) -> Result<&'a Arc<Held>, Error> {
         let plan = self.state.plan.as_ref().filter(|_| self.may_see(Share::Plan));
-        plan.ok_or_else(|| Error::not_found("plan", "here"))
+        plan.ok_or_else(|| Error::not_found("plan", ""))
     }
 
     /// The same as prompts show it.
