@@ -27,6 +27,7 @@ mod token;
 mod tool;
 mod transfer;
 mod variable;
+mod workflow;
 
 pub use callboard_core::{
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
@@ -34,7 +35,7 @@ pub use callboard_core::{
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     form::Field,
-    id::{AgentName, RunId, SessionId, SetName, ThreadId, VariableName},
+    id::{AgentName, NodeId, RunId, SessionId, SetName, ThreadId, VariableName},
     plan::{
         Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
         diff::{Change as PlanChange, How as PlanChangeWord},
@@ -49,6 +50,10 @@ pub use callboard_core::{
     },
     view::Projected as Entry,
     why::{Finding, Gone, HowGone, Shown},
+    workflow::{
+        About as AboutWorkflow, Document as Workflow, Edge as WorkflowEdge, EdgeKind as WorkflowEdgeKind, NodeStatus,
+        Shown as WorkflowNode,
+    },
 };
 
 pub use self::{
@@ -79,4 +84,8 @@ pub use self::{
     tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,
     variable::{PutVariable, ReasonQuery, RevealQuery, Variable, VariableList, VariableValue},
+    workflow::{
+        ChangedWorkflowNode, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, WorkflowChangeQuery,
+        WorkflowNodePatch, WorkflowPatch,
+    },
 };

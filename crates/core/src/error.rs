@@ -166,6 +166,10 @@ conflicts! {
     IdempotencyKeyReused = "idempotency_key_reused",
     /// The plan has another version by now.
     StalePlan = "stale_plan",
+    /// The workflow has another version by now.
+    StaleWorkflow = "stale_workflow",
+    /// Other nodes refer to the node.
+    NodeInUse = "node_in_use",
     /// The entry to continue from does not exist yet.
     BeyondHead = "beyond_head",
     /// The form was answered before.

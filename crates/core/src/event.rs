@@ -18,6 +18,7 @@ use crate::{
     text::Text,
     variable,
     view::{Projected, View},
+    workflow,
 };
 
 /// What readers must know of a type of entry.
@@ -149,6 +150,11 @@ facts! {
     variable::facts::Set,
     variable::facts::Cleared,
     plan::facts::Updated,
+    workflow::facts::Updated,
+    workflow::facts::NodeCreated,
+    workflow::facts::NodeUpdated,
+    workflow::facts::NodeDeleted,
+    workflow::facts::ResultRecorded,
     access_token::facts::Created,
     access_token::facts::Revoked,
     idempotency::facts::Answered,

@@ -71,6 +71,11 @@ pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_j
     Some(if one.is_ok() { one } else { read.find(Result::is_ok).unwrap_or(one) })
 }
 
+/// A name as it stands in a JSON pointer.
+pub(crate) fn pointer_token(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
 /// How many bytes the JSON form of `value` has.
 pub(crate) fn size_bytes(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())

@@ -76,6 +76,7 @@ pub mod idempotency;
 pub mod input;
 mod json;
 pub mod number;
+mod reader;
 mod rights;
 
 // What it is about.
@@ -95,6 +96,7 @@ pub mod secret;
 pub mod step;
 pub mod tool;
 pub mod variable;
+pub mod workflow;
 
 // Who sees what of it, and what an agent is shown.
 pub mod view;

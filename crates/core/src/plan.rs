@@ -44,6 +44,19 @@ pub struct Plan {
     pub notes: Option<Arc<str>>,
 }
 
+impl Plan {
+    /// The plan without these nodes, which are gone; `None` where it names none of them.
+    pub(crate) fn without(&self, gone: &[NodeId]) -> Option<Self> {
+        let mut plan = self.clone();
+        for task in plan.phases.iter_mut().flat_map(|phase| &mut phase.tasks) {
+            if let Some(ids) = &mut task.node_ids {
+                ids.retain(|id| !gone.contains(id));
+            }
+        }
+        (plan != *self).then_some(plan)
+    }
+}
+
 /// A part of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanPhase))]

@@ -19,6 +19,7 @@ use crate::{
     step::Progress,
     time::Timestamp,
     variable::Variables,
+    workflow::Workflow,
 };
 
 /// What is true of a session at its head. It holds no messages, and long texts by their hashes only: it stays small
@@ -51,6 +52,9 @@ pub struct State {
     /// Its plan, as it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Arc<plan::Held>>,
+    /// Its workflow: the nodes and their configuration, without results.
+    #[serde(default)]
+    pub workflow: Arc<Workflow>,
     /// Its tokens.
     #[serde(default)]
     pub tokens: AccessTokens,

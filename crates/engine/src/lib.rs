@@ -55,6 +55,7 @@ pub use read::{
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
     prompt::{DEFAULT_WINDOW, counter_of, window_of},
+    results::NodeResult,
     subscribe::Subscription,
 };
 pub use seal::{

@@ -7,6 +7,7 @@ pub(crate) mod messages;
 mod one_message;
 pub(crate) mod plan;
 pub(crate) mod prompt;
+pub(crate) mod results;
 pub(crate) mod runs;
 pub(crate) mod subscribe;
 pub(crate) mod variables;

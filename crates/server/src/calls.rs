@@ -30,6 +30,7 @@ mod token;
 mod tool;
 mod transfer;
 mod variable;
+mod workflow;
 
 #[cfg(test)]
 mod tests;
@@ -76,6 +77,8 @@ pub(crate) mod rights {
         GoThroughSteps, "steps",            "change",   Who::Manager;
         ReadPlan,       "the plan",         "read",     Who::Worker;
         ChangePlan,     "the plan",         "change",   Who::Manager;
+    ReadWorkflow,   "the workflow",     "read",     Who::Worker;
+    ChangeWorkflow, "the workflow",     "change",   Who::Manager;
         BuildPrompt,    "prompts",          "build",    Who::Worker;
         StartRun,       "runs",             "start",    Who::Manager;
         ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);

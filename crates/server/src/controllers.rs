@@ -18,6 +18,7 @@ mod token;
 mod tool;
 mod transfer;
 mod variable;
+mod workflow;
 
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -57,6 +58,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         token::routes(),
         tool::routes(),
         variable::routes(),
+        workflow::routes(),
         transfer::routes(),
         system::routes(),
     ];

@@ -6,7 +6,10 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use callboard_core::id::{BadName, MessageId, RunId, Seq, SessionId, SetName, ThreadId, VariableName};
+use callboard_core::{
+    error::Error,
+    id::{BadName, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId, VariableName},
+};
 use serde::de::DeserializeOwned;
 
 use crate::{app::App, calls::CallError};
@@ -89,6 +92,19 @@ impl FromRequestParts<App> for ToolName {
     }
 }
 
+/// The id of a node of the workflow in the path. What is none is the id of nothing.
+pub(crate) struct WorkflowNode(pub(crate) NodeId);
+
+impl FromRequestParts<App> for WorkflowNode {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        let text = segment(parts, app, "node").await?;
+        let absent = |_| Error::not_found("node", text.chars().take(60).collect::<String>());
+        Ok(Self(text.parse().map_err(absent)?))
+    }
+}
+
 /// The number of a version of the plan in the path.
 pub(crate) struct VersionNumber(pub(crate) u64);
 
@@ -114,7 +130,7 @@ impl FromRequestParts<App> for TaskNumber {
 /// A number in the path. What is none is the number of nothing.
 async fn number(parts: &mut Parts, app: &App, param: &str, what: &'static str) -> Result<u64, CallError> {
     let text = segment(parts, app, param).await?;
-    let absent = || callboard_core::error::Error::not_found(what, text.chars().take(60).collect::<String>());
+    let absent = || Error::not_found(what, text.chars().take(60).collect::<String>());
     callboard_api::whole(&text).ok_or_else(|| absent().into())
 }
 

@@ -41,6 +41,7 @@ proptest! {
                 check_journal(&told.board, &sight, agent)?;
                 check_runs(&told.board, &sight, agent)?;
                 check_plan(&told.board, &sight, agent)?;
+                check_workflow(&told.board, &sight, agent)?;
                 if at % 8 == 7 || at + 1 == steps.len() {
                     check_prompts(&told.board, &sight, agent)?;
                     check_commands(&told.board, &sight, agent)?;
@@ -104,6 +105,16 @@ fn check_plan(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseE
         Ok(held) => check(&json!([held, view.plan_document().unwrap()]).to_string(), sight, agent, "the plan"),
         Err(error) => check(&error.to_string(), sight, agent, "an error"),
     }
+}
+
+/// What is told of the workflow: all that the agent may see of it, and no result.
+fn check_workflow(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseError> {
+    let view = board.view(agent).unwrap();
+    match view.workflow_document() {
+        Ok(document) => prop_assert_eq!(words(&json!(document).to_string()), sight.workflow(agent)),
+        Err(error) => check(&error.to_string(), sight, agent, "an error")?,
+    }
+    Ok(())
 }
 
 /// What is told of the runs, and what the agent is told to do in one.

@@ -16,6 +16,7 @@ mod plan;
 mod sight;
 mod story;
 mod texts;
+mod workflow;
 
 /// As many cases as `PROPTEST_CASES` says, or else `few`.
 fn cases(few: u32) -> proptest::test_runner::Config {

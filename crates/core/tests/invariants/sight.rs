@@ -88,6 +88,12 @@ pub(crate) struct Sight {
     plan_shared: bool,
     /// The words of the versions of the plan, and for whom each was.
     plans: Vec<(Who, BTreeSet<String>)>,
+    /// Whether workers may see the workflow.
+    workflow_shared: bool,
+    /// What the workflow says now: by the subjects of its entries.
+    workflow: BTreeMap<String, BTreeSet<String>>,
+    /// What was said of the workflow, and for whom it was.
+    said_of_workflow: Vec<(Who, BTreeSet<String>)>,
     /// Names that an agent has had in sight.
     named: BTreeMap<String, BTreeSet<String>>,
 }
@@ -142,6 +148,7 @@ impl Sight {
                 let share = data["share"].as_array().cloned().unwrap_or_default();
                 self.variables_shared = share.iter().any(|shared| shared == "variables");
                 self.plan_shared = share.iter().any(|shared| shared == "plan");
+                self.workflow_shared = share.iter().any(|shared| shared == "workflow");
             }
             "variable.set" | "variable.cleared" => {
                 let who = if self.variables_shared { Who::All } else { self.managers() };
@@ -155,6 +162,20 @@ impl Sight {
             "plan.updated" => {
                 let who = if self.plan_shared { Who::All } else { self.managers() };
                 self.plans.push((who, words(&data.to_string())));
+            }
+            "workflow.updated" | "node.created" | "node.updated" | "node.deleted" | "node.result_recorded" => {
+                let who = if self.workflow_shared { Who::All } else { self.managers() };
+                self.said_of_workflow.push((who, words(&data.to_string())));
+                let mut now = data.clone();
+                now["reason"] = Value::Null;
+                let subject = entry.header.subject.to_string();
+                match subject.strip_prefix("node:").filter(|_| &*entry.header.kind == "node.deleted") {
+                    Some(id) => {
+                        self.workflow.remove(&format!("result:{id}"));
+                        self.workflow.remove(&subject);
+                    }
+                    None => drop(self.workflow.insert(subject, words(&now.to_string()))),
+                }
             }
             "directive.received" => self.for_the_manager(&data),
             "turn.requested" | "turn.answered" => {
@@ -230,6 +251,10 @@ impl Sight {
             let then = self.plans.iter().filter(|(who, _)| who.has(agent)).map(|(_, words)| words);
             words.extend(newest.into_iter().chain(then).flatten().cloned());
         }
+        if is_manager || self.workflow_shared {
+            let then = self.said_of_workflow.iter().filter(|(who, _)| who.has(agent)).map(|(_, words)| words);
+            words.extend(self.workflow.values().chain(then).flatten().cloned());
+        }
         if is_manager {
             words.extend(self.instructions.values().flatten().cloned());
             words.extend(self.set_names.iter().cloned());
@@ -255,6 +280,13 @@ impl Sight {
         let may_see = self.variables_shared || self.manager().as_deref() == Some(agent);
         let seen = self.variables.iter().filter(|_| may_see);
         seen.map(|(name, display)| (name.as_str(), display.as_str())).collect()
+    }
+
+    /// The words that the nodes of the workflow say now, and what it is called, as far as `agent` may see them.
+    pub(crate) fn workflow(&self, agent: &str) -> BTreeSet<String> {
+        let may_see = self.workflow_shared || self.manager().as_deref() == Some(agent);
+        let said = self.workflow.iter().filter(|(subject, _)| may_see && !subject.starts_with("result:"));
+        said.flat_map(|(_, words)| words.clone()).collect()
     }
 
     /// How many messages `agent` sees of each thread that it sees, and their words.

@@ -29,6 +29,7 @@ use callboard_core::{
     step::{Place, StepsChange},
     testing::Board,
     variable::{ClearVariable, ClearVariables, SetVariable},
+    workflow::{Change, CreateNode, DeleteNode, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow},
 };
 use proptest::{
     collection::vec,
@@ -53,6 +54,8 @@ pub(crate) const VARIABLES: [&str; 3] = ["zq921q", "node7.zq922q", "zq923q WORKF
 /// One thing that somebody does.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
+    /// Something of the workflow is changed: what, and at which place.
+    Workflow { by: &'static str, what: u8, place: u8, words: usize },
     /// These agents are the team; the first of them its manager, where there is one.
     Team { agents: Vec<&'static str>, managed: bool },
     /// Settings are changed.
@@ -202,6 +205,12 @@ fn step() -> impl Strategy<Value = Step> {
                 .prop_map(|(by, name, words, in_list)| Step::Variable { by, name, words, in_list })
                 .boxed(),
         ),
+        (
+            5,
+            (by(), 0..10_u8, 0..5_u8, 0..12_usize)
+                .prop_map(|(by, what, place, words)| Step::Workflow { by, what, place, words })
+                .boxed(),
+        ),
         (3, compress().boxed()),
         (2, pin().boxed()),
         (1, (thread(), 1..100_u64).prop_map(|(thread, over)| Step::Clear { thread, over }).boxed()),
@@ -252,7 +261,7 @@ fn settings() -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => audience().prop_map(|audience| json!({"default_visibility": audience})),
         1 => any::<bool>().prop_map(|grant| json!({"grant": if grant { vec!["context_sets"] } else { vec![] }})),
-        2 => subsequence(vec!["runs", "variables", "plan"], 0..4).prop_map(|share| json!({ "share": share })),
+        2 => subsequence(vec!["runs", "variables", "plan", "workflow"], 0..5).prop_map(|share| json!({ "share": share })),
         3 => steps(),
     ]
 }
@@ -380,6 +389,7 @@ impl Told {
                 let (plan, reason) = (self.plan(*tasks), self.text(2).into());
                 self.ask(by, PutPlan { plan, reason, expected_version: None })
             }
+            Step::Workflow { by, what, place, words } => self.change_workflow(by, *what, *place, *words),
             Step::Steps { by, change } => self.ask(by, change.clone()),
             Step::Variable { by, name, words, in_list } => self.change_variable(by, *name, *words, *in_list),
             Step::Compress { thread, target: Some(target) } => {
@@ -444,6 +454,41 @@ impl Told {
         }
         let value = if in_list { json!([{"it": text}, 0.1, null]) } else { json!(text) };
         self.ask(by, SetVariable::new(name, value, None, reason)?)
+    }
+
+    fn change_workflow(&mut self, by: &str, what: u8, place: u8, words: usize) -> Result<(), Error> {
+        let workflow = self.board.state.workflow.document(&self.board.state.session);
+        let node = workflow.nodes.get(usize::from(place)).or(workflow.nodes.last()).cloned();
+        let change = Change { reason: Some(self.text(1).into()), expected_version: None };
+        let (kind, description) = (self.text(1).into(), Some(self.text(words / 2).into()));
+        let refers = node.as_ref().map(|node| format!("{{{{node{}.zq922q}}}}", node.id.0));
+        let config = json!({"say": self.text(words), "n": [0.1], "from": refers.filter(|_| words % 3 == 0)});
+        let position = Some(u64::from(place) + 1);
+        let Some(node) = node.filter(|_| what > 2) else {
+            return self.ask(by, CreateNode { kind, config, description, position, change });
+        };
+        let id = node.id;
+        match what {
+            3 => self.ask(by, PatchNode { id, kind: None, config: Some(config), description, position: None, change }),
+            4 => self.ask(by, PatchNode { id, kind: Some(kind), config: None, description: None, position, change }),
+            5 => self.ask(by, DeleteNode { id, change }),
+            6 => self.ask(by, PatchWorkflow { name: Some(kind), description, change }),
+            7 => {
+                let mut nodes = json!(workflow.nodes);
+                let all = nodes.as_array_mut().unwrap();
+                let first = usize::from(place) % all.len();
+                all.rotate_left(first);
+                all.truncate(words);
+                all.iter_mut().for_each(|node| node["position"] = Value::Null);
+                all.push(json!({"type": kind, "config": {"say": self.text(words)}}));
+                self.ask(by, PutWorkflow { workflow: None, nodes, change })
+            }
+            _ => {
+                let variables = json!({"zq922q": self.text(words)}).as_object().unwrap().clone();
+                let result = json!({"zq93q": self.text(words)});
+                self.ask(by, PutResult { id, status: NodeStatus::Success, result, variables })
+            }
+        }
     }
 
     fn change_run(&mut self, what: u8) -> Result<(), Error> {

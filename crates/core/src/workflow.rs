@@ -1,0 +1,211 @@
+//! The workflow: the nodes that a team builds, in the order in which they are executed.
+//!
+//! The state has the nodes with their configuration. What executing a node gave is kept apart: the state only says which
+//! entry has it.
+
+mod decide;
+mod document;
+pub mod facts;
+mod read;
+mod references;
+mod replace;
+mod result;
+mod seal;
+mod sight;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    id::{NodeId, Seq},
+    time::Timestamp,
+};
+
+pub use self::{
+    document::{About, Document, Shown},
+    references::{Edge, EdgeKind},
+    replace::WorkflowVersion,
+};
+
+/// The workflow as the state holds it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Workflow {
+    /// How often it was changed.
+    pub version: u64,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Arc<str>>,
+    /// When it was last changed; never, where it is as it was made with the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
+    /// The highest number that a node ever had. No new node gets one of those.
+    pub last_number: u64,
+    /// Its nodes in order.
+    pub nodes: Vec<Held>,
+}
+
+/// A node as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its id, which is its own for ever.
+    pub id: NodeId,
+    /// What kind of work it does.
+    #[serde(rename = "type")]
+    pub kind: Arc<str>,
+    /// How it does it, with `[hidden:NAME]` in the place of each secret.
+    pub config: Map<String, Value>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Arc<str>>,
+}
+
+/// A node as the state holds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// The node.
+    pub node: Arc<Node>,
+    /// How its last execution went.
+    pub status: NodeStatus,
+    /// The entry that has the result of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Seq>,
+}
+
+/// How the last execution of a node went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NodeStatus {
+    /// It was never executed.
+    #[default]
+    NotRun,
+    /// It is being executed.
+    Running,
+    /// It did what it should.
+    Success,
+    /// It did not.
+    Failed,
+    /// It was passed over.
+    Skipped,
+}
+
+impl Workflow {
+    /// The node with this id.
+    pub fn get(&self, id: NodeId) -> Option<&Held> {
+        self.nodes.iter().find(|held| held.node.id == id)
+    }
+
+    /// The index of the node with this id.
+    fn place(&self, id: NodeId) -> Option<usize> {
+        self.nodes.iter().position(|held| held.node.id == id)
+    }
+}
+
+impl NodeStatus {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::NotRun, Self::Running, Self::Success, Self::Failed, Self::Skipped];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotRun => "not_run",
+            Self::Running => "running",
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// What all changes of the workflow have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Why, if its author says so.
+    pub reason: Option<Arc<str>>,
+    /// The version that is to be changed; any where it is left out.
+    pub expected_version: Option<u64>,
+}
+
+/// A new node. The nodes at its position and behind it move back by one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateNode {
+    /// What kind of work it does.
+    pub kind: Arc<str>,
+    /// How it does it: an object.
+    pub config: Value,
+    /// What it is for.
+    pub description: Option<Arc<str>>,
+    /// Its place among the nodes, from 1; the last where it is left out.
+    pub position: Option<u64>,
+    /// Why, and which version is changed.
+    pub change: Change,
+}
+
+/// A change of a node. Absent fields stay as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchNode {
+    /// The node.
+    pub id: NodeId,
+    /// What kind of work it does now.
+    pub kind: Option<Arc<str>>,
+    /// How it does it now: an object that replaces the whole of what there was.
+    pub config: Option<Value>,
+    /// What it is for now. A blank text takes it away.
+    pub description: Option<Arc<str>>,
+    /// Its place among the nodes now, from 1. The nodes between its old and its new place move by one.
+    pub position: Option<u64>,
+    /// Why, and which version is changed.
+    pub change: Change,
+}
+
+/// A node is to be deleted, with its variables. The nodes behind it move up by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteNode {
+    /// The node.
+    pub id: NodeId,
+    /// Why, and which version is changed.
+    pub change: Change,
+}
+
+/// What the workflow as a whole is called. Absent fields stay as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchWorkflow {
+    /// What people call it now. A blank text takes it away.
+    pub name: Option<Arc<str>>,
+    /// What it is for now. A blank text takes it away.
+    pub description: Option<Arc<str>>,
+    /// Why, and which version is changed.
+    pub change: Change,
+}
+
+/// A workflow in the place of the one that is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutWorkflow {
+    /// Its `name` and `description`, as JSON; as before where it is left out.
+    pub workflow: Option<Value>,
+    /// All its nodes, as JSON: what is wrong with them is told all at once. What Callboard itself sets is ignored.
+    pub nodes: Value,
+    /// Why, and which version is replaced.
+    pub change: Change,
+}
+
+/// What the execution of a node gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutResult {
+    /// The node.
+    pub id: NodeId,
+    /// How it went.
+    pub status: NodeStatus,
+    /// What it gave: any JSON.
+    pub result: Value,
+    /// The variables that it set, by their names; `emails` of node 7 is `node7.emails`.
+    pub variables: Map<String, Value>,
+}
+
+#[cfg(test)]
+mod tests;

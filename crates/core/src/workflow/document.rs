@@ -1,0 +1,94 @@
+//! The workflow as prompts and callers are shown it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Edge, Held, Node, NodeStatus, Workflow};
+use crate::{id::NodeId, session::Session, time::Timestamp};
+
+/// A workflow as prompts and callers are shown it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Workflow))]
+pub struct Document {
+    /// What is known of it as a whole.
+    pub workflow: About,
+    /// Its nodes in order.
+    pub nodes: Vec<Shown>,
+    /// What relates its nodes. It follows from their order and their configuration.
+    pub edges: Vec<Edge>,
+}
+
+/// What is known of a workflow as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AboutWorkflow))]
+pub struct About {
+    /// Its id: a UUID that was made with the session.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub id: Arc<str>,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub name: Option<Arc<str>>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub description: Option<Arc<str>>,
+    /// How often it was changed.
+    pub version: u64,
+    /// When it was made: with the session.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub updated_at: Timestamp,
+}
+
+/// A node as prompts and callers are shown it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowNode))]
+pub struct Shown {
+    /// Its id, which is its own for ever.
+    pub id: NodeId,
+    /// Its place among the nodes, from 1 without gaps.
+    pub position: u64,
+    /// What kind of work it does.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub kind: Arc<str>,
+    /// How it does it, with `[hidden:NAME]` in the place of each secret.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
+    pub config: Map<String, Value>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub description: Option<Arc<str>>,
+    /// How its last execution went.
+    pub status: NodeStatus,
+}
+
+impl Workflow {
+    /// The node with this id as it is shown.
+    pub fn shown(&self, id: NodeId) -> Option<Shown> {
+        let place = self.place(id)?;
+        Some(self.nodes.get(place)?.shown(place))
+    }
+
+    /// The workflow of `session` as it is shown.
+    pub fn document(&self, session: &Session) -> Document {
+        let (id, created_at) = (session.workflow_id.clone(), session.created_at);
+        let (name, description, version) = (self.name.clone(), self.description.clone(), self.version);
+        let updated_at = self.updated_at.unwrap_or(created_at);
+        let nodes = self.nodes.iter().enumerate().map(|(place, held)| held.shown(place)).collect();
+        let workflow = About { id, name, description, version, created_at, updated_at };
+        Document { workflow, nodes, edges: self.edges() }
+    }
+}
+
+impl Held {
+    fn shown(&self, place: usize) -> Shown {
+        let Node { id, kind, config, description } = Node::clone(&self.node);
+        Shown { id, position: place as u64 + 1, kind, config, description, status: self.status }
+    }
+}

@@ -1,0 +1,280 @@
+//! What can happen to the workflow and its nodes.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::{
+    Held, Node, NodeStatus, Workflow,
+    seal::SealedPart,
+    sight::{audience, seen, visible_node},
+};
+use crate::{
+    audience::Audience,
+    entry::Header,
+    fact::{Description, Earlier, Fact, Seen, TextField, json, sealed, text},
+    id::NodeId,
+    state::State,
+    text::Text,
+    view::View,
+};
+
+/// What entries of the workflow as a whole are about.
+pub const SUBJECT: &str = "workflow";
+
+/// What the workflow is called was changed, or the workflow was replaced.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Updated {
+    pub(super) version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<Arc<str>>,
+    /// All nodes in their new order; absent where the order stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) order: Option<Vec<NodeId>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<Arc<str>>,
+}
+
+/// A node was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeCreated(pub(super) Placed);
+
+/// A node was changed or moved. The entry carries the whole node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeUpdated(pub(super) Placed);
+
+/// A node and its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Placed {
+    pub(super) version: u64,
+    pub(super) position: u64,
+    pub(super) node: Arc<Node>,
+    /// What was sealed of its configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sealed: Option<SealedPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<Arc<str>>,
+}
+
+/// A node was deleted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeDeleted {
+    pub(super) version: u64,
+    pub(super) id: NodeId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<Arc<str>>,
+}
+
+/// A node was executed, and this is what it gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultRecorded {
+    /// The node.
+    pub id: NodeId,
+    /// How it went.
+    pub status: NodeStatus,
+    /// What it gave, with `[hidden:NAME]` in the place of each secret; absent where it is long.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// The JSON text of a long result, which stands beside the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_result: Option<Text>,
+    /// What was sealed of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sealed: Option<SealedPart>,
+}
+
+/// Reads what is there, and may be `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// What entries of a node are about.
+fn subject(id: NodeId) -> String {
+    format!("node:{id}")
+}
+
+/// Changes the workflow, and notes that it was changed.
+fn change(state: &mut State, version: u64, header: &Header, change: impl FnOnce(&mut Workflow)) {
+    let workflow = Arc::make_mut(&mut state.workflow);
+    (workflow.version, workflow.updated_at) = (version, Some(header.at));
+    change(workflow);
+}
+
+impl Workflow {
+    fn insert(&mut self, position: u64, held: Held) {
+        let place = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
+        self.last_number = self.last_number.max(held.node.id.0);
+        self.nodes.insert(place.min(self.nodes.len()), held);
+    }
+
+    fn remove(&mut self, id: NodeId) -> Option<Held> {
+        self.place(id).map(|place| self.nodes.remove(place))
+    }
+}
+
+impl Fact for Updated {
+    const TYPE: &'static str = "workflow.updated";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("name"), text("description"), text("reason")],
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        SUBJECT.to_owned()
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let Self { version, name, description, order, .. } = self;
+        change(state, version, header, |workflow| {
+            (workflow.name, workflow.description) = (name, description);
+            let place = |id| order.as_ref().and_then(|order| order.iter().position(|other| *other == id));
+            // A stable sort: without an order all stay where they are.
+            workflow.nodes.sort_by_key(|held| place(held.node.id).unwrap_or(usize::MAX));
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        seen(&self, view, header)
+    }
+
+    fn visible_to(view: &View<'_>, _: &str) -> Option<Audience> {
+        view.may_see_workflow().then(|| audience(view.state))
+    }
+}
+
+const PLACED: &[TextField] =
+    &[text("node.type"), json("node.config"), text("node.description"), text("reason"), sealed("sealed.sha256")];
+
+impl Fact for NodeCreated {
+    const TYPE: &'static str = "node.created";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: PLACED, gone_as: None, earlier: Earlier::Replaced, said: None };
+
+    fn subject(&self) -> String {
+        subject(self.0.node.id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let Placed { version, position, node, sealed, .. } = self.0;
+        state.learn_of_node(sealed.as_ref(), header);
+        let held = Held { node, status: NodeStatus::NotRun, result: None };
+        change(state, version, header, |workflow| workflow.insert(position, held));
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        seen(&self, view, header)
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        visible_node(view, subject, "node:")
+    }
+}
+
+impl Fact for NodeUpdated {
+    const TYPE: &'static str = "node.updated";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: PLACED, gone_as: None, earlier: Earlier::Replaced, said: None };
+
+    fn subject(&self) -> String {
+        subject(self.0.node.id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let Placed { version, position, node, sealed, .. } = self.0;
+        state.learn_of_node(sealed.as_ref(), header);
+        change(state, version, header, |workflow| {
+            if let Some(before) = workflow.remove(node.id) {
+                workflow.insert(position, Held { node, ..before });
+            }
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        seen(&self, view, header)
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        visible_node(view, subject, "node:")
+    }
+}
+
+impl Fact for NodeDeleted {
+    const TYPE: &'static str = "node.deleted";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[text("reason")], gone_as: None, earlier: Earlier::Deleted, said: None };
+
+    fn subject(&self) -> String {
+        subject(self.id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        change(state, self.version, header, |workflow| drop(workflow.remove(self.id)));
+        state.forget_node(self.id, header);
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        seen(&self, view, header)
+    }
+}
+
+impl Fact for ResultRecorded {
+    const TYPE: &'static str = "node.result_recorded";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[json("result"), text("long_result"), sealed("sealed.sha256")],
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        format!("result:{}", self.id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        audience(before)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.learn_of_node(self.sealed.as_ref(), header);
+        let workflow = Arc::make_mut(&mut state.workflow);
+        if let Some(held) = workflow.nodes.iter_mut().find(|held| held.node.id == self.id) {
+            (held.status, held.result) = (self.status, Some(header.seq));
+        }
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        seen(&self, view, header)
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        visible_node(view, subject, "result:")
+    }
+}
