@@ -56,9 +56,9 @@ pub fn split(name: &str, value: &mut Value, marked: Option<bool>) -> BTreeMap<St
 
 /// Whether what is called `name` is a secret: its last word is `password`, `token` or the like, or `key` after `api`,
 /// `access`, `private`, `secret` or `signing`. Words end at capital letters, digits and all other characters that are no
-/// letters.
+/// letters. What stands for a secret in it counts as any word: the name was no other before it was masked.
 pub fn is_secret_name(name: &str) -> bool {
-    let words = words(name);
+    let words = words(&with_words_for_placeholders(name));
     match words.as_slice() {
         [.., word] if SECRETS.contains(&word.as_str()) => true,
         [.., before, word] if word == "key" => KEYS.contains(&before.as_str()),
@@ -66,6 +66,17 @@ pub fn is_secret_name(name: &str) -> bool {
         [.., word] => word.strip_suffix("key").is_some_and(|before| KEYS.contains(&before)),
         [] => false,
     }
+}
+
+/// A name with `x` in the place of each `[hidden:NAME]`.
+fn with_words_for_placeholders(name: &str) -> String {
+    let (mut words, mut rest) = (String::new(), name);
+    while let Some((before, after)) = rest.split_once("[hidden:").filter(|(_, after)| after.contains(']')) {
+        words.push_str(before);
+        words.push('x');
+        rest = after.split_once(']').map_or("", |(_, after)| after);
+    }
+    words + rest
 }
 
 /// The words of a name in small letters: `APIKey_2` is `api`, `key`.

@@ -112,6 +112,8 @@ fn a_secret_is_known_by_the_last_word_of_its_name() {
     let found = |names: &str| names.split_whitespace().filter(|name| is_secret_name(name)).count();
     assert_eq!(found(secrets), secrets.split_whitespace().count());
     assert_eq!(found(others), 0);
+    assert!(!is_secret_name("[hidden:password]") && !is_secret_name("token [hidden:door.pin]"));
+    assert!(is_secret_name("[hidden:door.pin] token") && is_secret_name("[hidden:password"));
 }
 
 #[test]

@@ -462,7 +462,7 @@ impl Told {
         let change = Change { reason: Some(self.text(1).into()), expected_version: None };
         let (kind, description) = (self.text(1).into(), Some(self.text(words / 2).into()));
         let refers = node.as_ref().map(|node| format!("{{{{node{}.zq922q}}}}", node.id.0));
-        let config = json!({"say": self.text(words), "n": [0.1], "from": refers.filter(|_| words % 3 == 0)});
+        let config = json!({"say": self.text(words), "n": [0.1], "from": refers.filter(|_| words < 4)});
         let position = Some(u64::from(place) + 1);
         let Some(node) = node.filter(|_| what > 2) else {
             return self.ask(by, CreateNode { kind, config, description, position, change });

@@ -187,7 +187,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         "put",
         on!("/variables/{name}"),
         "/variables/creds",
-        json!({"value": {"user": "ann", "password": CANARY, "note": told("variable")}, "reason": told("reason")}),
+        json!({"value": {"user": "ann", "password": CANARY, "note": told("variable"), CANARY: 1}, "reason": told("reason")}),
     );
     add(
         "put",
@@ -198,6 +198,47 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
             "tasks": [{"task_id": 1, "description": told("plan task"), "status": "pending", "notes": told("notes")}]}]}}),
     );
     add("patch", on!("/plan/tasks/{task}"), "/plan/tasks/1", json!({"notes": told("notes"), "reason": told("why")}));
+    let config = json!({"action": "type", "text": told("config"), "login": {"password": CANARY}, CANARY: [CANARY]});
+    add(
+        "post",
+        on!("/workflow/nodes"),
+        "/workflow/nodes",
+        json!({"type": "login", "config": config, "description": told("node"), "reason": told("why")}),
+    );
+    add(
+        "patch",
+        on!("/workflow/nodes/{node}"),
+        "/workflow/nodes/node_1",
+        json!({"config": config, "description": told("node"), "reason": told("why")}),
+    );
+    add(
+        "patch",
+        on!("/workflow"),
+        "/workflow",
+        json!({"name": CANARY, "description": told("workflow"), "reason": told("why")}),
+    );
+    add(
+        "put",
+        on!("/workflow"),
+        "/workflow",
+        json!({"workflow": {"name": CANARY, "description": told("workflow")}, "reason": told("why"), "nodes": [
+            {"id": "node_1", "type": "login", "config": config, "description": told("node")},
+            {"type": CANARY, "config": config},
+        ]}),
+    );
+    add(
+        "put",
+        on!("/workflow/nodes/{node}/result"),
+        "/workflow/nodes/node_1/result",
+        json!({"status": "success", "result": {"token": CANARY, "page": told("page")},
+               "variables": {"apiKey": CANARY, "page": told("page")}}),
+    );
+    add(
+        "delete",
+        on!("/workflow/nodes/{node}"),
+        &format!("/workflow/nodes/node_2?reason={}", encoded(CANARY)),
+        Value::Null,
+    );
     add("put", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
     add("delete", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
     add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", json!({}));
@@ -222,6 +263,14 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     );
     add("put", on!("/variables/{name}"), &format!("/variables/{name}"), json!({"value": 1, "reason": "x"}));
     add("delete", on!("/variables/{name}"), &format!("/variables/{name}?reason={name}"), Value::Null);
+    add("post", on!("/workflow/nodes"), "/workflow/nodes", json!({"type": CANARY}));
+    add("patch", on!("/workflow/nodes/{node}"), "/workflow/nodes/node_1", json!({"type": CANARY}));
+    add(
+        "put",
+        on!("/workflow/nodes/{node}/result"),
+        "/workflow/nodes/node_1/result",
+        json!({"status": "success", "variables": {CANARY: 1}}),
+    );
     add("delete", on!("/files/{path}"), &format!("/files/{name}"), Value::Null);
     add("delete", on!("/tokens/{token}"), &format!("/tokens/{name}"), Value::Null);
     add(
@@ -273,6 +322,7 @@ fn reads(run: &str) -> Vec<String> {
         ("{seq}", "3"),
         ("{n}", "1"),
         ("{version}", "1"),
+        ("{node}", "node_1"),
     ];
     let names = ["facts", "told", "more", "tooled", "Form", "creds", "password"];
     let mut all = Vec::new();

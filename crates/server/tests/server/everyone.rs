@@ -22,6 +22,8 @@ const HIDDEN_FROM_WRITER: &[&str] = &[
     "VARVALUE",
     "VARREASON",
     "PLANTEXT",
+    "NODETEXT",
+    "NODERESULT",
 ];
 
 /// Words that stand only in what is hidden from the manager, too.
@@ -86,6 +88,11 @@ async fn hide(server: &Server) {
     put("threads/main", json!({"visible_to": "all"})).await;
     let run = server.send("POST", &format!("{s}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     server.send("POST", &format!("{s}/runs/{}/pause", run.text("id")), json!({"reason": "RUNINPUT"})).await.is(200);
+    let node =
+        json!({"type": "NODETEXT", "config": {"say": "NODETEXT"}, "description": "NODETEXT", "reason": "NODETEXT"});
+    server.send("POST", &format!("{s}/workflow/nodes"), node).await.is(200);
+    let result = json!({"status": "success", "result": {"it": "NODERESULT"}, "variables": {"it": "NODERESULT"}});
+    server.send("PUT", &format!("{s}/workflow/nodes/node_1/result"), result).await.is(204);
 }
 
 /// A plan with this goal.
@@ -156,6 +163,18 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("PATCH", on("/plan/tasks/1"), Some(json!({"status": "completed", "reason": "r"}))),
         ("POST", on("/tools/get_current_plan"), Some(json!({}))),
         ("POST", on("/tools/update_plan"), Some(json!({"arguments": {"plan": plan("goal"), "reason": "r"}}))),
+        ("GET", on("/workflow"), None),
+        ("PUT", on("/workflow"), Some(json!({"nodes": [{"id": "node_1", "type": "t"}], "expected_version": 99}))),
+        ("PATCH", on("/workflow"), Some(json!({"name": "n"}))),
+        ("POST", on("/workflow/nodes"), Some(json!({"type": "t"}))),
+        ("GET", on("/workflow/nodes/node_1"), None),
+        ("GET", on("/workflow/nodes/node_99"), None),
+        ("PATCH", on("/workflow/nodes/node_1"), Some(json!({"position": 1}))),
+        ("PATCH", on("/workflow/nodes/node_99"), Some(json!({"position": 1}))),
+        ("DELETE", on("/workflow/nodes/node_99"), None),
+        ("GET", on("/workflow/nodes/node_1/result"), None),
+        ("GET", on("/workflow/nodes/node_99/result"), None),
+        ("PUT", on("/workflow/nodes/node_99/result"), Some(json!({"status": "success", "result": 1}))),
         ("GET", on("/tools"), None),
         ("GET", on("/tools?agent=critic"), None),
         ("GET", on("/tools?format=anthropic"), None),

@@ -25,3 +25,4 @@ mod tasks;
 mod tools;
 mod transfer;
 mod variables;
+mod workflow;
