@@ -8,13 +8,14 @@ use serde_json::Value;
 use super::{
     Held, Node, NodeStatus, Workflow,
     seal::SealedPart,
-    sight::{audience, seen, visible_node},
+    sight::{seen, visible_node},
 };
 use crate::{
     audience::Audience,
     entry::Header,
     fact::{Description, Earlier, Fact, Seen, TextField, json, sealed, text},
     id::NodeId,
+    session::Share,
     state::State,
     text::Text,
     view::View,
@@ -132,7 +133,7 @@ impl Fact for Updated {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -150,7 +151,7 @@ impl Fact for Updated {
     }
 
     fn visible_to(view: &View<'_>, _: &str) -> Option<Audience> {
-        view.may_see_workflow().then(|| audience(view.state))
+        view.may_see(Share::Workflow).then(|| view.state.audience_of(Share::Workflow))
     }
 }
 
@@ -168,7 +169,7 @@ impl Fact for NodeCreated {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -198,7 +199,7 @@ impl Fact for NodeUpdated {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -231,7 +232,7 @@ impl Fact for NodeDeleted {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -259,7 +260,7 @@ impl Fact for ResultRecorded {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience(before)
+        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {

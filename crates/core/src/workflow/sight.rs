@@ -8,29 +8,14 @@ use crate::{
     fact::{Fact, Seen},
     id::{NodeId, Seq},
     session::Share,
-    state::State,
     view::View,
 };
 
-fn is_shared(state: &State) -> bool {
-    state.session.settings.share.contains(&Share::Workflow)
-}
-
-/// Who may see the workflow.
-pub(super) fn audience(state: &State) -> Audience {
-    if is_shared(state) { Audience::All } else { state.team.managers() }
-}
-
 impl<'a> View<'a> {
-    /// Whether the viewer may see the workflow: the user and the manager, and workers where the session shares it.
-    pub fn may_see_workflow(&self) -> bool {
-        self.is_in_charge() || is_shared(self.state)
-    }
-
     /// The workflow as it is now. A hidden one answers like one that is not there.
     pub fn workflow(&self) -> Result<&'a Workflow, Error> {
-        let workflow = self.may_see_workflow().then_some(&*self.state.workflow);
-        workflow.ok_or_else(|| Error::not_found("workflow", "here"))
+        let workflow = self.may_see(Share::Workflow).then_some(&*self.state.workflow);
+        workflow.ok_or_else(|| Error::not_found("workflow", ""))
     }
 
     /// The same as prompts show it.
@@ -54,11 +39,11 @@ impl<'a> View<'a> {
 
 /// What `fact` looks like to `view`.
 pub(super) fn seen<F: Fact>(fact: &F, view: &View<'_>, header: &Header) -> Option<Seen> {
-    if view.may_see_workflow() && view.was_meant(header) { Seen::fact(fact) } else { None }
+    if view.may_see(Share::Workflow) && view.was_meant(header) { Seen::fact(fact) } else { None }
 }
 
 /// Who may see the node that entries with this subject are about.
 pub(super) fn visible_node(view: &View<'_>, subject: &str, kind: &str) -> Option<Audience> {
     let id = subject.strip_prefix(kind)?.parse().ok()?;
-    view.node(id).ok().map(|_| audience(view.state))
+    view.node(id).ok().map(|_| view.state.audience_of(Share::Workflow))
 }
