@@ -437,11 +437,13 @@ async fn i6_no_canary_comes_out_of_a_session_whatever_it_came_in_by() {
             }
         }
     }
-    for format in ["text", "openai", "anthropic"] {
+    for (format, layout) in
+        ["text", "openai", "anthropic"].into_iter().flat_map(|one| [(one, "team"), (one, "director")])
+    {
         for agent in ["lead", "writer"] {
-            let prompt =
-                server.send("POST", "/v1/sessions/s/prompt", json!({"agent": agent, "format": format})).await.is(200);
-            look(&format!("the prompt of {agent} as {format}"), &prompt.raw);
+            let wanted = json!({"agent": agent, "format": format, "layout": layout});
+            let prompt = server.send("POST", "/v1/sessions/s/prompt", wanted).await.is(200);
+            look(&format!("the prompt of {agent} as {format} in {layout}"), &prompt.raw);
             assert!(prompt.raw.contains("message begins"), "{}", prompt.raw);
             assert_eq!(prompt.raw.contains("[hidden:password]"), agent == "lead", "{}", prompt.raw);
         }
@@ -465,15 +467,31 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
     let message = json!({"messages": [{"role": "user", "content": told("message")}]});
     server.send("POST", &format!("{s}/threads/main/messages"), message).await.is(200);
+    let task = json!({"task_id": 1, "description": told("task"), "status": "pending"});
+    let phase = json!({"phase_name": "all", "status": "pending", "tasks": [task]});
+    let plan = json!({"overall_goal": told("goal"), "current_phase": "all", "phases": [phase]});
+    server.send("PUT", &format!("{s}/plan"), json!({"plan": plan, "reason": "begin"})).await.is(200);
+    let note = json!({"value": told("value"), "reason": "noted"});
+    server.send("PUT", &format!("{s}/variables/note"), note).await.is(200);
     assert!(server.get(&format!("{s}/context-sets/facts")).await.raw.contains("CANARY"));
     let secret =
         callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
     let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
     session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
-    for path in ["context-sets/facts", "context-sets", "threads/main/messages", "journal"] {
+    for path in [
+        "context-sets/facts",
+        "context-sets",
+        "threads/main/messages",
+        "journal",
+        "plan",
+        "variables",
+        "variables/note",
+    ] {
         look(path, &server.get(&format!("{s}/{path}")).await.is(200).raw);
     }
     look("the stream", &stream(&server).await);
-    let prompt = server.send("POST", &format!("{s}/prompt"), json!({"agent": "lead", "format": "text"})).await.is(200);
-    look("the prompt", &prompt.raw);
+    for layout in ["team", "director"] {
+        let wanted = json!({"agent": "lead", "format": "text", "layout": layout});
+        look("the prompt", &server.send("POST", &format!("{s}/prompt"), wanted).await.is(200).raw);
+    }
 }

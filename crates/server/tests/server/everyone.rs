@@ -130,6 +130,8 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", on("/prompt"), Some(json!({"agent": "critic"}))),
         ("POST", on("/prompt"), Some(json!({"agent": "lead", "format": "openai"}))),
         ("POST", on("/prompt"), Some(json!({"agent": "lead", "format": "anthropic"}))),
+        ("POST", on("/prompt"), Some(json!({"agent": "lead", "layout": "director"}))),
+        ("POST", on("/prompt"), Some(json!({"agent": "critic", "layout": "director", "format": "openai"}))),
         ("POST", on("/prompt"), Some(json!({"at": 5, "agent": "writer"}))),
         ("POST", on("/prompt"), Some(json!({"agent": "writer", "budget": 2}))),
         ("GET", on("/files"), None),
