@@ -71,3 +71,73 @@ pub trait TokenCounter: Send + Sync {
         Counting::Exact
     }
 }
+
+/// A text with fewer bytes is counted about as fast as its count is looked up.
+const BLOCK_BYTES: usize = 1 << 10;
+
+/// Counts a text of many lines in blocks. A counter that keeps counts then counts only the blocks anew in which a line
+/// was changed. The last line of a block decides that it is the last, so a line that comes or goes moves no other block.
+pub(crate) fn count_in_blocks(counter: &dyn TokenCounter, text: &str) -> Tokens {
+    let (mut tokens, mut block, mut rest) = (Tokens(0), text, text);
+    while let Some((line, behind)) = rest.split_once('\n') {
+        rest = behind;
+        let bytes = block.len() - rest.len();
+        let is_apart = rest.starts_with(|c: char| c.is_ascii_graphic() && c != '/');
+        if bytes >= BLOCK_BYTES && is_apart && line.bytes().fold(0, u8::wrapping_add) % 4 == 0 {
+            tokens += counter.count(block.get(..bytes).unwrap_or_default());
+            block = rest;
+        }
+    }
+    tokens + counter.count(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, sync::Mutex};
+
+    use super::*;
+
+    /// Counts characters, and knows what it was asked.
+    #[derive(Default)]
+    struct Asked(Mutex<BTreeSet<String>>);
+
+    impl TokenCounter for Asked {
+        fn vocabulary(&self) -> &str {
+            "characters"
+        }
+
+        fn count(&self, text: &str) -> Tokens {
+            self.0.lock().unwrap().insert(text.to_owned());
+            Tokens(text.chars().count() as u64)
+        }
+    }
+
+    #[test]
+    fn a_line_that_moves_leaves_most_blocks_as_they_were() {
+        let line =
+            |n: u32| format!("- node{n}.emails = [Array of {} results - first: {{\"sender\": \"a{n}\"}}]\n", n % 7);
+        let mut lines: Vec<_> = (0..300).map(line).collect();
+        let counter = Asked::default();
+        let blocks = |counter: &Asked| counter.0.lock().unwrap().clone();
+        for moved in [0, 20, 150, 298] {
+            counter.0.lock().unwrap().clear();
+            let text = lines.concat();
+            assert_eq!(count_in_blocks(&counter, &text), Tokens(text.len() as u64));
+            let before = blocks(&counter);
+            let line = lines.remove(moved);
+            lines.push(line);
+            assert_eq!(count_in_blocks(&counter, &lines.concat()), Tokens(text.len() as u64));
+            let more = blocks(&counter).len() - before.len();
+            assert!(before.len() > 8 && more <= 4, "{more} blocks more than {}", before.len());
+        }
+    }
+
+    #[test]
+    fn a_block_ends_where_all_vocabularies_split() {
+        let counter = Asked::default();
+        // Blocks end only behind `/y`: neither white space nor `/` begins one.
+        let one = format!("{}\n  \n/y\n", "a".repeat(2000));
+        count_in_blocks(&counter, &one.repeat(40));
+        assert_eq!(*counter.0.lock().unwrap(), BTreeSet::from([one]));
+    }
+}

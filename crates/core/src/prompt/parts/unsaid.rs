@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Content, PartOutcome, Source};
 use crate::{
-    count::Tokens,
+    count::{Tokens, count_in_blocks},
     id::Seq,
     prompt::{
         Lacking,
@@ -136,7 +136,7 @@ impl Written {
         if is_behind_history {
             return Self::Behind(renderer.section(&text));
         }
-        let tokens = renderer.count.count(&text);
+        let tokens = count_in_blocks(renderer.count, &text);
         Self::Above(text, tokens)
     }
 
