@@ -87,7 +87,7 @@ pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
     let fault = |error: jsonschema::ValidationError<'_>| {
         let pointer = error.instance_path().to_string();
         let problem = match pointer.as_str() {
-            "/messageTo" => format!("{error}; the team is: {}, and there is user", names()),
+            "/messageTo" => format!("{} gets no messages: name one of {}, or \"user\"", error.instance(), names()),
             _ if pointer.ends_with("/visibleToAgents") => format!(
                 "{} is no visibility: use \"all\", \"none\", the name of an agent or a list of names; the team is: {}",
                 error.instance(),
@@ -101,6 +101,7 @@ pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
     let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(fault).collect();
     // In whichever order the validator looks, they are told in one.
     faults.sort_by(|one, other| (&one.pointer, &one.problem).cmp(&(&other.pointer, &other.problem)));
+    faults.dedup();
     let more = errors.count();
     if more > 0 {
         faults.push(Fault { pointer: String::new(), problem: format!("and {more} more faults") });

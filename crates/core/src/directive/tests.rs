@@ -110,17 +110,16 @@ fn context_updates_mean_nothing() {
 fn what_the_schema_does_not_allow_is_a_fault_and_the_rest_is_good() {
     assert_snapshot!(reads(&json!({"messageTo": "ghost", "message": "Boo."})), @r#"
     to ghost: "Boo."
-    fault /messageTo: "ghost" is not one of "writer", "@sub/task-manager" or 2 other candidates; the team is: writer, @sub/task-manager, Big.Boss, and there is user
+    fault /messageTo: "ghost" gets no messages: name one of writer, @sub/task-manager, Big.Boss, or "user"
     "#);
     assert_snapshot!(reads(&json!({"messageTo": "lead", "message": "Boo."})), @r#"
     to lead: "Boo."
-    fault /messageTo: "lead" is not one of "writer", "@sub/task-manager" or 2 other candidates; the team is: writer, @sub/task-manager, Big.Boss, and there is user
+    fault /messageTo: "lead" gets no messages: name one of writer, @sub/task-manager, Big.Boss, or "user"
     "#);
     assert_snapshot!(reads(&json!({"messageTo": ["writer"], "message": 7, "surprise": true})), @r#"
     fault Additional properties are not allowed ('surprise' was unexpected)
     fault /message: 7 is not of type "string"
-    fault /messageTo: ["writer"] is not of type "string"; the team is: writer, @sub/task-manager, Big.Boss, and there is user
-    fault /messageTo: ["writer"] is not one of "writer", "@sub/task-manager" or 2 other candidates; the team is: writer, @sub/task-manager, Big.Boss, and there is user
+    fault /messageTo: ["writer"] gets no messages: name one of writer, @sub/task-manager, Big.Boss, or "user"
     "#);
     assert_snapshot!(reads(&json!({"workflowComplete": "yes", "isInfoRequest": 1})), @r#"
     fault /isInfoRequest: 1 is not of type "boolean"
@@ -187,7 +186,7 @@ fn outside_of_a_run_a_directive_with_other_faults_is_refused_whole() {
     let mut board = Board::team("lead writer");
     let before = board.clone();
     let directive = json!({"messageTo": "ghost", "contextSetUpdate": {"contextSets": [{"name": "A", "context": "1"}]}});
-    assert_snapshot!(board.by("lead", Direct(directive)).unwrap_err(), @r#"/messageTo: "ghost" is not one of "writer" or "user"; the team is: writer, and there is user"#);
+    assert_snapshot!(board.by("lead", Direct(directive)).unwrap_err(), @r#"/messageTo: "ghost" gets no messages: name one of writer, or "user""#);
     assert_snapshot!(board.by("lead", Direct(json!(7))).unwrap_err(), @"a directive is a JSON object");
     assert_eq!(board.state, before.state);
 }

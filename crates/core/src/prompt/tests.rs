@@ -316,7 +316,7 @@ fn after_a_directive_with_faults() {
     </SHARED_CONTEXT_SETS>
     <CURRENT_TASK>
     <CHAT_MESSAGE from="user"> ⏎ Write a poem about spring. ⏎ </CHAT_MESSAGE>
-    <DIRECTIVE_OUTCOMES> ⏎ - context set A: rejected (/visibleToAgents: there is no agent ghost; the team is: lead, writer, critic) ⏎ - context  … s: writer, critic, and there is user ⏎ </DIRECTIVE_OUTCOMES>
+    <DIRECTIVE_OUTCOMES> ⏎ - context set A: rejected (/visibleToAgents: there is no agent ghost; the team is: lead, writer, critic) ⏎ - context  … ame one of writer, critic, or "user" ⏎ </DIRECTIVE_OUTCOMES>
     </CURRENT_TASK>
     "#);
 }

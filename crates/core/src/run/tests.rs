@@ -130,21 +130,21 @@ fn a_manager_directs_a_worker_and_completes() {
 fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_applied() {
     let mut board = started();
     let faulty = json!({"messageTo": "ghost", "message": "Boo.", "contextSetUpdate": set("A", "1")});
-    assert_snapshot!(replies(&mut board, std::slice::from_ref(&faulty)), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]"#);
+    assert_snapshot!(replies(&mut board, std::slice::from_ref(&faulty)), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"ghost\" gets no messages: name one of writer, critic, or \"user\""}]"#);
     assert_eq!(board.state.sets.iter().count(), 0);
     assert_snapshot!(board.run().due.turn().unwrap().task.unwrap(), @r#"
     Your last directive could not be used as it was:
     {"messageTo":"ghost","message":"Boo.","contextSetUpdate":{"contextSets":[{"name":"A","context":"1"}]}}
 
     What was wrong with it:
-    - /messageTo: "ghost" is not one of "writer", "critic" or "user"; the team is: writer, critic, and there is user
+    - /messageTo: "ghost" gets no messages: name one of writer, critic, or "user"
 
     Give the directive again, whole, with these faults mended.
     "#);
     assert_snapshot!(replies(&mut board, &[faulty]), @"lead in main: directive");
     assert_snapshot!(entries(&board, 11), @r#"
     agent:lead context_set.updated set:A {"name":"A","content":"1","visible_to":"all","enabled":true,"tokens":1}
-    agent:lead directive.received directives {"run":"r6","outcomes":[{"name":"A","outcome":"created"}],"faults":[{"pointer":"/messageTo","problem":"\"ghost\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"}]}
+    agent:lead directive.received directives {"run":"r6","outcomes":[{"name":"A","outcome":"created"}],"faults":[{"pointer":"/messageTo","problem":"\"ghost\" gets no messages: name one of writer, critic, or \"user\""}]}
     system turn.answered run:r6 {"run":"r6","turn":2,"agent":"lead","said":"{\"messageTo\":\"ghost\",\"message\":\"Boo.\",\"contextSetUpdate\":{\"contextSets\":[{\"name\":\"A\",\"context\":\"1\"}]}}","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"directive"}}
     "#);
     assert_snapshot!(replies(&mut board, &[json!({"surprise": 1}), to("writer", "Write.")]), @r#"
@@ -551,7 +551,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
 #[test]
 fn a_directive_with_faults_is_shown_to_its_author_alone() {
     let mut board = started();
-    assert_snapshot!(replies(&mut board, &[json!({"messageTo": "a secret"})]), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"a secret\" is not one of \"writer\", \"critic\" or \"user\"; the team is: writer, critic, and there is user"},{"pointer":"/message","problem":"say what the message is"}]"#);
+    assert_snapshot!(replies(&mut board, &[json!({"messageTo": "a secret"})]), @r#"lead in main: repair [{"pointer":"/messageTo","problem":"\"a secret\" gets no messages: name one of writer, critic, or \"user\""},{"pointer":"/message","problem":"say what the message is"}]"#);
     board.team_becomes("boss writer");
     assert_snapshot!(stands(&board), @"boss in main: directive");
     assert!(!json!(board.seen("boss")).to_string().contains("secret"));
