@@ -41,6 +41,7 @@ use self::{
 pub use self::{
     history_cache::HistoryCache,
     layout::{Layout, LayoutName, Style},
+    part_name::PartName,
     pieces::Pieces,
     spec::{PromptSpec, ResolvedSpec},
 };

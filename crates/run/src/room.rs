@@ -7,7 +7,7 @@ use callboard_core::{
     entry::Actor,
     error::ConflictKind,
     id::{AgentName, ThreadId},
-    prompt::Prompt,
+    prompt::{PartName, Prompt},
     tail::Source,
     viewer::Viewer,
 };
@@ -66,7 +66,8 @@ impl Room<'_> {
 
     /// Whether not all of the history fits.
     fn is_over_full(&self) -> bool {
-        self.prompt.parts.iter().any(|part| part.name == "history" && part.shortened)
+        let history = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].map(PartName::as_str);
+        self.prompt.parts.iter().any(|part| part.shortened && history.contains(&part.name.as_str()))
     }
 
     /// Makes the prompt again, of what is true now.

@@ -1,6 +1,6 @@
 //! A whole team on a real small model, as `cargo xtask test` brings it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     home::Home,
@@ -55,6 +55,75 @@ fn a_team_works_on_a_real_model() {
 #[test]
 fn a_team_works_on_a_real_model_over_anthropics_api() {
     works_on("anthropic:qwen2.5-coder-0.5b");
+}
+
+/// A conversation that gets too large goes on: the model writes what takes the place of its older part, and what was said
+/// newly names is still known.
+#[test]
+fn a_long_conversation_is_compressed_by_a_real_model() {
+    let home = home("openai:qwen2.5-coder-0.5b").over_http();
+    let http = home.http();
+    let settings = json!({
+        "id": "demo",
+        "agents": [{"name": "lead", "role": "manager"}, {"name": "painter", "role": "worker"}],
+        "prompt": {"budget": 8000, "answer_tokens": 120},
+        "compression": {"compress_tokens": 6000, "target_tokens": 1500},
+        "limits": {"turns": 2},
+    });
+    http.done("POST", "/v1/sessions", &settings);
+    let said = history();
+    http.done("POST", "/v1/sessions/demo/threads/main/messages", &json!({ "messages": said }));
+    let before = home.json("context --session demo");
+    assert!(before["tokens"].as_u64() >= Some(6000), "{before}");
+
+    let output = home.command(["run", "--session", "demo", "--json", NEWEST]).output().unwrap();
+    let played = Played::of(&output);
+    assert!(ended_well(&played), "{}", played.result);
+    let compressed = home.journal("demo").into_iter().filter(|entry| entry["type"] == "conversation.compressed");
+    let compressed: Vec<Value> = compressed.map(|mut entry| entry["data"].take()).collect();
+    let [done] = compressed.as_slice() else { panic!("compressed {} times", compressed.len()) };
+    // A small model may write nothing that can be used. Then the summary is made of excerpts, and says why.
+    assert!(done["spent"]["completion_tokens"].as_u64() > Some(0), "{done}");
+    assert!(done["model"] == "openai:qwen2.5-coder-0.5b" || done["reason"].is_string(), "{done}");
+    assert!(done["tokens_before"].as_u64() > Some(5000) && done["tokens_after"].as_u64() <= Some(1500), "{done}");
+    let prompt = home.json("prompt --session demo --as lead");
+    let text = prompt["text"].as_str().unwrap();
+    for fact in FACTS {
+        assert!(text.contains(fact), "{fact} is lost: {text}");
+    }
+    assert!(played.data("turn.requested").iter().all(|turn| turn["prompt"]["tokens"].as_u64() < Some(6000)));
+    let (_, all) = http.get("/v1/sessions/demo/threads/main/messages?limit=1000");
+    let texts: Vec<&Value> = all["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert!(said.iter().all(|message| texts.contains(&&message["content"])), "an original is lost");
+}
+
+/// What old messages hold and the newest names.
+const FACTS: [&str; 4] = ["/srv/data/tides-2026.csv", "https://tides.example/api/v2?port=7", "#buoy-4711", "12.5 m"];
+
+const NEWEST: &str = "Compare /srv/data/tides-2026.csv with https://tides.example/api/v2?port=7 for #buoy-4711, and mind the \
+                      12.5 m. Then end the work.";
+
+/// Talk of more than 6,000 tokens, with the facts in its older part.
+fn history() -> Vec<Value> {
+    let [file, address, buoy, depth] = FACTS;
+    let facts = [
+        format!("The measured tides are in {file}."),
+        format!("The forecast comes from {address}, which answers with JSON."),
+        format!("The buoy that failed is {buoy}."),
+        format!("Below {depth} the sensor is not to be trusted."),
+    ];
+    let ports = ["Aberdeen", "Bergen", "Calais", "Dover", "Esbjerg", "Faro", "Galway", "Hull"];
+    let talk = (0..80).map(|day| {
+        let port = ports[day % ports.len()];
+        format!(
+            "Day {day}: in {port} high water came {} minutes late and stood {} centimetres over the forecast. The wind was \
+             from the west, the pressure fell, and the harbour master asked for the reason. We looked at the gauge, found \
+             nothing wrong, and agreed to look again tomorrow.",
+            day * 7 % 50,
+            day * 13 % 90
+        )
+    });
+    facts.into_iter().chain(talk).map(|text| json!({"role": "user", "content": text})).collect()
 }
 
 fn works_on(model: &'static str) {
