@@ -9,6 +9,7 @@
 mod append;
 mod bare;
 mod board;
+mod director;
 mod fanout;
 mod files;
 mod growth;
@@ -71,6 +72,8 @@ enum Measure {
     Size,
     /// How long a prompt takes.
     Prompt,
+    /// How long what a director needs takes: its prompt, hiding secrets, and compressing.
+    Director,
     /// How long a page of messages takes.
     Page,
     /// How long reads over HTTP take.
@@ -135,6 +138,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Fanout => fanout::measure(scale, report).await,
         Measure::Size => size::measure(scale, report).await,
         Measure::Prompt => prompt::measure(scale, report).await,
+        Measure::Director => director::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
         Measure::Read => read::measure(scale, report).await,
         Measure::Stores => stores::measure(scale, report).await,

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     Scale, board,
     report::{Goal, Report},
-    timing::{median, millis, percentile},
+    timing::{median, millis, ms, percentile},
 };
 
 /// How large a large prompt is, in tokens.
@@ -169,8 +169,4 @@ async fn asked_again(
         anyhow::ensure!(prompt.tokens <= prompt.budget, "a prompt is larger than its budget");
     }
     Ok(taken)
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }

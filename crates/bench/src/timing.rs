@@ -19,3 +19,8 @@ pub(crate) fn percentile(times: &[Duration], percent: usize) -> Duration {
 pub(crate) fn millis(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1000.0)
 }
+
+/// A duration in milliseconds.
+pub(crate) fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
