@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    id::{AgentName, RunId, Seq, ThreadId},
+    id::{AgentName, RunId, Seq, SessionId, ThreadId},
     schema::Saying,
     view::Projected,
     why::Finding,
@@ -37,6 +37,29 @@ pub struct JournalPage {
     /// The entries, in the order of their numbers.
     pub entries: Vec<Projected>,
     /// The number of the newest entry of the journal. It may be one that the caller cannot see.
+    #[schema(value_type = u64)]
+    pub head: Seq,
+}
+
+/// What became of an entry that was to be erased.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ErasedEntry {
+    /// The entry. Its header stays, and the hash of what it said.
+    #[schema(value_type = u64)]
+    pub seq: Seq,
+    /// The entry that says who erased it and why. Absent in a fork that was made of it before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub erased_by: Option<Seq>,
+    /// The entries that held copies of its words, which were erased with it: summaries, answers to requests with an
+    /// idempotency key, turns and results of Callboard's own tools.
+    #[schema(value_type = Vec<u64>)]
+    pub copies: Vec<Seq>,
+    /// The other sessions that hold the entry with its words: forks and copies, or what this session was forked from. Erase
+    /// it there too.
+    #[schema(value_type = Vec<String>)]
+    pub forks: Vec<SessionId>,
+    /// The head of the session after it.
     #[schema(value_type = u64)]
     pub head: Seq,
 }

@@ -3,7 +3,7 @@
 //! Each change is a type of its noun, which says what it is answered with and how it is decided. Nothing here knows
 //! which changes there are.
 
-pub use crate::decision::{DecisionBuilder, DecisionContext, Lookups, Undecided};
+pub use crate::decision::{DecisionBuilder, DecisionContext, ErasedData, Lookups, Undecided};
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -26,6 +26,9 @@ pub trait Command: Clone + Debug + Send + Sync + 'static {
 
     /// Whether it makes the session. Every other command needs one that is there.
     const CREATES_SESSION: bool = false;
+
+    /// Whether it erases what older entries say. Such a command is decided by itself, since the state has to be folded anew.
+    const ERASES: bool = false;
 
     /// Whether it is refused where its words cannot be searched for secrets. Otherwise they are left out.
     const NEEDS_WORDS: bool = true;
@@ -90,6 +93,8 @@ pub struct Decision<A> {
     pub values: Values,
     /// The answer, once they are appended.
     pub answer: A,
+    /// What it takes away from older entries. Where it does, the state is that of before: it has to be folded anew.
+    pub erased: ErasedData,
     /// The state after them.
     pub state: State,
 }
@@ -108,8 +113,8 @@ pub fn decide<C: Command>(
     }
     let mut decision = DecisionBuilder::new(state, context);
     let answer = command.decide(&mut decision)?;
-    let DecisionBuilder { state, entries, values, .. } = decision;
-    Ok(Decision { entries, values, answer, state })
+    let DecisionBuilder { state, entries, values, erased, .. } = decision;
+    Ok(Decision { entries, values, answer, erased, state })
 }
 
 /// Two changes, both or none.

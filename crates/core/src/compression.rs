@@ -84,6 +84,9 @@ pub struct Compressed {
     pub summary_tokens: Tokens,
     /// What it cost to make it.
     pub spent: Spent,
+    /// Whether it was erased, since it was made from what was erased: it stands for nothing any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -1,13 +1,13 @@
 //! Decisions: what a command is decided with, and the entries that it leads to.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
 use crate::{
     count::TokenCounter,
-    entry::{Actor, Entry},
+    entry::{Actor, Entry, Hash, SaltSeed},
     error::Error,
     fact::{self, Fact},
     id::{AgentName, Seq},
@@ -26,6 +26,8 @@ pub struct DecisionContext<'a> {
     pub at: Timestamp,
     /// See [`Header::nonce`](crate::entry::Header::nonce).
     pub nonce: Option<u32>,
+    /// What the salts of its entries are made of; without one they have none.
+    pub salt: Option<SaltSeed>,
     /// Counts texts for sizes; always in the same vocabulary, `o200k_base`.
     pub count: &'a dyn TokenCounter,
     /// What was looked up after an earlier try.
@@ -41,6 +43,15 @@ pub struct Lookups {
     pub entries: BTreeMap<Seq, Option<Entry>>,
     /// Keys that were found taken, and by which of `entries`.
     pub keys: BTreeMap<Arc<str>, Seq>,
+}
+
+/// What a decision takes away from older entries.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ErasedData {
+    /// Their data from now on.
+    pub entries: BTreeMap<Seq, Arc<str>>,
+    /// The hashes of the long texts that nobody refers to any more.
+    pub values: BTreeSet<Hash>,
 }
 
 /// Why there is no decision.
@@ -62,6 +73,7 @@ pub struct DecisionBuilder<'a> {
     pub(crate) context: DecisionContext<'a>,
     pub(crate) values: Values,
     pub(crate) entries: Vec<Entry>,
+    pub(crate) erased: ErasedData,
     /// Which of `entries` claims a key.
     keys: HashMap<Arc<str>, usize>,
 }
@@ -69,13 +81,16 @@ pub struct DecisionBuilder<'a> {
 impl<'a> DecisionBuilder<'a> {
     /// Begins with nothing recorded.
     pub(crate) fn new(state: &State, context: DecisionContext<'a>) -> Self {
-        let (values, entries, keys) = Default::default();
-        Self { state: state.clone(), by: context.by.clone(), context, values, entries, keys }
+        let (values, entries, erased, keys) = Default::default();
+        Self { state: state.clone(), by: context.by.clone(), context, values, entries, erased, keys }
     }
 
     /// Records a fact: it becomes the next entry.
     pub(crate) fn record<F: Fact>(&mut self, fact: F) {
-        let draft = fact::draft(&fact, &self.state);
+        let mut draft = fact::draft(&fact, &self.state);
+        if let Some(seed) = self.context.salt.filter(|_| fact::has_words::<F>()) {
+            draft.salt(seed.salt(self.next_seq()));
+        }
         let entry = Entry::seal(self.state.head, self.context.at, self.by.clone(), self.context.nonce, draft);
         fact.apply(&mut self.state, &entry.header);
         self.state.head = entry.head();

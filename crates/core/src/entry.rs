@@ -1,11 +1,15 @@
 //! Entries: what a journal is made of.
 //!
 //! An entry is a [`Header`], which stores index, and `data`, which they never look into. Entries are only ever
-//! appended. Each carries a [`Tag`] that chains over all entries before it, so that a journal which was replaced,
+//! appended; what people wrote in one can be [erased](Erasure), and nothing else of it changes. Each carries a [`Tag`] that chains over all entries before it, so that a journal which was replaced,
 //! rolled back or tampered with is noticed when the next entry is appended.
 
 pub mod line;
+mod mark;
 pub mod upcast;
+
+pub(crate) use self::mark::erased;
+pub use self::mark::{Erasure, SaltSeed};
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -23,7 +27,8 @@ use crate::{
 pub struct Entry {
     /// The part that stores index.
     pub header: Header,
-    /// Its data: the JSON text that was decided.
+    /// Its data: the JSON text that was decided, with its [salt](Salt) before it. Where that was erased, what stands in its
+    /// place.
     pub data: Arc<str>,
     /// The chained hash over this entry and all before it.
     pub tag: Tag,
@@ -139,6 +144,10 @@ impl Tag {
     }
 }
 
+/// 128 random bits that are hashed together with data that holds somebody's own words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Salt(pub [u8; 16]);
+
 /// A SHA-256, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 32]);
@@ -189,6 +198,7 @@ macro_rules! hexadecimal {
     };
 }
 
+hexadecimal!(Salt, 16);
 hexadecimal!(Tag, 16);
 hexadecimal!(Hash, 32);
 

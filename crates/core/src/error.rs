@@ -162,6 +162,10 @@ conflicts! {
     NotNewest = "not_newest",
     /// More would be pinned than half of what a thread is compressed to.
     PinsTooLarge = "pins_too_large",
+    /// The entry holds no words that could be erased.
+    NothingToErase = "nothing_to_erase",
+    /// The answer to the request was erased.
+    AnswerErased = "answer_erased",
     /// An idempotency key was used for another request.
     IdempotencyKeyReused = "idempotency_key_reused",
     /// The plan has another version by now.

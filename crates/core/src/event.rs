@@ -1,5 +1,7 @@
 //! Events: the list of all types of entries. Each is described in the module of its noun.
 
+use std::borrow::Cow;
+
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -10,6 +12,7 @@ use crate::{
     conversation::said::Said,
     directive,
     entry::{Entry, Hash, Header},
+    erasure,
     error::Error,
     fact::{Description, Earlier, Fact, Seen, TextField, TextKind, read},
     file, idempotency, plan, run, secret, session,
@@ -51,6 +54,17 @@ impl EventType {
         let fields = self.texts.iter().filter(|field| field.kind == TextKind::Text);
         let values = fields.flat_map(|field| field.values(data));
         values.filter_map(|value| Text::deserialize(value).ok()?.stored()).collect()
+    }
+
+    /// What somebody's own words are in an entry of this type: each field that holds some.
+    pub fn words<'a>(&self, data: &'a Value) -> Vec<&'a Value> {
+        let fields = self.texts.iter().filter(|field| field.kind != TextKind::Sealed);
+        fields.flat_map(|field| field.values(data)).filter(|value| !value.is_null()).collect()
+    }
+
+    /// Whether its entries may hold somebody's own words.
+    pub fn has_words(&self) -> bool {
+        self.texts.iter().any(|field| field.kind != TextKind::Sealed)
     }
 
     /// Whether its entries may speak of sealed values.
@@ -100,6 +114,14 @@ macro_rules! facts {
             }
         }
 
+        /// Erases the words in the data of an entry of this type; see [`Fact::erase`].
+        pub(crate) fn erase(kind: &str, data: &mut Value) {
+            match kind {
+                $(<$fact>::TYPE => <$fact>::erase(data),)*
+                _ => {}
+            }
+        }
+
         /// Who may see now what an entry of this type and subject is about; see [`Fact::visible_to`].
         pub(crate) fn visible_to(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
             match kind {
@@ -111,6 +133,7 @@ macro_rules! facts {
 }
 
 facts! {
+    erasure::Erased,
     session::facts::Created,
     session::facts::Updated,
     agent::facts::Added,
@@ -204,7 +227,11 @@ impl View<'_> {
             data,
         };
         if self.agent().is_none() {
-            return Ok(Some(projected(kind, entry.data.clone())));
+            let data = match entry.shown() {
+                Cow::Borrowed(_) => entry.data.clone(),
+                Cow::Owned(shown) => shown.into(),
+            };
+            return Ok(Some(projected(kind, data)));
         }
         let seen = project(entry, self)?;
         Ok(seen.map(|seen| projected(seen.kind, seen.data.to_string().into())))

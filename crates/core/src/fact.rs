@@ -50,6 +50,12 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing.
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;
 
+    /// Puts what says nothing in the place of all words in the data of an entry. What is left is valid, and the state that it
+    /// leads to holds none of the words.
+    fn erase(data: &mut Value) {
+        erase_words(Self::DESCRIPTION.texts, data);
+    }
+
     /// Who may see now what an entry with this subject is about; `None` where that is gone, or is for no agent to see by
     /// itself.
     fn visible_to(_view: &View<'_>, _subject: &str) -> Option<Audience> {
@@ -117,6 +123,37 @@ impl TextField {
         }
         found
     }
+
+    /// The same, to be changed.
+    fn values_mut<'a>(&self, data: &'a mut Value) -> Vec<&'a mut Value> {
+        let mut found = vec![data];
+        for name in self.path.split('.') {
+            found = match name {
+                "*" => found.into_iter().filter_map(Value::as_array_mut).flatten().collect(),
+                name => found.into_iter().filter_map(|value| value.get_mut(name)).collect(),
+            };
+        }
+        found
+    }
+}
+
+/// What stands in the place of a text that was erased.
+pub const ERASED: &str = "[erased]";
+
+/// Erases what stands in the fields `texts`: a text becomes [`ERASED`], a list or an object empty, and any other JSON null.
+/// What is sealed is no text: it goes with the secret.
+pub(crate) fn erase_words(texts: &[TextField], data: &mut Value) {
+    for field in texts.iter().filter(|field| field.kind != TextKind::Sealed) {
+        for value in field.values_mut(data) {
+            *value = match (field.kind, &*value) {
+                (_, Value::Null) => Value::Null,
+                (TextKind::Text, _) | (_, Value::String(_)) => ERASED.into(),
+                (_, Value::Array(_)) => Value::Array(Vec::new()),
+                (_, Value::Object(_)) => Value::Object(serde_json::Map::new()),
+                _ => Value::Null,
+            };
+        }
+    }
 }
 
 /// What becomes of what earlier entries say about the thing that an entry is about.
@@ -160,6 +197,11 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
     }
 }
 
+/// Whether entries of this type may hold somebody's own words.
+pub(crate) fn has_words<F: Fact>() -> bool {
+    F::DESCRIPTION.texts.iter().any(|field| field.kind != TextKind::Sealed)
+}
+
 /// Reads the data of an entry as the fact of its type.
 pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     let Header { seq, v, kind, .. } = &entry.header;
@@ -169,9 +211,9 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
         return Err(Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v });
     }
     if *v == F::VERSION {
-        return serde_json::from_str(&entry.data).map_err(damaged);
+        return serde_json::from_str(&entry.json()).map_err(damaged);
     }
-    let old = serde_json::from_str(&entry.data).map_err(damaged)?;
+    let old = serde_json::from_str(&entry.json()).map_err(damaged)?;
     serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
 }
 

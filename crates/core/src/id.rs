@@ -239,6 +239,11 @@ impl Seq {
     /// Before the first entry.
     pub const ZERO: Self = Self(0);
 
+    /// Whether it is before the first entry.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+
     /// The number after this one.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))

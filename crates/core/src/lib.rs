@@ -17,7 +17,7 @@
 //! fn decided(state: &State, command: &impl Command) -> Result<(Vec<Entry>, State), Undecided> {
 //!     let (by, at, count, lookups) = (&Actor::User, Timestamp::default(), &AnyVocabulary, &Lookups::default());
 //!     let sealed = SealedInput::NOTHING;
-//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, count, lookups, sealed })?;
+//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, salt: None, count, lookups, sealed })?;
 //!     Ok((decision.entries, decision.state))
 //! }
 //!
@@ -88,6 +88,7 @@ pub mod compression;
 pub mod context_set;
 pub mod conversation;
 pub mod directive;
+pub mod erasure;
 pub mod file;
 pub mod form;
 pub mod plan;

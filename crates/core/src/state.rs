@@ -12,6 +12,7 @@ use crate::{
     conversation::Threads,
     entry::Head,
     file::Files,
+    id::Seq,
     plan,
     run::Runs,
     secret::Secrets,
@@ -61,6 +62,9 @@ pub struct State {
     /// Which secrets it has.
     #[serde(default)]
     pub secrets: Secrets,
+    /// The entry that last erased what others say; 0 without one.
+    #[serde(default, skip_serializing_if = "Seq::is_zero")]
+    pub erased: Seq,
 }
 
 impl State {

@@ -1,7 +1,7 @@
 //! Reading a journal, whoever may see it: page by page, each entry checked against the one before where that matters.
 
 use callboard_core::{
-    entry::{Entry, Hash, Head},
+    entry::{Entry, Head},
     id::{Seq, SessionId},
 };
 use callboard_store::{Order, Query, Store};
@@ -24,6 +24,5 @@ pub(crate) async fn read(
 
 /// Whether `entry` is the one after `head`, and its tag says so.
 pub(crate) fn follows(head: Head, entry: &Entry) -> bool {
-    let data = Hash::of(entry.data.as_bytes());
-    entry.header.seq == head.seq.next() && head.tag.chain(&entry.header, &data) == entry.tag
+    entry.header.seq == head.seq.next() && head.tag.chain(&entry.header, &entry.data_hash()) == entry.tag
 }

@@ -28,6 +28,7 @@
 
 mod board;
 mod compress;
+mod erase;
 mod error;
 mod idempotency;
 mod journal;

@@ -47,6 +47,9 @@ pub(crate) struct MemoryKey {
     format: Format,
     style: Style,
     vocabulary: String,
+    /// The entry that had last erased something when the prompt was asked for: also a prompt as of an older entry shows
+    /// nothing that was erased since.
+    erased: Seq,
 }
 
 /// What is remembered of prompts of one kind.
@@ -76,9 +79,9 @@ pub(crate) struct SessionMemory {
 }
 
 impl MemoryKey {
-    pub(crate) fn of(spec: &ResolvedSpec) -> Self {
+    pub(crate) fn of(spec: &ResolvedSpec, erased: Seq) -> Self {
         let ResolvedSpec { agent, thread, format, vocabulary, layout, .. } = spec.clone();
-        Self { agent, thread, format, vocabulary, style: layout.style() }
+        Self { agent, thread, format, vocabulary, style: layout.style(), erased }
     }
 }
 
@@ -166,6 +169,15 @@ impl SessionMemory {
         Some(slot.remembered.clone())
     }
 
+    /// Forgets everything.
+    pub(crate) fn forget(&self) {
+        let mut contents = self.memory.contents();
+        let slots = contents.sessions.remove(&self.session).unwrap_or_default();
+        contents.bytes = contents.bytes.saturating_sub(slots.values().map(|slot| slot.bytes).sum());
+        drop(contents);
+        drop(slots);
+    }
+
     /// Remembers it under a key, unless more was remembered meanwhile; what is known of prompts that were made is kept of
     /// both. What was not used for longest is forgotten where
     /// it gets too much.
@@ -192,11 +204,7 @@ impl SessionMemory {
 
 impl Drop for SessionMemory {
     fn drop(&mut self) {
-        let mut contents = self.memory.contents();
-        let slots = contents.sessions.remove(&self.session).unwrap_or_default();
-        contents.bytes = contents.bytes.saturating_sub(slots.values().map(|slot| slot.bytes).sum());
-        drop(contents);
-        drop(slots);
+        self.forget();
     }
 }
 

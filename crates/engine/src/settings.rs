@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use callboard_core::session::Ttl;
+use callboard_core::{entry::SaltSeed, session::Ttl};
 use callboard_store::{Clock, Lease, SystemClock};
 use callboard_tasks::Supervisor;
 
@@ -56,6 +56,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What the salts of the entries of one decision are made of.
+    pub(crate) fn salt(&self) -> SaltSeed {
+        SaltSeed([self.random.next(), self.random.next()])
+    }
+
     /// A number that tells the entries of one writer from those of another.
     pub(crate) fn nonce(&self) -> Option<u32> {
         u32::try_from(self.random.next() >> 32).ok()

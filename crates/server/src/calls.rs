@@ -59,6 +59,7 @@ pub(crate) mod rights {
         ForkSession,    "the session",      "fork",     Who::Manager;
         ExportSession,  "the session",      "export",   Who::User;
         ReadJournal,    "the journal",      "read",     Who::Worker;
+        EraseEntries,   "entries",          "erase",    Who::User;
         AskWhy,         "the journal",      "search",   Who::Worker;
         ReadSets,       "context sets",     "read",     Who::Worker;
         WriteSets,      "context sets",     "write",    Who::Granted(Grant::ContextSets);

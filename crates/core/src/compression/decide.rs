@@ -55,11 +55,11 @@ impl Command for Compress {
         let Plan { thread, base, from, through, earlier, kept, kept_tokens, pins, target, tokens_before, .. } =
             &*self.plan;
         in_charge_of(decision, thread, "compress a thread")?;
-        let now = decision.state.threads.get(thread).map(|thread| Base::of(thread));
+        let now = decision.state.threads.get(thread).map(|thread| Base::of(&decision.state, thread));
         if now.as_ref() != Some(base) {
             return Err(Error::Conflict {
                 kind: ConflictKind::CompressedMeanwhile,
-                what: format!("the thread {thread} was compressed, or is seen by others, since this summary was begun"),
+                what: format!("the thread {thread} was compressed, or is seen by others, or something was erased, since this summary was begun"),
                 hint: "compress it again",
             }
             .into());
@@ -86,6 +86,7 @@ impl Command for Compress {
             tokens_after: self.summary.tokens_after,
             summary_tokens: self.plan.summary_tokens(&self.summary),
             spent: self.spent,
+            withdrawn: false,
         });
         Ok(seq)
     }

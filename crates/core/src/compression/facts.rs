@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     audience::Audience,
@@ -10,7 +11,7 @@ use crate::{
     conversation::{facts::audience_of, facts::thread_subject, said::Said},
     count::Tokens,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, json, text},
+    fact::{Description, Earlier, Fact, Seen, erase_words, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     view::View,
@@ -105,7 +106,17 @@ impl Fact for Compressed {
         audience_of(before, &self.thread)
     }
 
+    fn erase(data: &mut Value) {
+        erase_words(Self::DESCRIPTION.texts, data);
+        if let Some(fields) = data.as_object_mut() {
+            fields.insert("withdrawn".to_owned(), true.into());
+        }
+    }
+
     fn apply(self, state: &mut State, header: &Header) {
+        if self.withdrawn {
+            return;
+        }
         let head = Head {
             seq: header.seq,
             from: self.from,
@@ -151,8 +162,11 @@ impl Fact for CompressionUndone {
 
     fn apply(self, state: &mut State, _: &Header) {
         state.threads.compress(&self.thread, |compression| {
+            let stood = compression.standing.len();
             compression.standing.retain(|head| head.seq != self.seq);
-            compression.standing.extend(self.stands_again);
+            // One that was withdrawn took the place of no other.
+            let is_undone = compression.standing.len() < stood;
+            compression.standing.extend(self.stands_again.filter(|_| is_undone));
             compression.standing.sort_by_key(|head| head.through);
             compression.left_alone = Some(self.through);
         });

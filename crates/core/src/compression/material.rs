@@ -39,6 +39,7 @@ pub struct Wanted {
 pub struct Base {
     standing: Vec<Head>,
     sight: VisibilitySpan,
+    erased: Seq,
 }
 
 /// An earlier summary.
@@ -89,8 +90,9 @@ impl Earlier {
 }
 
 impl Base {
-    pub(super) fn of(thread: &Thread) -> Self {
-        Self { standing: thread.compression.standing.clone(), sight: thread.sight.clone() }
+    pub(super) fn of(state: &State, thread: &Thread) -> Self {
+        let (standing, sight) = (thread.compression.standing.clone(), thread.sight.clone());
+        Self { standing, sight, erased: state.erased }
     }
 }
 
@@ -108,7 +110,7 @@ impl Wanted {
         let each: BTreeSet<Seq> = each.collect();
         let each = each.into_iter().collect();
         let after = earlier.as_ref().map_or(held.sight.since.previous(), |head| head.through);
-        Ok(Self { thread: thread.clone(), each, after, earlier, base: Base::of(held) })
+        Ok(Self { thread: thread.clone(), each, after, earlier, base: Base::of(state, held) })
     }
 
     /// Whether an entry behind [`after`](Self::after) is one of its.

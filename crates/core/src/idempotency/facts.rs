@@ -10,7 +10,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
-    error::Error,
+    error::{ConflictKind, Error},
     fact::{self, Description, Earlier, Fact, Seen, json},
     id::Seq,
     input::InputVisitor,
@@ -62,6 +62,8 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 
     const CREATES_SESSION: bool = C::CREATES_SESSION;
 
+    const ERASES: bool = C::ERASES;
+
     const NEEDS_WORDS: bool = C::NEEDS_WORDS;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Again<C::Answer>, Undecided> {
@@ -100,6 +102,13 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
+    if there.erasure().is_some() && request.fingerprint.is(before.fingerprint) {
+        return Err(Error::Conflict {
+            kind: ConflictKind::AnswerErased,
+            what: format!("the request with the key {} was done, and its answer was erased", request.key),
+            hint: "read what it led to; do not send it again",
+        });
+    }
     let answer = Some(before).filter(|before| request.fingerprint.is(before.fingerprint));
     let answer = answer.and_then(|before| A::read(&before.answer)).ok_or_else(|| reused(request, seq))?;
     Ok((answer, seq))

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{IdempotencyKey, Request, reused};
 use crate::{
     audience::Audience,
-    entry::{Actor, Draft, Hash, Header},
+    entry::{Actor, Draft, Hash, Header, Salt},
     error::Error,
     fact::{self, Description, Earlier, Fact, Seen, json},
     id::{Seq, SessionId},
@@ -54,8 +54,10 @@ impl Begun {
 }
 
 /// The draft of an entry of a record.
-pub fn draft(fact: &impl Fact) -> Draft {
-    fact::draft(fact, &State::default())
+pub fn draft(fact: &impl Fact, salt: Salt) -> Draft {
+    let mut draft = fact::draft(fact, &State::default());
+    draft.salt(salt);
+    draft
 }
 
 /// Implements [`Fact`] for the facts of records: no agent sees them, and they change no session.

@@ -6,7 +6,7 @@ use crate::{
     compression::sight::Shown,
     count::TokenCounter,
     error::Error,
-    id::{AgentName, ThreadId},
+    id::{AgentName, Seq, ThreadId},
     tail::Source,
     view::View,
 };
@@ -20,6 +20,8 @@ pub(super) struct HistoryKey {
     is_in_charge: bool,
     /// The threads that are read, who has them in sight since when, and what summaries stand for.
     threads: Vec<(ThreadId, Option<(VisibilitySpan, Shown)>)>,
+    /// The entry that last erased something.
+    erased: Seq,
     format: Format,
     pub(super) style: Style,
     pub(super) manager: Option<AgentName>,
@@ -39,6 +41,7 @@ impl HistoryKey {
             thread: spec.thread.clone(),
             is_in_charge: view.is_in_charge(),
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),
+            erased: view.state.erased,
             format: spec.format,
             style: spec.style(),
             manager: view.state.team.manager().map(|manager| manager.name.clone()),

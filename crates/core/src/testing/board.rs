@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     agent::{Agent, Role},
-    command::{Command, Decision, DecisionContext, Lookups, Undecided, decide},
+    command::{Command, Decision, DecisionContext, ErasedData, Lookups, Undecided, decide},
     compression::{
         decide::Compress,
         material::{Material, Wanted},
@@ -14,6 +14,7 @@ use crate::{
     },
     count::{TokenCounter, Tokens},
     entry::{Actor, Entry, Hash, Header},
+    erasure::{CopySearch, EraseEntry, ErasedEntry},
     error::Error,
     id::{AgentName, Seq, ThreadId, VariableName},
     prompt::{Format, HistoryCache, Lacking, Prompt, ResolvedSpec, prompt, prompt_of},
@@ -126,8 +127,15 @@ impl Board {
     fn ask_sealed<C: Command>(&mut self, by: &Actor, command: &C, sealed: &SealedInput) -> Result<C::Answer, Error> {
         let mut lookups = Lookups::default();
         loop {
-            let context =
-                DecisionContext { by, at: self.now, nonce: None, count: self.count, lookups: &lookups, sealed };
+            let context = DecisionContext {
+                by,
+                at: self.now,
+                nonce: None,
+                salt: None,
+                count: self.count,
+                lookups: &lookups,
+                sealed,
+            };
             match decide(&self.state, command, context) {
                 Err(Undecided::Refused(error)) => return Err(error),
                 Err(Undecided::MissingEntry(seq)) => {
@@ -159,6 +167,17 @@ impl Board {
         assert_eq!(self.state, decision.state, "the state of the decision is not that of its entries");
         self.now = self.now.plus_seconds(1);
         self.entries.extend(decision.entries);
+        let ErasedData { entries, values } = decision.erased;
+        for hash in values {
+            self.values.remove(&hash);
+        }
+        for (seq, data) in &entries {
+            let entry = self.entries.iter_mut().find(|entry| entry.header.seq == *seq).unwrap();
+            entry.data = data.clone();
+        }
+        if !entries.is_empty() {
+            self.state = State::fold(&self.entries).unwrap();
+        }
         self.values.extend(decision.values);
         decision.answer
     }
@@ -252,6 +271,23 @@ impl Board {
     /// The entries with these numbers.
     fn each(&self, seqs: &[Seq]) -> Vec<Entry> {
         seqs.iter().filter_map(|seq| self.entry(*seq)).collect()
+    }
+
+    /// Erases the words of an entry, as the user.
+    pub fn erase(&mut self, seq: Seq) -> Result<ErasedEntry, Error> {
+        let mut copies =
+            self.entry(seq).as_ref().map(CopySearch::of).ok_or(Error::NoEntry { seq, head: self.state.head.seq })?;
+        copies.add_texts(
+            copies.long_texts().filter_map(|hash| self.values.get(&hash).cloned()).collect::<Vec<_>>().iter(),
+        );
+        for entry in &self.entries {
+            match entry.header.seq > seq {
+                true => copies.look_at(entry),
+                false if entry.header.seq < seq => copies.note_needed(entry),
+                false => {}
+            }
+        }
+        self.user(EraseEntry { seq, reason: "it is private".into(), copies: copies.into() })
     }
 
     /// What would be compressed of a thread to reach `aim`.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{Variable, Variables};
+use super::{Variable, Variables, display};
 use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, Earlier, Fact, Seen, json, sealed, text},
+    fact::{Description, ERASED, Earlier, Fact, Seen, erase_words, json, sealed, text},
     id::VariableName,
     session::Share,
     state::State,
@@ -96,6 +96,14 @@ impl Fact for Set {
 
     fn audience(&self, before: &State) -> Audience {
         before.audience_of(Share::Variables)
+    }
+
+    fn erase(data: &mut Value) {
+        erase_words(Self::DESCRIPTION.texts, data);
+        let Some(fields) = data.as_object_mut() else { return };
+        fields.remove("long_value");
+        fields.insert("value".to_owned(), ERASED.into());
+        fields.insert("display".to_owned(), display(&ERASED.into()).into());
     }
 
     fn apply(self, state: &mut State, header: &Header) {

@@ -264,7 +264,8 @@ fn set_sealed(board: &Board, mut command: SetVariable) -> State {
     let stored = (Hash::of(json!(secrets).to_string().as_bytes()), "sealed".into());
     let sealed = SealedInput { values: [(command.name.as_str().into(), stored)].into(), ..SealedInput::default() };
     let (by, lookups) = (&Actor::User, &Lookups::default());
-    let context = DecisionContext { by, at: board.now, nonce: None, count: board.count, lookups, sealed: &sealed };
+    let context =
+        DecisionContext { by, at: board.now, nonce: None, salt: None, count: board.count, lookups, sealed: &sealed };
     let decision = decide(&board.state, &command, context).unwrap();
     assert!(decision.entries.iter().all(|entry| !entry.data.contains("hunter2")));
     decision.state

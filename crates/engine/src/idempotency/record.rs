@@ -108,7 +108,8 @@ impl Board {
 
     async fn note(&self, record: &SessionId, expected: Head, by: &Actor, fact: &impl Fact) -> Result<Head, Error> {
         let (at, nonce) = (self.settings().clock.now(), self.settings().nonce());
-        let entry = Entry::seal(expected, at, by.clone(), nonce, record::draft(fact));
+        let draft = record::draft(fact, self.settings().salt().salt(expected.seq.next()));
+        let entry = Entry::seal(expected, at, by.clone(), nonce, draft);
         let head = entry.head();
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));

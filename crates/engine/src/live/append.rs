@@ -4,14 +4,13 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use callboard_core::{
-    command::Lookups,
+    command::{ErasedData, Lookups},
     entry::{Entry, Hash, Head},
     id::{Seq, SessionId},
     state::State,
-    text::Values,
     time::Timestamp,
 };
-use callboard_store::{Append, JournalKind, LeaseChange, Store};
+use callboard_store::{Append, JournalKind, LeaseChange, Rewrite, Store};
 use tokio::time::Instant;
 
 use crate::{
@@ -70,7 +69,10 @@ impl Writer {
                         if let Ok(known) = &batch.known {
                             self.note_secrets(known);
                         }
-                        self.publish(batch.entries, batch.state);
+                        match batch.erased.entries.is_empty() {
+                            true => self.publish(batch.entries, batch.state),
+                            false => self.fold_anew().await,
+                        }
                     }
                     return Ok(());
                 }
@@ -119,8 +121,11 @@ impl Writer {
             expected,
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
-            rewrites: vec![],
-            drop_values: forgotten(&*self.state()?, &batch.state),
+            rewrites: rewrites(&batch.erased),
+            drop_values: forgotten(&*self.state()?, &batch.state)
+                .into_iter()
+                .chain(batch.erased.values.clone())
+                .collect(),
             expires_at: expiry::lives_until(&batch.state, now),
             lease: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
         };
@@ -150,8 +155,9 @@ impl Writer {
             Err(error) if !error.is_sealed() => return Err(error),
             known => known,
         };
-        let (entries, values) = (Vec::new(), Values::new());
-        let batch = Batch { entries, values, state: before.clone(), sealer: self.sealer(), known };
+        let (entries, values, erased) = Default::default();
+        let (state, salt, sealer) = (before.clone(), self.settings.salt(), self.sealer());
+        let batch = Batch { entries, values, erased, state, salt, sealer, known };
         if jobs.iter().map(|job| job.items()).sum::<usize>() < MANY_ITEMS {
             return Ok(decide(jobs, batch, lookups, at, nonce));
         }
@@ -214,6 +220,10 @@ fn forgotten(before: &State, after: &State) -> Vec<Hash> {
         return Vec::new();
     }
     before.secrets.stored().difference(&after.secrets.stored()).copied().collect()
+}
+
+fn rewrites(erased: &ErasedData) -> Vec<Rewrite> {
+    erased.entries.iter().map(|(seq, data)| Rewrite { seq: *seq, data: data.clone() }).collect()
 }
 
 /// Decides commands one after the other, each on the state that the ones before it led to.

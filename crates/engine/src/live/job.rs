@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    command::{self, Command, Decision, DecisionContext, Lookups, Undecided},
-    entry::{Actor, Entry},
+    command::{self, Command, Decision, DecisionContext, ErasedData, Lookups, Undecided},
+    entry::{Actor, Entry, SaltSeed},
     id::{AgentName, RunId, Seq},
     secret::SealedInput,
     state::State,
@@ -73,13 +73,20 @@ pub(crate) trait Execute: Send + Sync {
 
     /// See [`Command::items`].
     fn items(&self) -> usize;
+
+    /// See [`Command::ERASES`].
+    fn erases(&self) -> bool;
 }
 
 /// Commands that are decided one after the other.
 pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
     pub(crate) values: Values,
+    /// What it takes away from older entries.
+    pub(crate) erased: ErasedData,
     pub(crate) state: State,
+    /// What the salts of the entries are made of.
+    pub(crate) salt: SaltSeed,
     /// What seals for the session.
     pub(crate) sealer: Sealer,
     /// What is known of the secrets in that state, or why nothing is.
@@ -134,11 +141,14 @@ impl<C: Command> Execute for Waiting<C> {
         };
         let sealed = masked.as_ref().map_or(SealedInput::NOTHING, |masked| &masked.sealed);
         let command = masked.as_ref().map_or(&self.command, |masked| &masked.command);
-        let context = DecisionContext { by: &self.by, at, nonce, count: sizes(), lookups, sealed };
+        let context =
+            DecisionContext { by: &self.by, at, nonce, salt: Some(batch.salt), count: sizes(), lookups, sealed };
         self.decided = Some(match command::decide(&batch.state, command, context) {
-            Ok(Decision { entries, values, answer, state }) => {
+            Ok(Decision { entries, values, answer, erased, state }) => {
                 batch.entries.extend(entries);
                 batch.values.extend(values);
+                // A command that erases is the only one of its batch.
+                batch.erased = erased;
                 batch.state = state;
                 batch.note_secrets(masked.map(|masked| masked.brought).unwrap_or_default());
                 Ok(Receipt { answer, head: batch.state.head.seq })
@@ -164,6 +174,10 @@ impl<C: Command> Execute for Waiting<C> {
 
     fn items(&self) -> usize {
         self.command.items()
+    }
+
+    fn erases(&self) -> bool {
+        C::ERASES
     }
 }
 

@@ -10,6 +10,7 @@ use callboard_core::{
     audience::Audience,
     conversation::Role,
     id::{Seq, ThreadId},
+    state::State,
     time::Timestamp,
 };
 use serde_json::value::RawValue;
@@ -38,6 +39,8 @@ pub(crate) struct SessionMessages {
 pub(crate) struct NewestMessages {
     /// The entries of the journal are included up to this one.
     pub(crate) through: Seq,
+    /// What was erased up to this entry is not in it.
+    pub(crate) erased: Seq,
     /// Messages before this position are not in the cache; `None` if all are.
     first: Option<(Timestamp, Seq)>,
     messages: VecDeque<Arc<CachedMessage>>,
@@ -79,9 +82,9 @@ impl CachedMessage {
 }
 
 impl NewestMessages {
-    /// An empty cache of a thread, up to the entry `through`. Messages are then added.
-    pub(crate) fn through(through: Seq) -> Self {
-        Self { through, ..Self::default() }
+    /// An empty cache of a thread as of `state`. Messages are then added.
+    pub(crate) fn as_of(state: &State) -> Self {
+        Self { through: state.head.seq, erased: state.erased, ..Self::default() }
     }
 
     /// Notes that messages before `place` are not in the cache.
@@ -143,6 +146,15 @@ impl SessionMessages {
         Some(thread.newest.clone())
     }
 
+    /// Forgets all messages.
+    pub(crate) fn forget(&self) {
+        let mut cached = self.cache.lock();
+        let threads = cached.sessions.remove(&self.session).unwrap_or_default();
+        cached.bytes = cached.bytes.saturating_sub(threads.values().map(CachedThread::bytes).sum());
+        drop(cached);
+        drop(threads);
+    }
+
     /// Caches the newest messages of a thread, unless newer ones were cached meanwhile. Beyond the limit the least recently
     /// used threads are dropped.
     pub(crate) fn keep(&self, thread: &ThreadId, newest: &Arc<NewestMessages>) {
@@ -163,11 +175,7 @@ impl SessionMessages {
 
 impl Drop for SessionMessages {
     fn drop(&mut self) {
-        let mut cached = self.cache.lock();
-        let threads = cached.sessions.remove(&self.session).unwrap_or_default();
-        cached.bytes = cached.bytes.saturating_sub(threads.values().map(CachedThread::bytes).sum());
-        drop(cached);
-        drop(threads);
+        self.forget();
     }
 }
 

@@ -39,6 +39,11 @@ impl Recent {
         }
     }
 
+    /// Forgets all entries.
+    pub(crate) fn forget(&self) {
+        *self.lock() = Entries::default();
+    }
+
     /// The entries after `after` up to `through`, at most a page; `None` if some are not in memory any more.
     pub(crate) fn after(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
         let recent = self.lock();

@@ -135,6 +135,13 @@ impl Live {
         self.published.get().map_err(|end| self.error(end))
     }
 
+    /// Forgets all that was made of entries.
+    pub(crate) fn forget_all(&self) {
+        self.recent.forget();
+        self.prompts.forget();
+        self.messages.forget();
+    }
+
     /// Sends an unstored event to listeners.
     pub(crate) fn tell(&self, event: Ephemeral) {
         if let Some(ephemeral) = self.ephemeral.get() {

@@ -5,6 +5,8 @@ use std::{ops::Deref, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
+    erasure::Erased,
+    fact::Fact,
     state::State,
 };
 use tokio::sync::oneshot;
@@ -74,8 +76,14 @@ impl Writer {
             let caught_up = self.catch_up().await;
             taken.catch_ups.into_iter().for_each(|answer| drop(answer.send(caught_up.clone())));
         }
-        if !taken.commands.is_empty() {
-            self.execute(taken.commands).await;
+        let mut commands = taken.commands.into_iter().peekable();
+        while let Some(first) = commands.next() {
+            // One that erases is decided by itself: the commands behind it need the state that is folded anew.
+            let mut together = vec![first];
+            while let Some(next) = commands.next_if(|next| !next.erases() && !together.iter().any(|one| one.erases())) {
+                together.push(next);
+            }
+            self.execute(together).await;
         }
         if taken.note_use {
             self.note_use().await;
@@ -152,10 +160,29 @@ impl Writer {
             self.end(EndReason::Gone);
             return Err(self.gone());
         }
-        if !fresh.is_empty() {
+        if fresh.iter().any(|entry| *entry.header.kind == *Erased::TYPE) {
+            let loaded = snapshot::load(&*self.store, &self.id, row.head.seq).await?;
+            let Some(anew) = loaded.filter(|anew| anew.state.head == row.head) else {
+                self.end(EndReason::Gone);
+                return Err(self.gone());
+            };
+            self.forget_all();
+            self.jobs().snapshot = anew.snapshot;
+            self.publish(fresh, anew.state);
+        } else if !fresh.is_empty() {
             self.publish(fresh, state);
         }
         Ok(())
+    }
+
+    /// After entries were erased here: forgets all that was made of them, and folds the state anew.
+    pub(crate) async fn fold_anew(&mut self) {
+        self.forget_all();
+        if let Err(error) = self.catch_up().await {
+            self.jobs().appending = None;
+            // It is erased. Whoever needs the state next catches up again.
+            tracing::warn!(session = %self.id, %error, "the state could not be folded anew after an erasure yet");
+        }
     }
 
     /// Starts to write a snapshot of `state` if the last one is old. One snapshot is written at a time.

@@ -92,7 +92,8 @@ impl Session {
     /// The newest messages of a thread that are in memory, as of the state or later.
     fn newest_messages(&self, view: &View<'_>, thread: &ThreadId) -> Result<Option<Arc<NewestMessages>>, Error> {
         let (cache, head) = (&self.live.messages, view.state.head.seq);
-        let Some(known) = cache.of(thread) else { return Ok(None) };
+        let known = cache.of(thread).filter(|known| known.erased == view.state.erased);
+        let Some(known) = known else { return Ok(None) };
         if known.through >= head {
             return Ok(Some(known));
         }
@@ -120,7 +121,7 @@ impl Session {
         let (limit, mut from) = (query.limit.unwrap_or(usize::MAX), query.cursor);
         let (mut found, mut wanted) = (Vec::new(), PAGE.min(limit.saturating_add(1)));
         let (head, mut is_all) = (view.state.head.seq, false);
-        let mut newest = (query.cursor.is_none() && query.before.is_none()).then(|| NewestMessages::through(head));
+        let mut newest = (query.cursor.is_none() && query.before.is_none()).then(|| NewestMessages::as_of(view.state));
         while found.len() <= limit && !is_all {
             let page = self.page_by_time(thread, query, from, Order::Backward, wanted).await?;
             for entry in &page {

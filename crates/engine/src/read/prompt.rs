@@ -8,6 +8,7 @@ use std::sync::Arc;
 use callboard_core::{
     count::{TokenCounter, Tokens},
     error::Error as Refusal,
+    id::Seq,
     prompt::{self, Layout, Prompt, PromptSpec, ResolvedSpec},
     state::State,
     view::View,
@@ -31,7 +32,7 @@ impl Session {
         let wanted = self.wanted(spec).await?;
         let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
-        self.live.prompts.remember(MemoryKey::of(&wanted.spec), remembered);
+        self.live.prompts.remember(wanted.memory_key(), remembered);
         // What was said before it was known as a secret may take more room now.
         match self.hide_in_prompt(&mut prompt, &wanted.viewer, wanted.count).await? {
             Tokens(0) => Ok(prompt),
@@ -44,11 +45,13 @@ impl Session {
     }
 
     async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {
+        let now = self.state().await?;
+        let erased = now.erased;
         let state = match spec.at {
             Some(seq) => self.state_at(seq).await?,
-            None => self.state().await?,
+            None => now,
         };
-        Ok(Arc::new(Wanted::new(state, spec)?))
+        Ok(Arc::new(Wanted::new(state, erased, spec)?))
     }
 }
 
@@ -58,11 +61,13 @@ struct Wanted {
     viewer: Viewer,
     count: &'static dyn TokenCounter,
     spec: ResolvedSpec,
+    /// The entry that had last erased something when it was asked for.
+    erased: Seq,
 }
 
 impl Wanted {
     /// Fills in what a spec leaves out.
-    fn new(state: Arc<State>, spec: &PromptSpec) -> Result<Self, Refusal> {
+    fn new(state: Arc<State>, erased: Seq, spec: &PromptSpec) -> Result<Self, Refusal> {
         let agent = match &spec.agent {
             Some(name) => state.team.agent(name)?,
             None => prompt::default_agent(&state.team)?,
@@ -87,7 +92,12 @@ impl Wanted {
             vocabulary: count.vocabulary().to_owned(),
             observed: spec.observed.clone(),
         };
-        Ok(Self { viewer, count, spec, state })
+        Ok(Self { viewer, count, spec, erased, state })
+    }
+
+    /// Under which key something is remembered of it.
+    fn memory_key(&self) -> MemoryKey {
+        MemoryKey::of(&self.spec, self.erased)
     }
 
     fn view(&self) -> Result<View<'_>, Refusal> {

@@ -68,9 +68,9 @@ impl Board {
         let id = new.id.clone();
         let now = self.settings().clock.now();
         let lookups = Lookups::default();
-        let nonce = self.settings().nonce();
+        let (nonce, salt) = (self.settings().nonce(), Some(self.settings().salt()));
         let (by, count, sealed) = (&Actor::User, sizes(), SealedInput::NOTHING);
-        let context = DecisionContext { by, at: now, nonce, count, lookups: &lookups, sealed };
+        let context = DecisionContext { by, at: now, nonce, salt, count, lookups: &lookups, sealed };
         let decided = command::decide(&State::default(), &new, context);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),

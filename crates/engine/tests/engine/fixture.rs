@@ -63,6 +63,10 @@ impl File {
         Self(tempfile::tempdir().unwrap())
     }
 
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.0.path()
+    }
+
     pub(crate) fn open(&self, clock: &ManualClock) -> Arc<dyn Store> {
         let settings = StoreSettings { clock: Arc::new(clock.clone()), ..StoreSettings::default() };
         let path: PathBuf = self.0.path().join("callboard.db");

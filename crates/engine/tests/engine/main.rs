@@ -7,6 +7,7 @@ mod fixture;
 
 mod cached_messages;
 mod close;
+mod erasure;
 mod expiry;
 mod faults;
 mod forks;

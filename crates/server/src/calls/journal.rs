@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use callboard_api as api;
-use callboard_core::{error::Error as Refusal, id::Seq, view::Projected};
+use callboard_core::{erasure::ErasedEntry, error::Error as Refusal, id::Seq, view::Projected};
+use callboard_engine::Receipt;
 use futures::{StreamExt, stream};
 
 use super::{
-    Answer, Authorized, CallError, Pages,
+    Answer, Authorized, CallError, Pages, WriteOptions,
     feed::Feed,
-    rights::{AskWhy, ReadJournal},
+    rights::{AskWhy, EraseEntries, ReadJournal},
 };
 
 /// How many entries are read at a time.
@@ -52,6 +53,22 @@ impl Authorized<ReadJournal> {
     /// Follows the journal. `last` is the last entry that a caller has who reconnects.
     pub(crate) async fn follow_journal(&self, query: api::FollowQuery, last: Option<Seq>) -> Result<Feed, CallError> {
         Feed::open(self, query, last).await
+    }
+}
+
+impl Authorized<EraseEntries> {
+    /// Erase the words of an entry
+    pub(crate) async fn erase_entry(
+        &self,
+        seq: Seq,
+        query: api::ReasonQuery,
+        options: WriteOptions,
+    ) -> Result<Answer<api::ErasedEntry>, CallError> {
+        let erasure = self.session.erasure(seq, &query.reason).await?;
+        let Receipt { answer, head } = self.execute(options, erasure).await?;
+        let forks = self.app.board.holders(&self.session, seq).await?;
+        let ErasedEntry { seq, erased_by, copies } = answer;
+        Ok(Answer::ok(api::ErasedEntry { seq, erased_by, copies, forks, head }).at(head))
     }
 }
 

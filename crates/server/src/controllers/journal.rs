@@ -11,18 +11,20 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     answer::streamed,
     app::App,
+    body::{Empty, RequestBody},
     calls::{
         Answer, Authorized, CallError,
         journal::ListedEntries,
-        rights::{AskWhy, ReadJournal},
+        rights::{AskWhy, EraseEntries, ReadJournal},
     },
-    params::Query,
+    params::{EntryNumber, Query},
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(read))
+        .routes(routes!(erase))
         .routes(routes!(events::events))
         .route("/v1/sessions/{session}/ws", axum::routing::get(ws::ws))
         .routes(routes!(why))
@@ -37,6 +39,24 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
         ListedEntries::Page(page) => page.into_response(),
         ListedEntries::All { entries, head } => streamed("entries", entries, Some(("head", json!(head)))),
     })
+}
+
+/// Erase what people wrote in an entry, for good
+///
+/// This is the one exception to appending, and the user's alone. The entry keeps its header and the hash of what it said, so the
+/// journal can still be checked. All copies that Callboard made go too: long texts, snapshots, summaries, answers to requests
+/// with an idempotency key. An entry that was erased before is answered in the same way.
+#[utoipa::path(delete, path = "/v1/sessions/{session}/journal/{seq}", tag = "journal", operation_id = "erase_entry",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("seq" = u64, Path, description = "The number of the entry"), api::ReasonQuery),
+    responses((status = OK, description = "What was erased, and which forks still hold it", body = api::ErasedEntry)))]
+async fn erase(
+    caller: Authorized<EraseEntries>,
+    EntryNumber(seq): EntryNumber,
+    Query(query): Query<api::ReasonQuery>,
+    request: RequestBody<Empty>,
+) -> Result<Answer<api::ErasedEntry>, CallError> {
+    caller.erase_entry(seq, query, request.options).await
 }
 
 /// Find out where a text came from, who was shown it, and what became of it

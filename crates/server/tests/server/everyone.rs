@@ -117,6 +117,8 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", on("/fork"), Some(json!({"at": 2}))),
         ("GET", on("/journal"), None),
         ("GET", on("/journal?limit=5&types=message.added,thread.updated"), None),
+        ("DELETE", on("/journal/2?reason=T"), None),
+        ("DELETE", on("/journal/999?reason=T"), None),
         ("GET", on("/ws"), None),
         ("GET", on("/why?text=T"), None),
         ("GET", on("/why?text=hello"), None),

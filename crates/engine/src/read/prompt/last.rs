@@ -53,7 +53,7 @@ impl Session {
         let last = match made.last(requested) {
             Some(known) => known,
             None => {
-                let found = self.pieces_of_turn(requested, &wanted.spec).await?;
+                let found = self.pieces_of_turn(requested, wanted).await?;
                 made.note_last(requested, found.clone());
                 found
             }
@@ -63,7 +63,7 @@ impl Session {
 
     /// The pieces of the prompt that the entry `requested` noted. None where it has nothing in common with one in this
     /// form, or cannot be made again, since it was laid out otherwise than prompts are now.
-    async fn pieces_of_turn(&self, requested: Seq, now: &ResolvedSpec) -> Result<Option<Arc<Pieces>>, Error> {
+    async fn pieces_of_turn(&self, requested: Seq, wanted: &Wanted) -> Result<Option<Arc<Pieces>>, Error> {
         let entry = match self.live.newer(requested.previous(), requested).as_deref() {
             Some([entry]) => Some((**entry).clone()),
             _ => self.entry(requested).await?,
@@ -71,6 +71,7 @@ impl Session {
         let Some(entry) = entry else { return Ok(None) };
         let turn: TurnRequested = fact::read(&entry)?;
         let Some(asked) = turn.due.turn() else { return Ok(None) };
+        let now = &wanted.spec;
         let (prompt, layout) = (&turn.prompt, &now.layout);
         let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
         if !is_alike || prompt.format != now.format.name() {
@@ -89,7 +90,7 @@ impl Session {
         };
         // Whoever made the prompt for the turn remembers its pieces. It is made again only where that was forgotten:
         // after a restart, on another server, or where the memory is full.
-        let known = self.live.prompts.recall(&MemoryKey::of(&spec));
+        let known = self.live.prompts.recall(&MemoryKey::of(&spec, wanted.erased));
         let made = known.as_ref().and_then(|known| known.made.made(prompt.at, &spec));
         match made.map(Some).or_else(|| known.and_then(|known| known.made.last(requested))) {
             Some(pieces) => Ok(pieces),

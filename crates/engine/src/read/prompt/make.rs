@@ -16,7 +16,7 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    prompt_memory::{MadePrompts, MemoryKey, Remembered},
+    prompt_memory::{MadePrompts, Remembered},
     session::Session,
 };
 
@@ -83,7 +83,7 @@ impl Session {
     /// Begins with what is remembered and what was said since, or with the newest page.
     async fn begin(&self, wanted: &Wanted) -> Result<Ingredients, Error> {
         let mut ingredients = Ingredients { page: wanted.page()?, ..Ingredients::default() };
-        if let Some(remembered) = self.live.prompts.recall(&MemoryKey::of(&wanted.spec)) {
+        if let Some(remembered) = self.live.prompts.recall(&wanted.memory_key()) {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
             if self.read_newer(wanted, &remembered, &mut ingredients).await? {
                 ingredients.history = Some(remembered.history.clone());

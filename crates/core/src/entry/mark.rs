@@ -1,0 +1,168 @@
+//! What stands before the data of an entry: a salt, or what became of data that was erased.
+//!
+//! ```text
+//! {"hash_salt":"5b1f…",…}                         data with somebody's own words, as it is decided
+//! {"erased_sha256":"83d0…","erased_by":12,…}      what stands in its place once it is erased
+//! ```
+//!
+//! The hash of data is that of all its bytes, so nobody can guess short words from it without the salt, which goes with the
+//! words. Erased data keeps the hash of what was there: so the tags of its entry and of all later ones can still be computed.
+//! Old entries have no salt.
+
+use std::{borrow::Cow, fmt::Write as _};
+
+use sha2::{Digest, Sha256};
+
+use super::{Draft, Entry, Hash, Salt};
+use crate::id::Seq;
+
+const SALTED: &str = "{\"hash_salt\":\"";
+const ERASED: &str = "{\"erased_sha256\":\"";
+const BY: &str = "\",\"erased_by\":";
+
+/// Random bits that nobody keeps: the salts of the entries of a decision are made of them.
+#[derive(Clone, Copy)]
+pub struct SaltSeed(pub [u64; 2]);
+
+impl SaltSeed {
+    /// The salt of the entry `seq`. One salt tells nothing of another.
+    pub fn salt(self, seq: Seq) -> Salt {
+        let Self([one, two]) = self;
+        let digest = Sha256::new()
+            .chain_update(one.to_be_bytes())
+            .chain_update(two.to_be_bytes())
+            .chain_update(seq.0.to_be_bytes())
+            .finalize();
+        let mut salt = [0; 16];
+        salt.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Salt(salt)
+    }
+}
+
+/// What became of the data of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Erasure {
+    /// The hash of the data that was there.
+    pub sha256: Hash,
+    /// The entry that says who erased it and why. In a fork that was made before, it can be another one.
+    pub by: Seq,
+}
+
+impl Draft {
+    /// Puts a salt before its data.
+    pub(crate) fn salt(&mut self, salt: Salt) {
+        if let Some(fields) = self.data.strip_prefix('{').filter(|fields| *fields != "}") {
+            self.data = format!("{SALTED}{salt}\",{fields}").into();
+        }
+    }
+}
+
+impl Entry {
+    /// The hash that its tag is computed over: that of its data, as it was decided.
+    pub fn data_hash(&self) -> Hash {
+        self.erasure().map_or_else(|| Hash::of(self.data.as_bytes()), |erased| erased.sha256)
+    }
+
+    /// What became of its data, if that was erased.
+    pub fn erasure(&self) -> Option<Erasure> {
+        Some(split_erased(&self.data)?.0)
+    }
+
+    /// Its data alone, without what stands before it.
+    pub fn json(&self) -> Cow<'_, str> {
+        let erased = || split_erased(&self.data).map(|(_, fields)| fields);
+        whole(&self.data, split_salted(&self.data).or_else(erased))
+    }
+
+    /// Its data as a reader gets it: without a salt, and with what became of it.
+    pub fn shown(&self) -> Cow<'_, str> {
+        whole(&self.data, split_salted(&self.data))
+    }
+}
+
+/// The data that stands in the place of erased data: `fields`, a JSON object.
+pub(crate) fn erased(erasure: Erasure, fields: &str) -> String {
+    let Erasure { sha256, by } = erasure;
+    let mut data = format!("{ERASED}{sha256}{BY}{by}");
+    match fields.strip_prefix('{') {
+        Some("}") | None => data.push('}'),
+        // Writing to a string never fails.
+        Some(fields) => drop(write!(data, ",{fields}")),
+    }
+    data
+}
+
+fn whole<'a>(data: &'a str, fields: Option<&str>) -> Cow<'a, str> {
+    fields.map_or(Cow::Borrowed(data), |fields| format!("{{{fields}").into())
+}
+
+/// The fields behind a salt.
+fn split_salted(data: &str) -> Option<&str> {
+    data.strip_prefix(SALTED)?.get(32..)?.strip_prefix("\",")
+}
+
+/// What became of the data, and the fields behind that.
+fn split_erased(data: &str) -> Option<(Erasure, &str)> {
+    let rest = data.strip_prefix(ERASED)?;
+    let (hash, rest) = (rest.get(..64)?, rest.get(64..)?.strip_prefix(BY)?);
+    let sha256 = serde_json::from_value(hash.into()).ok()?;
+    let end = rest.find([',', '}'])?;
+    let by = Seq(rest.get(..end)?.parse().ok()?);
+    Some((Erasure { sha256, by }, rest.get(end..)?.trim_start_matches(',')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{entry::Head, testing::Board};
+
+    fn entry(data: &str) -> Entry {
+        let mut entry = Board::team("lead").entries.remove(0);
+        entry.data = data.into();
+        entry
+    }
+
+    #[test]
+    fn data_is_read_without_what_stands_before_it() {
+        let mut draft = Draft {
+            v: 1,
+            kind: "message.added".into(),
+            subject: "thread:main".into(),
+            audience: crate::audience::Audience::All,
+            time: None,
+            keys: Vec::new(),
+            data: r#"{"content":"hello"}"#.into(),
+        };
+        draft.salt(SaltSeed([1, 2]).salt(Seq(4)));
+        insta::assert_snapshot!(draft.data, @r#"{"hash_salt":"2a14a59b89f899509eba54d0b2880c02","content":"hello"}"#);
+        let salted = entry(&draft.data);
+        assert_eq!(salted.json(), r#"{"content":"hello"}"#);
+        assert_eq!(salted.shown(), salted.json());
+        assert_eq!(salted.data_hash(), Hash::of(draft.data.as_bytes()));
+        let erasure = Erasure { sha256: salted.data_hash(), by: Seq(12) };
+        let gone = entry(&erased(erasure, r#"{"content":"[erased]"}"#));
+        assert_eq!((gone.erasure(), gone.data_hash()), (Some(erasure), salted.data_hash()));
+        assert_eq!(gone.json(), r#"{"content":"[erased]"}"#);
+        assert_eq!(gone.shown(), &*gone.data);
+        assert_eq!(entry(&erased(erasure, "{}")).json(), "{}");
+    }
+
+    #[test]
+    fn other_data_stays_as_it_is() {
+        for data in
+            ["{}", r#"{"hash_salt":"5b"}"#, r#"{"erased_sha256":"83","erased_by":1}"#, r#"{"a":{"hash_salt":1}}"#]
+        {
+            let entry = entry(data);
+            assert_eq!((entry.json(), entry.shown(), entry.erasure()), (data.into(), data.into(), None));
+            assert_eq!(entry.data_hash(), Hash::of(data.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn salts_differ_by_entry_and_by_seed() {
+        let salts =
+            [([1, 2], 1), ([1, 2], 2), ([2, 1], 1)].map(|(seed, seq)| SaltSeed(seed).salt(Seq(seq)).to_string());
+        assert!(salts[0] != salts[1] && salts[0] != salts[2] && salts[1] != salts[2], "{salts:?}");
+        assert_eq!(Head::default().seq, Seq::ZERO);
+    }
+}

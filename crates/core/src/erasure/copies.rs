@@ -1,0 +1,169 @@
+//! Copies: which later entries repeat the words of an entry, because Callboard itself put them there.
+//!
+//! What people and models write is theirs: where somebody repeats what was said, that is another original, which is erased
+//! by itself.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+use crate::{
+    compression::Compressed,
+    conversation::{Message, Role, facts::MessageAdded},
+    entry::{Entry, Hash},
+    event::EventType,
+    fact::{self, Fact},
+    id::Seq,
+    idempotency::facts::Answered,
+    run::facts::{ToolStarted, TurnAnswered, TurnRequested},
+};
+
+/// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
+const CHARS: usize = 16;
+
+/// A search for copies of the words of an entry. It looks at the entries behind it in order.
+#[derive(Clone, Debug)]
+pub struct CopySearch {
+    /// The entry.
+    pub seq: Seq,
+    /// The last entry that it looked at.
+    pub through: Seq,
+    subject: Arc<str>,
+    words: Vec<String>,
+    /// The entries with copies.
+    copies: BTreeSet<Seq>,
+    /// The long texts of the entry and its copies.
+    long: BTreeSet<Hash>,
+    /// The long texts that other entries refer to, and one of those entries.
+    needed: BTreeMap<Hash, Seq>,
+    /// The calls of own tools, whose results Callboard writes.
+    own_calls: BTreeSet<String>,
+}
+
+impl CopySearch {
+    /// Begins after `entry`.
+    pub fn of(entry: &Entry) -> Self {
+        let (seq, subject) = (entry.header.seq, entry.header.subject.clone());
+        let data = data_of(entry);
+        let words = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
+        let (mut found, long) = (Vec::new(), long_texts(entry).into_iter().collect());
+        words.into_iter().for_each(|value| strings(value, &mut found));
+        found.retain(|text| !text.trim().is_empty());
+        let (copies, needed, own_calls) = Default::default();
+        Self { seq, through: seq, subject, words: found, copies, long, needed, own_calls }
+    }
+
+    /// Adds whole long texts, of which the entry holds the beginning.
+    pub fn add_texts<'a>(&mut self, texts: impl IntoIterator<Item = &'a Arc<str>>) {
+        self.words.extend(texts.into_iter().map(|text| text.to_string()));
+    }
+
+    /// Looks at the next entry.
+    pub fn look_at(&mut self, entry: &Entry) {
+        self.through = entry.header.seq;
+        if entry.erasure().is_some() {
+            return;
+        }
+        if self.is_copy(entry) {
+            self.copies.insert(entry.header.seq);
+            self.long.extend(long_texts(entry));
+        } else {
+            self.note_needed(entry);
+        }
+    }
+
+    /// Notes which long texts an entry refers to that is not erased.
+    pub fn note_needed(&mut self, entry: &Entry) {
+        for hash in long_texts(entry) {
+            self.needed.insert(hash, entry.header.seq);
+        }
+    }
+
+    /// The entries with copies of its words.
+    pub fn copies(&self) -> impl Iterator<Item = Seq> {
+        self.copies.iter().copied()
+    }
+
+    /// The long texts of the entry and its copies.
+    pub fn long_texts(&self) -> impl Iterator<Item = Hash> {
+        self.long.iter().copied()
+    }
+
+    /// The long texts that nobody refers to any more.
+    pub(super) fn unneeded(&self) -> BTreeSet<Hash> {
+        self.long.iter().filter(|hash| !self.needed.contains_key(hash)).copied().collect()
+    }
+
+    fn is_copy(&mut self, entry: &Entry) -> bool {
+        match &*entry.header.kind {
+            Compressed::TYPE if entry.header.subject == self.subject => {
+                fact::read(entry).is_ok_and(|one| self.is_in(&one))
+            }
+            Answered::TYPE | TurnRequested::TYPE | TurnAnswered::TYPE => self.is_repeated_in(entry),
+            ToolStarted::TYPE => {
+                self.own_calls.extend(fact::read(entry).map(|ToolStarted { tool_call_id, .. }| tool_call_id).ok());
+                false
+            }
+            MessageAdded::TYPE => {
+                fact::read(entry).is_ok_and(|MessageAdded(said)| self.is_of_own_tool(&said))
+                    && self.is_repeated_in(entry)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a summary was made from the entry, or from a summary that was.
+    fn is_in(&self, summary: &Compressed) -> bool {
+        let is_erased = |seq| seq == self.seq || self.copies.contains(&seq);
+        let replaces = summary.replaced.as_ref().is_some_and(|replaced| is_erased(replaced.seq));
+        replaces || (summary.from..=summary.through).contains(&self.seq)
+    }
+
+    fn is_of_own_tool(&self, said: &Message) -> bool {
+        said.role == Role::Tool && said.tool_call_id.as_ref().is_some_and(|call| self.own_calls.contains(call))
+    }
+
+    fn is_repeated_in(&self, entry: &Entry) -> bool {
+        let data = data_of(entry);
+        let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
+        let mut texts = Vec::new();
+        values.into_iter().for_each(|value| strings(value, &mut texts));
+        texts.iter().any(|text| self.words.iter().any(|word| repeats(text, word)))
+    }
+}
+
+/// Whether `text` repeats `words`: as they are, within JSON, or shortened.
+fn repeats(text: &str, words: &str) -> bool {
+    let escaped = || serde_json::to_string(words).unwrap_or_default();
+    let is_long = words.chars().nth(CHARS - 1).is_some();
+    let is_in = || is_long && (text.contains(words) || text.contains(escaped().trim_matches('"')));
+    let is_shortened = || match text.split_once("\n[shortened") {
+        Some((beginning, _)) => is_long && words.starts_with(beginning),
+        None => false,
+    };
+    text == words || is_in() || is_shortened()
+}
+
+/// All texts in a JSON value.
+fn strings(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| strings(field, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn data_of(entry: &Entry) -> Value {
+    serde_json::from_str(&entry.json()).unwrap_or_default()
+}
+
+/// The hashes of the long texts that an entry refers to.
+fn long_texts(entry: &Entry) -> Vec<Hash> {
+    let may_have = entry.data.contains("\"sha256\"");
+    let kind = EventType::named(&entry.header.kind).filter(|_| may_have);
+    kind.map(|kind| kind.long_texts(&data_of(entry))).unwrap_or_default()
+}

@@ -1,0 +1,68 @@
+//! What is kept of an erasure.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::Audience,
+    entry::{Hash, Header},
+    fact::{Description, Earlier, Fact, Seen, text},
+    id::Seq,
+    state::State,
+    view::View,
+};
+
+/// The words of an entry were erased. Its header says who did it. It is for the user alone: what it names may be hidden from
+/// agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Erased {
+    /// The entry.
+    pub seq: Seq,
+    /// Why.
+    pub reason: Arc<str>,
+    /// The hash of what stands in the place of its data, which so is a part of the chain of tags.
+    pub sha256: Hash,
+    /// The same for each entry that held copies of its words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<ErasedCopy>,
+}
+
+/// An entry that held copies of words that were erased.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErasedCopy {
+    /// The entry.
+    pub seq: Seq,
+    /// The hash of what stands in the place of its data.
+    pub sha256: Hash,
+}
+
+impl Erased {
+    /// Each entry that it erased, with the hash of what stands in the place of its data.
+    pub fn entries(&self) -> impl Iterator<Item = (Seq, Hash)> {
+        [(self.seq, self.sha256)].into_iter().chain(self.copies.iter().map(|copy| (copy.seq, copy.sha256)))
+    }
+}
+
+impl Fact for Erased {
+    const TYPE: &'static str = "entry.erased";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[text("reason")], gone_as: None, earlier: Earlier::Stands, said: None };
+
+    fn subject(&self) -> String {
+        format!("entry:{}", self.seq)
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::None
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.erased = header.seq;
+    }
+
+    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+        None
+    }
+}

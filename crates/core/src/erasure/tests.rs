@@ -1,0 +1,199 @@
+//! What erasing leaves, of every type of entry.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    compression::{decide::UndoCompression, plan::Aim},
+    context_set::PutSet,
+    conversation::{AddMessages, NewMessage, Role},
+    count::Tokens,
+    entry::{Entry, Hash, Head, line},
+    error::Error,
+    event::{self, EventType},
+    fact::ERASED,
+    state::State,
+    testing::Board,
+    variable::SetVariable,
+};
+
+fn samples() -> Vec<Entry> {
+    include_str!("../../tests/samples/v1.jsonl").lines().map(|text| line::read(text).unwrap()).collect()
+}
+
+fn say(board: &mut Board, thread: &str, text: &str) -> Seq {
+    let messages = vec![NewMessage::text(Role::User, text)];
+    board.user(AddMessages { thread: thread.parse().unwrap(), messages }).unwrap()[0].seq
+}
+
+fn data(board: &Board, seq: Seq) -> Value {
+    serde_json::from_str(&board.entry(seq).unwrap().json()).unwrap()
+}
+
+/// Each entry of the samples with words is erased in turn, and what is left folds.
+#[test]
+fn what_is_left_of_an_entry_of_any_type_is_valid() {
+    let samples = samples();
+    for (at, entry) in samples.iter().enumerate() {
+        let kind = EventType::named(&entry.header.kind).unwrap();
+        let before: Value = serde_json::from_str(&entry.json()).unwrap();
+        if kind.words(&before).is_empty() {
+            continue;
+        }
+        let mut after = before.clone();
+        event::erase(kind.kind, &mut after);
+        for text in kind.words(&after) {
+            let is_erased =
+                *text == json!([]) || *text == json!({}) || text.as_str().is_some_and(|text| text.contains(ERASED));
+            assert!(is_erased, "{}: {text}", entry.header.kind);
+        }
+        let mut left = samples.clone();
+        left[at].data = after.to_string().into();
+        State::fold(&left).unwrap_or_else(|error| panic!("{}: {error}", entry.header.kind));
+    }
+}
+
+#[test]
+fn the_words_of_a_message_go_and_the_chain_holds() {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "main", "My number is 555-0199.");
+    let erased = board.erase(seq).unwrap();
+    assert_eq!(erased, ErasedEntry { seq, erased_by: Some(seq.next()), copies: vec![] });
+    assert!(board.entries.iter().all(|entry| !entry.data.contains("555")));
+    assert_eq!(data(&board, seq)["content"], ERASED);
+    let (erasing, entry) = (board.entry(seq.next()).unwrap(), board.entry(seq).unwrap());
+    assert_eq!(erasing.header.subject, format!("entry:{seq}").into());
+    assert_eq!(data(&board, seq.next())["sha256"], json!(Hash::of(entry.data.as_bytes())));
+    let mut head = Head::default();
+    for entry in &board.entries {
+        assert_eq!(head.tag.chain(&entry.header, &entry.data_hash()), entry.tag);
+        head = entry.head();
+    }
+    assert_eq!(board.erase(seq).unwrap(), erased);
+    assert_eq!(board.state.head.seq, seq.next());
+    // The reason is somebody's own words too.
+    assert_eq!(board.erase(seq.next()).unwrap().seq, seq.next());
+    assert_eq!(data(&board, seq.next())["reason"], ERASED);
+    assert_eq!(board.erase(seq).unwrap(), erased);
+}
+
+#[test]
+fn what_cannot_be_erased_is_refused() {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "main", "hello");
+    let erase = |reason: &str| EraseEntry {
+        seq,
+        reason: reason.into(),
+        copies: CopySearch::of(&board.entry(seq).unwrap()).into(),
+    };
+    let (blank, long, good) = (erase(" "), erase(&"x".repeat(1001)), erase("why not"));
+    let beyond = EraseEntry { seq: Seq(99), ..good.clone() };
+    let nothing = EraseEntry { seq: Seq(2), ..good.clone() };
+    let before = board.clone();
+    assert_snapshot!(board.user(blank).unwrap_err(), @"/reason: say why in at least one word");
+    assert_snapshot!(board.user(long).unwrap_err(), @"/reason: use at most 1000 characters");
+    assert_snapshot!(board.user(beyond).unwrap_err(), @"there is no entry 99: use 1 to 4");
+    assert_snapshot!(board.user(nothing).unwrap_err(), @"entry 2 (agent.added) holds nobody's own words: erase the entry that holds them: `why` finds entries by their words");
+    assert_snapshot!(board.by("lead", good).unwrap_err(), @"agent:lead may not erase entries: ask the user");
+    assert_eq!((board.state, board.entries), (before.state, before.entries));
+}
+
+#[test]
+fn a_long_text_goes_unless_another_entry_refers_to_it() {
+    let mut board = Board::team("lead writer");
+    let long = "long words ".repeat(10_000);
+    let (one, two) = (say(&mut board, "main", &long), say(&mut board, "main", &long));
+    board.erase(one).unwrap();
+    assert_eq!(board.values.len(), 1);
+    assert_eq!(data(&board, two)["content"]["size_bytes"], long.len());
+    board.erase(two).unwrap();
+    assert!(board.values.is_empty());
+}
+
+#[test]
+fn a_variable_and_a_set_say_that_they_were_erased() {
+    let mut board = Board::team("lead writer");
+    for (name, value) in [("short", json!({"a": ["zq1"]})), ("long", json!("zq1 ".repeat(50_000)))] {
+        let name = name.parse().unwrap();
+        board.user(SetVariable::new(name, value, None, "for zq1".into()).unwrap()).unwrap();
+    }
+    let content = "zq1".into();
+    board.user(PutSet { name: "Brief".parse().unwrap(), content, visible_to: None, enabled: None }).unwrap();
+    let last = board.state.head.seq;
+    for seq in last.previous().previous().0..=last.0 {
+        board.erase(Seq(seq)).unwrap();
+    }
+    let state = serde_json::to_string(&board.state).unwrap();
+    assert!(!state.contains("zq1") && board.values.is_empty(), "{state}");
+    let displays: Vec<_> = board.state.variables.iter().map(|one| one.display.to_string()).collect();
+    assert_eq!(displays, ["\"[erased]\""; 2]);
+    assert_eq!(data(&board, last.previous())["value"], ERASED);
+}
+
+fn sea(board: &mut Board, what: &str) {
+    for n in 0..40 {
+        say(board, "main", &format!("{what} {n}: the sea comes and goes. ").repeat(9));
+    }
+}
+
+/// Talk about a number, compressed twice.
+fn compressed() -> (Board, Seq, Vec<Seq>) {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "main", "The number is 555-0199, and the sea is wide.");
+    let mut summaries = Vec::new();
+    for _ in 0..2 {
+        sea(&mut board, "Hour");
+        let aim = Aim { target: Tokens(600), keep_recent: Some(Tokens(100)) };
+        summaries.extend(board.compress("main", aim).unwrap());
+    }
+    assert_eq!(summaries.len(), 2);
+    (board, seq, summaries)
+}
+
+#[test]
+fn summaries_that_were_made_of_it_are_withdrawn() {
+    let (mut board, seq, summaries) = compressed();
+    assert!(summaries.iter().all(|seq| data(&board, *seq)["summary"].as_str().unwrap().contains("the sea comes")));
+    let erased = board.erase(seq).unwrap();
+    assert_eq!(erased.copies, summaries);
+    assert!(summaries.iter().all(|seq| data(&board, *seq)["summary"] == ERASED));
+    let main = |board: &Board| board.state.threads.get(&"main".parse().unwrap()).unwrap().compression.clone();
+    assert!(main(&board).standing.is_empty());
+    // Nor did they stand before.
+    assert!(main(&board.as_of(summaries[1])).standing.is_empty());
+    let undo = UndoCompression { thread: "main".parse().unwrap(), seq: summaries[1] };
+    assert_eq!(board.user(undo).unwrap_err().code(), "not_newest");
+    // It can be compressed anew.
+    let aim = Aim { target: Tokens(600), keep_recent: Some(Tokens(100)) };
+    let anew = board.compress("main", aim).unwrap().unwrap();
+    assert_eq!(main(&board).standing[0].seq, anew);
+}
+
+#[test]
+fn a_summary_that_does_not_cover_it_stands_again() {
+    let (board, _, summaries) = compressed();
+    // What only the second summary covers.
+    let mut board = board.clone();
+    let covered = Seq(summaries[0].0 + 1);
+    assert_eq!(board.erase(covered).unwrap().copies, [summaries[1]]);
+    let main = board.state.threads.get(&"main".parse().unwrap()).unwrap();
+    let standing: Vec<_> = main.compression.standing.iter().map(|head| head.seq).collect();
+    assert_eq!(standing, [summaries[0]]);
+}
+
+#[test]
+fn a_summary_that_was_begun_before_is_refused() {
+    use crate::compression::{decide::Compress, plan::Outlook};
+    let (mut board, seq, _) = compressed();
+    sea(&mut board, "Day");
+    let aim = Aim { target: Tokens(600), keep_recent: Some(Tokens(100)) };
+    let Outlook::Compress(plan) = board.plan(&"main".parse().unwrap(), aim).unwrap() else { panic!("nothing to do") };
+    let summary = plan.extract(board.count).unwrap();
+    // Something that no summary covers.
+    let newest = board.state.head.seq;
+    board.erase(newest).unwrap();
+    let (model, reason, spent) = Default::default();
+    let refused = board.system(Compress { plan: plan.into(), summary, model, reason, spent });
+    assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?} {seq}");
+}

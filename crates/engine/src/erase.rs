@@ -1,0 +1,77 @@
+//! Erasing the words of an entry: finding their copies, and the forks that hold them.
+
+use callboard_core::{
+    entry::{Actor, Tag},
+    erasure::{CopySearch, EraseEntry, ErasedEntry},
+    error::Error as Refusal,
+    id::{Seq, SessionId},
+};
+use futures::{StreamExt, TryStreamExt, stream};
+
+use crate::{board::Board, error::Error, journal::PAGE, live::job::Receipt, session::Session};
+
+/// How many sessions are looked at together.
+const AT_ONCE: usize = 16;
+
+impl Session {
+    /// What erases the words of the entry `seq`, with all copies of them that there are now.
+    pub async fn erasure(&self, seq: Seq, reason: &str) -> Result<EraseEntry, Error> {
+        let head = self.state().await?.head.seq;
+        let entry = if seq == Seq::ZERO || seq > head { None } else { self.entry(seq).await? };
+        let entry = entry.ok_or(Refusal::NoEntry { seq, head })?;
+        let mut copies = CopySearch::of(&entry);
+        if entry.erasure().is_none() {
+            let texts = self.values(copies.long_texts().collect::<Vec<_>>()).await?;
+            copies.add_texts(texts.values());
+            self.search(&mut copies, head).await?;
+        }
+        Ok(EraseEntry { seq, reason: reason.into(), copies: copies.into() })
+    }
+
+    /// Erases the words of the entry `seq`, and says where copies of them were.
+    pub async fn erase(&self, by: impl Into<Actor>, seq: Seq, reason: &str) -> Result<Receipt<ErasedEntry>, Error> {
+        self.execute(by, self.erasure(seq, reason).await?).await
+    }
+
+    /// Looks at the entries up to `head`; at those before too, if a long text may be theirs.
+    async fn search(&self, copies: &mut CopySearch, head: Seq) -> Result<(), Error> {
+        while copies.through < head {
+            let page = self.page(copies.through, head, PAGE).await?;
+            if page.is_empty() {
+                return Err(self.live.gone());
+            }
+            page.iter().for_each(|entry| copies.look_at(entry));
+        }
+        let (mut at, before) = (Seq::ZERO, copies.seq.previous());
+        while at < before && copies.long_texts().next().is_some() {
+            let page = self.page(at, before, PAGE).await?;
+            page.iter().filter(|entry| entry.erasure().is_none()).for_each(|entry| copies.note_needed(entry));
+            at = page.last().map(|last| last.header.seq).ok_or_else(|| self.live.gone())?;
+        }
+        Ok(())
+    }
+}
+
+impl Board {
+    /// The other sessions that hold the entry `seq` of `session` with its words: forks and copies of it, or what it was
+    /// forked from.
+    pub async fn holders(&self, session: &Session, seq: Seq) -> Result<Vec<SessionId>, Error> {
+        let Some(entry) = session.entry(seq).await? else { return Ok(Vec::new()) };
+        let (mut holders, mut last) = (Vec::new(), None::<SessionId>);
+        loop {
+            let page = self.store().sessions(last.as_ref(), PAGE).await?;
+            let Some((id, _)) = page.last() else { return Ok(holders) };
+            last = Some(id.clone());
+            let others = page.into_iter().filter(|(id, row)| id != session.id() && row.head.seq >= seq);
+            let looks =
+                others.map(|(id, _)| async { Ok::<_, Error>(self.holds(&id, seq, entry.tag).await?.then_some(id)) });
+            let found: Vec<_> = stream::iter(looks).buffered(AT_ONCE).try_collect().await?;
+            holders.extend(found.into_iter().flatten());
+        }
+    }
+
+    async fn holds(&self, session: &SessionId, seq: Seq, tag: Tag) -> Result<bool, Error> {
+        let there = self.store().read_each(session, &[seq]).await?;
+        Ok(there.first().is_some_and(|entry| entry.tag == tag && entry.erasure().is_none()))
+    }
+}

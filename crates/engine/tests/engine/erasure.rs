@@ -1,0 +1,93 @@
+//! Erasing what an entry says: what is left, in memory and in the store.
+
+use std::{fs, sync::Arc};
+
+use callboard_engine::{
+    Board, MessageQuery, Progress, PromptSpec, Session,
+    core::{conversation::MessageView, entry::Actor, id::Seq, prompt::Body, viewer::Viewer},
+    store::Store,
+};
+
+use crate::fixture::{File, add, board, clock, id, memory, new, put, settings, text, thread};
+
+const PRIVATE: &str = "The private number is 555-0199-4711.";
+
+async fn messages(session: &Session) -> Vec<MessageView> {
+    session.messages(&Viewer::User, &thread("main"), MessageQuery::default()).await.unwrap().messages
+}
+
+async fn prompt(session: &Session, at: Option<Seq>) -> String {
+    let spec = PromptSpec { agent: Some("lead".parse().unwrap()), at, ..PromptSpec::default() };
+    match session.prompt(&spec).await.unwrap().body {
+        Body::Text(text) => text,
+        _ => panic!("text was asked for"),
+    }
+}
+
+/// Says something private among other things, and looks at it so that all caches have it.
+async fn said(session: &Session) -> Seq {
+    session.execute(Actor::User, add("main", vec![text("hello")])).await.unwrap();
+    let seq = session.execute(Actor::User, add("main", vec![text(PRIVATE)])).await.unwrap().head;
+    session.execute(Actor::User, put("Brief", PRIVATE)).await.unwrap();
+    assert!(prompt(session, None).await.contains(PRIVATE));
+    assert!(prompt(session, Some(seq)).await.contains(PRIVATE));
+    assert_eq!(messages(session).await[1].content, PRIVATE);
+    seq
+}
+
+async fn is_gone(session: &Session, seq: Seq) {
+    for at in [None, Some(seq), Some(seq.next())] {
+        assert!(!prompt(session, at).await.contains("555-0199"), "{at:?}");
+    }
+    assert_eq!(messages(session).await[1].content, "[erased]");
+    let (entries, _) = session.journal(&Viewer::User, Seq::ZERO, 99, &[]).await.unwrap();
+    assert!(entries.iter().all(|entry| !entry.data.contains("555-0199") && !entry.data.contains("hash_salt")));
+    let state = serde_json::to_string(&*session.state().await.unwrap()).unwrap();
+    assert!(!state.contains("555-0199"), "{state}");
+}
+
+async fn everything_goes(store: Arc<dyn Store>) {
+    let board = board(&store);
+    let session = board.create(new("s")).await.unwrap();
+    let seq = said(&session).await;
+    let fork = board.fork(&session, Some(seq), Some(id("f"))).await.unwrap();
+    let elsewhere = Board::new(store.clone(), settings(&clock()));
+    let theirs = elsewhere.session(&id("s")).await.unwrap();
+    assert!(prompt(&theirs, None).await.contains(PRIVATE));
+    assert_eq!(messages(&theirs).await[1].content, PRIVATE);
+    let erased = session.erase(Actor::User, seq, "it is private").await.unwrap();
+    assert_eq!(
+        (erased.answer.seq, erased.answer.erased_by, erased.head),
+        (seq, Some(seq.next().next()), seq.next().next())
+    );
+    assert_eq!(board.holders(&session, seq).await.unwrap(), [id("f")]);
+    session.erase(Actor::User, seq.next(), "it is private too").await.unwrap();
+    is_gone(&session, seq).await;
+    is_gone(&theirs, seq).await;
+    assert_eq!(messages(&fork).await[1].content, PRIVATE);
+    assert_eq!(session.erase(Actor::User, seq, "again").await.unwrap().answer, erased.answer);
+    fork.erase(Actor::User, seq, "here too").await.unwrap();
+    assert_eq!(board.holders(&session, seq).await.unwrap(), []);
+    // The journal still proves itself, and goes on.
+    let report = callboard_engine::check(&store, &Progress::default()).await.unwrap();
+    assert!(report.faults.is_empty(), "{report:?}");
+    session.execute(Actor::User, add("main", vec![text("goodbye")])).await.unwrap();
+    assert_eq!(messages(&theirs).await.len(), 3);
+    board.close().await;
+    elsewhere.close().await;
+}
+
+#[tokio::test]
+async fn what_was_erased_is_in_no_cache_of_any_server() {
+    everything_goes(memory(&clock())).await;
+}
+
+#[tokio::test]
+async fn what_was_erased_is_in_no_file_after_an_orderly_end() {
+    let (file, clock) = (File::new(), clock());
+    everything_goes(file.open(&clock)).await;
+    for file in fs::read_dir(file.folder()).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(8).any(|bytes| bytes == b"555-0199"));
+    }
+}
