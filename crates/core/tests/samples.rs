@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
+    erasure::Erased,
     event,
+    fact::{self, Fact},
     id::Seq,
     state::State,
 };
@@ -26,9 +28,22 @@ fn the_tags_of_samples_chain_over_what_they_say() {
     let mut head = Head::default();
     for entry in samples() {
         assert_eq!(entry.header.seq, head.seq.next());
-        assert_eq!(entry.tag, head.tag.chain(&entry.header, &Hash::of(entry.data.as_bytes())), "{}", entry.header.seq);
+        assert_eq!(entry.tag, head.tag.chain(&entry.header, &entry.data_hash()), "{}", entry.header.seq);
         head = entry.head();
     }
+}
+
+#[test]
+fn what_stands_in_the_place_of_erased_data_is_part_of_the_chain() {
+    let samples = samples();
+    let erased: Vec<_> = samples.iter().filter(|entry| *entry.header.kind == *Erased::TYPE).collect();
+    let facts = erased.iter().flat_map(|entry| fact::read::<Erased>(entry).unwrap().entries().collect::<Vec<_>>());
+    let hashes: Vec<_> = facts.map(|(seq, sha256)| (seq, sha256)).collect();
+    let stands = |entry: &&Entry| entry.erasure().is_some();
+    let found: Vec<_> =
+        samples.iter().filter(stands).map(|entry| (entry.header.seq, Hash::of(entry.data.as_bytes()))).collect();
+    assert_eq!(hashes, found);
+    assert!(!found.is_empty());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
         plan::{Aim, Outlook, Plan},
     },
     count::{TokenCounter, Tokens},
-    entry::{Actor, Entry, Hash, Header},
+    entry::{Actor, Entry, Hash, Header, SaltSeed},
     erasure::{CopySearch, EraseEntry, ErasedEntry},
     error::Error,
     id::{AgentName, Seq, ThreadId, VariableName},
@@ -43,6 +43,8 @@ pub struct Board {
     pub now: Timestamp,
     /// What it counts with.
     pub count: &'static dyn TokenCounter,
+    /// What it makes salts of.
+    pub salt: Option<SaltSeed>,
     keys: BTreeMap<Arc<str>, Seq>,
 }
 
@@ -51,7 +53,7 @@ impl Board {
     pub fn empty() -> Self {
         let now = Timestamp::from_millis(1_737_190_800_000).unwrap_or_default();
         let (state, entries, values, keys) = Default::default();
-        Self { state, entries, values, now, count: &Words, keys }
+        Self { state, entries, values, now, count: &Words, salt: None, keys }
     }
 
     /// A session with the agents in `names`, the first of them its manager: `lead writer critic`.
@@ -131,7 +133,7 @@ impl Board {
                 by,
                 at: self.now,
                 nonce: None,
-                salt: None,
+                salt: self.salt,
                 count: self.count,
                 lookups: &lookups,
                 sealed,

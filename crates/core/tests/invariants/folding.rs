@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use callboard_core::{
-    entry::{Hash, Head, line},
+    entry::{Head, line},
     run::Run,
     state::State,
 };
 use proptest::prelude::*;
 
-use crate::story::{Told, story};
+use crate::story::{Step, Told, story};
 
 proptest! {
     #![proptest_config(crate::cases(64))]
@@ -34,7 +34,8 @@ proptest! {
     #[test]
     fn i1_a_run_that_left_the_state_is_read_as_it_ended(steps in story(60)) {
         let (mut told, mut ended) = (Told::new(), BTreeMap::new());
-        for step in &steps {
+        // What was erased is not as it was when the run ended.
+        for step in steps.iter().filter(|step| !matches!(step, Step::Erase { .. })) {
             told.take(step);
             ended.extend(told.board.state.runs.newest().filter(|run| run.has_ended()).map(|run| (run.id.clone(), run.clone())));
         }
@@ -55,7 +56,7 @@ proptest! {
         for entry in &told.board.entries {
             prop_assert_eq!(&line::read(&line::write(entry).unwrap()).unwrap(), entry);
             prop_assert_eq!(entry.header.seq, head.seq.next());
-            prop_assert_eq!(entry.tag, head.tag.chain(&entry.header, &Hash::of(entry.data.as_bytes())));
+            prop_assert_eq!(entry.tag, head.tag.chain(&entry.header, &entry.data_hash()));
             head = entry.head();
         }
     }

@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::{
     sight::{Sight, words},
-    story::{SETS, THREADS, Told, layouts, story},
+    story::{SETS, Step, THREADS, Told, layouts, story},
 };
 
 proptest! {
@@ -33,6 +33,10 @@ proptest! {
         let (mut told, mut sight, mut taken) = (Told::new(), Sight::default(), 0);
         for (at, step) in steps.iter().enumerate() {
             told.take(step);
+            if matches!(step, Step::Erase { .. }) {
+                // What was erased is hidden from everybody.
+                (sight, taken) = (Sight::default(), 0);
+            }
             for entry in &told.board.entries[taken..] {
                 sight.take(entry);
             }

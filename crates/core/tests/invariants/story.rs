@@ -15,7 +15,7 @@ use callboard_core::{
     conversation::{AddMessages, Message, NewMessage, PutThread},
     count::Tokens,
     directive::Direct,
-    entry::Actor,
+    entry::{Actor, SaltSeed},
     error::Error,
     file::{ContextFile, ObserveFiles},
     form::SubmitForm,
@@ -92,6 +92,8 @@ pub(crate) enum Step {
     Pin { by: &'static str, newest: usize, pinned: bool },
     /// Long results of tools in a thread are named from now on, and there was a warning.
     Clear { thread: &'static str, over: u64 },
+    /// The words of one of the newest entries are erased.
+    Erase { newest: usize },
 }
 
 /// What a message has to do with tools.
@@ -213,6 +215,7 @@ fn step() -> impl Strategy<Value = Step> {
         ),
         (3, compress().boxed()),
         (2, pin().boxed()),
+        (2, (0..30_usize).prop_map(|newest| Step::Erase { newest }).boxed()),
         (1, (thread(), 1..100_u64).prop_map(|(thread, over)| Step::Clear { thread, over }).boxed()),
     ])
 }
@@ -330,7 +333,9 @@ impl Told {
         let agents = [("lead", Role::Manager), ("writer", Role::Worker), ("critic", Role::Worker)];
         let mut markers = 0;
         let agents = agents.map(|(name, role)| agent(name, role, &text(&mut markers, 3)));
-        Self { board: Board::with(agents.to_vec(), callboard_core::session::Settings::default()), markers }
+        let mut board = Board::with(agents.to_vec(), callboard_core::session::Settings::default());
+        board.salt = Some(SaltSeed([1, 2]));
+        Self { board, markers }
     }
 
     /// Does one thing. What is refused changes nothing.
@@ -407,7 +412,7 @@ impl Told {
             Step::Pin { by, newest, pinned } => {
                 let messages = self.board.entries.iter().rev().filter(|entry| &*entry.header.kind == "message.added");
                 let Some(entry) = messages.clone().nth(*newest) else { return Ok(()) };
-                let message: Message = serde_json::from_str(&entry.data).unwrap();
+                let message: Message = serde_json::from_str(&entry.json()).unwrap();
                 let pin = Pin { thread: message.thread_id, message: message.message_id, seq: entry.header.seq };
                 if *pinned { self.ask(by, PinMessage(pin)) } else { self.ask(by, UnpinMessage(pin)) }
             }
@@ -419,6 +424,10 @@ impl Told {
                     ContextWarned { thread: thread.clone(), agent, tokens, warn_at: tokens, compress_at: tokens };
                 self.board.system(WarnOfContext(warned))?;
                 self.board.system(ClearToolResults { thread, through, over: tokens, found }).map(drop)
+            }
+            Step::Erase { newest } => {
+                let Some(entry) = self.board.entries.iter().rev().nth(*newest) else { return Ok(()) };
+                self.board.erase(entry.header.seq).map(drop)
             }
             Step::Start => {
                 let input = self.text(5);
