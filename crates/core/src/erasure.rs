@@ -1,11 +1,12 @@
 //! Erasure: the one exception to appending. The words in an entry are taken away for good, and with them all copies that
 //! Callboard made of them. Its header and the hash of its data stay, so the chain of tags still holds.
 
+mod check;
 pub mod copies;
 mod decide;
 pub mod facts;
 
-pub use self::{copies::CopySearch, facts::Erased};
+pub use self::{check::ErasureCheck, copies::CopySearch, facts::Erased};
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ use std::{
 
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
+    erasure::ErasureCheck,
     error::{ConflictKind, Error as Refusal},
     id::SessionId,
     state::State,
@@ -133,6 +134,7 @@ struct Import {
     line: usize,
     id: Option<SessionId>,
     state: State,
+    erasures: ErasureCheck,
     texts: BTreeSet<Hash>,
     ended: bool,
     batch: Batch,
@@ -186,6 +188,7 @@ impl Import {
         if long_texts(&entry).iter().any(|hash| !self.texts.contains(hash)) {
             return Err(self.wrong("a long text of the entry is missing"));
         }
+        self.erasures.take(&entry).map_err(|error| self.wrong(&error.to_string()))?;
         self.state.apply(&entry).map_err(|error| self.wrong(&error.to_string()))?;
         self.batch.entries.push(entry);
         Ok(())

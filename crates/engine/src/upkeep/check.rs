@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Entry, Hash, Head},
+    erasure::ErasureCheck,
     id::{Seq, SessionId},
     state::State,
 };
@@ -50,7 +51,7 @@ pub(crate) async fn has_gone(store: &dyn Store, id: &SessionId, row: Row) -> Res
 }
 
 async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Progress) -> Result<(), SurveyError> {
-    let mut state = State::default();
+    let (mut state, mut erasures) = (State::default(), ErasureCheck::default());
     while state.head.seq < row.head.seq {
         let page = read(store, id, state.head.seq, row.head.seq, PAGE).await?;
         if page.is_empty() {
@@ -58,6 +59,7 @@ async fn check_as_of(store: &dyn Store, id: &SessionId, row: Row, progress: &Pro
         }
         for entry in &page {
             check_tag(state.head, entry)?;
+            erasures.take(entry)?;
             state.apply(entry)?;
             check_beside(store, id, entry).await?;
         }

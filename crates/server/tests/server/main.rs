@@ -10,6 +10,7 @@ mod bad_input;
 mod canaries;
 mod compression;
 mod document;
+mod erasure;
 mod everyone;
 mod files;
 mod keyed;
