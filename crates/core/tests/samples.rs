@@ -38,7 +38,7 @@ fn what_stands_in_the_place_of_erased_data_is_part_of_the_chain() {
     let samples = samples();
     let erased: Vec<_> = samples.iter().filter(|entry| *entry.header.kind == *Erased::TYPE).collect();
     let facts = erased.iter().flat_map(|entry| fact::read::<Erased>(entry).unwrap().entries().collect::<Vec<_>>());
-    let hashes: Vec<_> = facts.map(|(seq, sha256)| (seq, sha256)).collect();
+    let hashes: Vec<_> = facts.collect();
     let stands = |entry: &&Entry| entry.erasure().is_some();
     let found: Vec<_> =
         samples.iter().filter(stands).map(|entry| (entry.header.seq, Hash::of(entry.data.as_bytes()))).collect();

@@ -45,7 +45,6 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "budget_exceeded" => (422, "The budget is too small"),
         "pins_too_large" => (422, "Too much is pinned"),
         "nothing_to_erase" => (422, "The entry holds no words that could be erased"),
-        "answer_erased" => (410, "The answer to the request was erased"),
         "idempotency_key_reused" => (422, "The idempotency key belongs to another request"),
         "no_websocket" => (426, "WebSocket required"),
         "internal" => (500, "Internal error"),

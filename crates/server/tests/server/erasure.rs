@@ -179,7 +179,7 @@ async fn a_request_whose_answer_was_erased_is_not_done_again() {
     };
     let erased = erase(&server, &s, of_type("directive.received")).await.is(200);
     assert_eq!(erased.body["copies"], json!([of_type("request.answered")]));
-    send().await.problem(410, "answer_erased");
+    send().await.problem(409, "answer_erased");
     assert!(!server.get(&format!("{s}/journal")).await.raw.contains(PRIVATE));
     assert_eq!(server.get(&s).await.head(), erased.head());
 }
