@@ -156,6 +156,14 @@ pub(crate) fn erase_words(texts: &[TextField], data: &mut Value) {
     }
 }
 
+/// Erases JSON that stands in the field `short`, or where it is long as a text in the field `long`.
+pub(crate) fn erase_json(data: &mut Value, short: &str, long: &str) {
+    if let Some(fields) = data.as_object_mut() {
+        fields.remove(long);
+        fields.insert(short.to_owned(), ERASED.into());
+    }
+}
+
 /// What becomes of what earlier entries say about the thing that an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {

@@ -11,7 +11,7 @@ use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, ERASED, Earlier, Fact, Seen, erase_words, json, sealed, text},
+    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, sealed, text},
     id::VariableName,
     session::Share,
     state::State,
@@ -100,10 +100,10 @@ impl Fact for Set {
 
     fn erase(data: &mut Value) {
         erase_words(Self::DESCRIPTION.texts, data);
-        let Some(fields) = data.as_object_mut() else { return };
-        fields.remove("long_value");
-        fields.insert("value".to_owned(), ERASED.into());
-        fields.insert("display".to_owned(), display(&ERASED.into()).into());
+        erase_json(data, "value", "long_value");
+        if let Some(shown) = data.get_mut("display") {
+            *shown = display(&ERASED.into()).into();
+        }
     }
 
     fn apply(self, state: &mut State, header: &Header) {

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, TextField, json, sealed, text},
+    fact::{Description, Earlier, Fact, Seen, TextField, erase_json, json, sealed, text},
     id::NodeId,
     session::Share,
     state::State,
@@ -261,6 +261,10 @@ impl Fact for ResultRecorded {
 
     fn audience(&self, before: &State) -> Audience {
         before.audience_of(Share::Workflow)
+    }
+
+    fn erase(data: &mut Value) {
+        erase_json(data, "result", "long_result");
     }
 
     fn apply(self, state: &mut State, header: &Header) {
