@@ -8,8 +8,9 @@ use callboard_engine::{
         conversation::{NewMessage, PutThread, Role},
         count::Tokens,
         id::Seq,
-        prompt::{Format, Prompt},
+        prompt::{Format, LayoutName, Prompt},
         session::SessionPatch,
+        variable::SetVariable,
         viewer::Viewer,
     },
     store::Store,
@@ -29,6 +30,8 @@ enum Step {
     Result,
     Long,
     Put(&'static str, usize),
+    /// A variable is set.
+    Set(&'static str, usize),
     Show(&'static str, Vec<&'static str>),
     Team(Vec<&'static str>),
     /// The session is dropped from memory and opened again.
@@ -40,6 +43,7 @@ enum Step {
 struct Ask {
     agent: &'static str,
     thread: Option<&'static str>,
+    layout: Option<LayoutName>,
     format: Format,
     model: &'static str,
     budget: u64,
@@ -57,6 +61,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Result),
         1 => Just(Step::Long),
         3 => (select(vec!["Brief", "Notes"]), 0..40_usize).prop_map(|(set, words)| Step::Put(set, words)),
+        2 => (select(vec!["page", "node7.mails"]), 0..40_usize).prop_map(|(name, words)| Step::Set(name, words)),
         3 => (spoken(), agents()).prop_map(|(thread, agents)| Step::Show(thread, agents)),
         1 => agents().prop_map(Step::Team),
         1 => Just(Step::Reopen),
@@ -68,8 +73,18 @@ fn ask() -> impl Strategy<Value = Ask> {
     let format = select(vec![Format::Text, Format::OpenAi]);
     let budget = prop_oneof![400..1500_u64, 1500..6000_u64, Just(100_000)];
     let back = prop_oneof![5 => Just(None), 1 => (1..20_u64).prop_map(Some)];
-    (select(&AGENTS[..]), thread, format, select(vec!["unknown", "gpt-4o"]), budget, back)
-        .prop_map(|(agent, thread, format, model, budget, back)| Ask { agent, thread, format, model, budget, back })
+    let layout = select(vec![None, None, Some(LayoutName::Director)]);
+    (select(&AGENTS[..]), thread, layout, format, select(vec!["unknown", "gpt-4o"]), budget, back).prop_map(
+        |(agent, thread, layout, format, model, budget, back)| Ask {
+            agent,
+            thread,
+            layout,
+            format,
+            model,
+            budget,
+            back,
+        },
+    )
 }
 
 async fn take(session: &Session, step: &Step, number: usize) {
@@ -93,6 +108,10 @@ async fn take(session: &Session, step: &Step, number: usize) {
             drop(session.execute(user, put_for("Long", &long, &["writer"])).await);
         }
         Step::Put(name, count) => drop(session.execute(user, put(name, &words(count))).await),
+        Step::Set(name, count) => {
+            let set = SetVariable::new(name.parse().unwrap(), words(count).into(), None, "to see it".into());
+            drop(session.execute(user, set.unwrap()).await);
+        }
         Step::Show(name, agents) => {
             drop(session.execute(user, PutThread { thread: thread(name), visible_to: only(agents) }).await);
         }
@@ -131,6 +150,7 @@ async fn check(steps: &[(Step, Vec<Ask>)], max_bytes: usize) -> Result<(), TestC
             let query = PromptSpec {
                 agent: ask.agent.parse().ok(),
                 thread: ask.thread.map(thread),
+                layout: ask.layout,
                 format: ask.format,
                 model: Some(ask.model.to_owned()),
                 budget: Some(Tokens(ask.budget)),
