@@ -8,7 +8,13 @@ use std::{
 };
 
 use callboard_engine::{MasterKey, Settings as BoardSettings};
+use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{ProjectFolder, Settings};
+use callboard_store::{
+    Store,
+    testing::{PostgresServer, RedisServer},
+};
+use futures::StreamExt as _;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tracing::{
@@ -17,7 +23,7 @@ use tracing::{
     span,
 };
 
-use crate::fixtures::{Answer, Server, settings, sqlite};
+use crate::fixtures::{Answer, Server, memory, models, settings, sqlite};
 
 /// The value of the secret. It looks different in JSON, in addresses and in base64.
 const CANARY: &str = "zq/CANARY\"7+ß x";
@@ -349,23 +355,26 @@ fn look(where_: &str, text: &str) {
     }
 }
 
+/// That no file in a folder has a canary. How many of them have the words around it, which shows that the search sees
+/// what is stored.
 fn look_at_files(folder: &Path) -> usize {
-    let mut files = 0;
+    let mut with_words = 0;
     for found in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = found.path();
         look("the name of a file", &path.to_string_lossy());
         if path.is_dir() {
-            files += look_at_files(&path);
+            with_words += look_at_files(&path);
         } else {
-            let bytes = std::fs::read(&path).unwrap();
+            // A store may remove a file meanwhile.
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let has = |words: &str| bytes.windows(words.len()).any(|window| window == words.as_bytes());
             for form in FORMS {
-                let is_there = bytes.windows(form.len()).any(|window| window == form.as_bytes());
-                assert!(!is_there, "{} has the canary as {form}", path.display());
+                assert!(!has(form), "{} has the canary as {form}", path.display());
             }
-            files += 1;
+            with_words += usize::from(has("message begins"));
         }
     }
-    files
+    with_words
 }
 
 /// Reads the stream from its beginning until nothing more comes.
@@ -385,16 +394,45 @@ fn with_body(call: RequestBuilder, body: &Value) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn i6_no_canary_comes_out_of_a_session_whatever_it_came_in_by() {
-    let _ = tracing::subscriber::set_global_default(Log);
+async fn i6_no_canary_comes_out_of_a_session_on_sqlite_whatever_it_came_in_by() {
     let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(&folder.path().join("callboard.db")).await;
+    goes_in_and_never_comes_out(store, folder.path()).await;
+    assert!(look_at_files(folder.path()) > 0);
+}
+
+#[tokio::test]
+async fn i6_no_canary_comes_out_of_a_session_in_memory_whatever_it_came_in_by() {
+    let folder = tempfile::tempdir().unwrap();
+    goes_in_and_never_comes_out(memory().await, folder.path()).await;
+}
+
+#[tokio::test]
+async fn i6_no_canary_comes_out_of_a_session_on_postgres_whatever_it_came_in_by() {
+    let (folder, postgres) = (tempfile::tempdir().unwrap(), PostgresServer::start());
+    let store = callboard_store::open(&postgres.url("canaries"), callboard_store::Settings::default()).await.unwrap();
+    goes_in_and_never_comes_out(store, folder.path()).await;
+    assert!(look_at_files(postgres.folder()) > 0);
+}
+
+#[tokio::test]
+async fn i6_no_canary_comes_out_of_a_session_on_redis_whatever_it_came_in_by() {
+    let (folder, redis) = (tempfile::tempdir().unwrap(), RedisServer::durable());
+    let store = callboard_store::open(&redis.url("canaries"), callboard_store::Settings::default()).await.unwrap();
+    goes_in_and_never_comes_out(store, folder.path()).await;
+    assert!(look_at_files(redis.folder()) > 0);
+}
+
+/// Puts the canary in through every call that writes, and looks for it in all that comes out, in the log, and in the
+/// files of `folder`.
+async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
+    let _ = tracing::subscriber::set_global_default(Log);
     let project = ProjectFolder {
-        root: folder.path().join("project"),
+        root: folder.join("project"),
         look_every: std::time::Duration::from_millis(50),
         sweep_every: None,
     };
     std::fs::create_dir_all(&project.root).unwrap();
-    let store = sqlite(&folder.path().join("callboard.db")).await;
     let settings = Settings { project: Some(project), ..settings() };
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let board = BoardSettings { master_keys: keys, snapshot_every: 5, ..BoardSettings::default() };
@@ -452,16 +490,52 @@ async fn i6_no_canary_comes_out_of_a_session_whatever_it_came_in_by() {
     assert!(page.raw.contains("message begins; [hidden:password] | [hidden:password] |"), "{}", page.raw);
     look("the stream", &stream(&server).await);
     look("the export", &server.get("/v1/sessions/s/export").await.is(200).raw);
-    look_at_files(folder.path());
+    look_at_files(folder);
     server.stop().await;
-    assert!(look_at_files(folder.path()) >= 2);
+    look_at_files(folder);
     look("the log", &LOG.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// A model may say a secret that it was told elsewhere: it is hidden in what is streamed, what is recorded and what is
+/// read, also where the value comes in pieces.
+#[tokio::test]
+async fn i6_what_a_model_says_is_hidden() {
+    let endpoint = Scripted::start(|request, _| {
+        let directive = json!({"messageTo": "user", "message": told("model"), "workflowComplete": true});
+        match request.get("response_format") {
+            Some(_) => Reply::json(&directive),
+            None => Reply::text(told("model")),
+        }
+    });
+    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
+    let board = BoardSettings { master_keys: keys, ..BoardSettings::default() };
+    let settings = Settings { models: models(endpoint.base_url()), ..settings() };
+    let server = Server::of(memory().await, settings, board).await;
+    let s = server.team("s").await;
+    let secret = json!({"value": CANARY, "reason": "needed"});
+    server.send("PUT", &format!("{s}/variables/password"), secret).await.is(200);
+    let address = format!("ws://{}{s}/ws?after=0", server.address);
+    let (mut socket, _) = tokio_tungstenite::connect_async(address).await.unwrap();
+    let run = server.send("POST", &format!("{s}/runs"), json!({"kind": "team", "input": "Go."})).await.is(201);
+    let mut heard = String::new();
+    while !heard.contains("run.ended") {
+        let message = socket.next().await.unwrap().unwrap();
+        heard += message.to_text().unwrap();
+    }
+    assert!(heard.contains("turn.delta") && heard.contains("model begins; [hidden:password] |"), "{heard}");
+    look("the socket", &heard);
+    let run = format!("{s}/runs/{}", run.text("id"));
+    assert_eq!(server.get(&run).await.is(200).body["status"], "completed");
+    for path in [run, format!("{s}/journal"), format!("{s}/threads/main/messages"), format!("{s}/export")] {
+        look(&path, &server.get(&path).await.is(200).raw);
+    }
+    look("the stream", &stream(&server).await);
 }
 
 #[tokio::test]
 async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_read() {
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let store = crate::fixtures::memory().await;
+    let store = memory().await;
     let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..BoardSettings::default() }).await;
     let s = server.team("s").await;
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);

@@ -86,6 +86,11 @@ impl PostgresServer {
         format!("postgres://postgres@127.0.0.1:{}/postgres?namespace={namespace}", self.port)
     }
 
+    /// The folder with its data.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port

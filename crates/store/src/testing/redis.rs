@@ -64,6 +64,11 @@ impl RedisServer {
         })
     }
 
+    /// The folder with its data.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
