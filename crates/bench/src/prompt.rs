@@ -2,16 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use callboard_core::{
-    count::Tokens,
-    entry::Actor,
-    prompt::{Format, LayoutName},
-    session::SessionPatch,
-    variable::SetVariable,
-};
+use callboard_core::{count::Tokens, entry::Actor, prompt::Format};
 use callboard_engine::{Board, PromptSpec, Session};
 use callboard_store::Durability;
-use serde_json::json;
 
 use crate::{
     Scale, board,
@@ -25,51 +18,9 @@ const LARGE: u64 = 180_000;
 /// How large a prompt of every day is.
 const USUAL: u64 = 20_000;
 
-/// How many variables a director has.
-const VARIABLES: usize = 200;
-
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     large(scale, report).await?;
-    director(scale, report).await?;
     long_history(scale, report).await
-}
-
-/// A director's prompt with many variables, in the loop of an agent that changes one of them each time.
-async fn director(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
-    let session = board::session(&board, "director").await?;
-    let messages = scale.of(100_000);
-    board::fill(&session, messages).await?;
-    let agents = serde_json::from_value(json!([{"name": "writer", "role": "manager"}]))?;
-    session.execute(Actor::User, SessionPatch { agents: Some(agents), ..SessionPatch::default() }).await?;
-    for number in 0..VARIABLES {
-        session.execute(Actor::User, variable(number, 0)?).await?;
-    }
-    let layout = Some(LayoutName::Director);
-    for (format, name) in [(Format::Text, "text"), (Format::OpenAi, "openai")] {
-        let query = PromptSpec { layout, ..query("gpt-4o", format, Tokens(LARGE)) };
-        session.prompt(&query).await?;
-        let mut times = Vec::new();
-        for round in 1..=100 {
-            session.execute(Actor::User, variable(round * 7 % VARIABLES, round)?).await?;
-            let start = Instant::now();
-            session.prompt(&query).await?;
-            times.push(start.elapsed());
-        }
-        let what = format!("a director's prompt with {VARIABLES} variables and {messages} messages, {name}, in ms");
-        let measured =
-            format!("after a change of one variable; 95 of 100 within {} ms", millis(percentile(&times, 95)));
-        report.promised(what, ms(median(&times)), Goal::AtMost(2.0), measured);
-    }
-    board.close().await;
-    Ok(())
-}
-
-fn variable(number: usize, round: usize) -> anyhow::Result<SetVariable> {
-    let value =
-        json!([{"sender": "investor@vc.com", "subject": format!("Re: Funding {round}")}, {"sender": "x".repeat(200)}]);
-    Ok(SetVariable::new(format!("node{number}.emails").parse()?, value, None, "a run".into())?)
 }
 
 /// A large prompt out of many messages: the first time, and in the loop of an agent.
