@@ -75,4 +75,8 @@ pub struct Prompt {
     /// tools that may be used now. They are counted as a part of the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
+    /// The entries shown in it whose words were erased: of those it does not say any more what it once said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<u64>)]
+    pub erased: Vec<Seq>,
 }

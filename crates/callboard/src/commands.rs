@@ -6,6 +6,7 @@ mod compress;
 mod context;
 mod directive;
 mod doctor;
+mod erase;
 pub(crate) mod files;
 mod form;
 mod journal;
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Pin(compress::Pin),
     /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
+    /// Erase what people wrote in an entry, for good
+    Erase(erase::Erase),
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(runs::Runs),
@@ -203,6 +206,7 @@ impl Context {
             Command::Compress(args) => compress::compress(self, args).await,
             Command::Pin(args) => compress::pin(self, args).await,
             Command::Why(args) => why::why(self, args).await,
+            Command::Erase(args) => erase::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Plan(args) => plan::execute(self, args).await,
             Command::Steps(command) => steps::execute(self, command).await,

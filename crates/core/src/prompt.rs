@@ -131,6 +131,8 @@ pub struct Prompt {
     pub shows: Vec<(Seq, Seq)>,
     /// What it shows that was observed outside of the session.
     pub observed: Observations,
+    /// The entries that it shows whose words were erased. Whoever reads the journal says so.
+    pub erased: Vec<Seq>,
 }
 
 /// What a model gets.
@@ -291,6 +293,7 @@ pub fn prompt_of(
         tools,
         shows,
         observed: spec.observed.clone(),
+        erased: Vec::new(),
     };
     Ok((prompt, pieces))
 }

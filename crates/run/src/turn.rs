@@ -95,7 +95,7 @@ impl Driver {
         let (layout, observed) = (LayoutName::named(&record.layout), record.observed.clone());
         let spec = PromptSpec { at, budget, format, layout, observed, ..spec(&ask, &model) };
         let prompt = self.session.prompt(&spec).await?;
-        if prompt.sha256() != record.sha256 {
+        if prompt.sha256() != record.sha256 && prompt.erased.is_empty() {
             let (noted, now) = (record.layout_version, prompt.layout.version());
             let layout = &record.layout;
             tracing::warn!(run = %run.id, turn = pending.turn, layout, noted, now,

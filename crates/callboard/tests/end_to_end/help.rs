@@ -27,6 +27,7 @@ const COMMANDS: &[&str] = &[
     "messages",
     "prompt",
     "why",
+    "erase",
     "runs",
     "runs list",
     "runs show",

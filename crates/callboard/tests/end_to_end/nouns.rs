@@ -13,6 +13,7 @@ both_ways!(
     prompts,
     lines_are_said_one_by_one,
     tools,
+    entries_are_erased,
 );
 
 fn team(way: Way) -> Home {
@@ -45,6 +46,29 @@ fn sessions(way: Way) {
             "session show --session ../etc",
         ])
     );
+}
+
+fn entries_are_erased(way: Way) {
+    let home = team(way);
+    home.json("say --session demo hello");
+    home.json("say --session demo 'my number is 555-0199'");
+    home.json("session fork --session demo --id copy");
+    insta::assert_snapshot!(
+        "erasing",
+        home.transcript(&[
+            "erase 6 --session demo",
+            "erase 6 --session demo --reason ' '",
+            "erase 6 --session demo --reason 'a number' --as lead",
+            "erase 99 --session demo --reason 'a number'",
+            "erase 3 --session demo --reason 'a number'",
+            "erase 6 --session demo --reason 'a number'",
+            "erase 6 --session copy --reason 'a number' --json",
+            "messages --session demo",
+            "why 555-0199 --session demo",
+        ])
+    );
+    assert!(home.json("session journal --session demo").to_string().contains("erased_by"));
+    home.assert_sound();
 }
 
 fn the_session_used_last_is_meant_where_none_is_named(way: Way) {

@@ -1,5 +1,6 @@
 //! Prompts: what is wanted, and how it comes about.
 
+mod erased;
 mod last;
 mod make;
 
@@ -33,6 +34,7 @@ impl Session {
         let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         self.live.prompts.remember(wanted.memory_key(), remembered);
+        prompt.erased = self.erased_in(&wanted, &prompt).await?;
         // What was said before it was known as a secret may take more room now.
         match self.hide_in_prompt(&mut prompt, &wanted.viewer, wanted.count).await? {
             Tokens(0) => Ok(prompt),

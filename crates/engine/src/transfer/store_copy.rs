@@ -1,17 +1,19 @@
 //! Copying a store into another one. Entries are copied exactly as they are.
 //!
 //! Existing entries are compared by tag; equal tags mean that all entries before are equal. So an interrupted copy continues
-//! where it stopped, a repeated copy adds what is new, and a different session with the same id is not changed.
+//! where it stopped, a repeated copy adds what is new, and a different session with the same id is not changed. What was erased
+//! since then is erased in the copy too.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    entry::{Entry, Head, Tag},
-    fact::Fact as _,
+    entry::{Entry, Hash, Head, Tag},
+    erasure::Erased,
+    fact::{self, Fact as _},
     id::{Seq, SessionId},
     idempotency::record::Begun,
 };
-use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Row, Store};
+use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Rewrite, Row, Store};
 
 use crate::{
     error::Error,
@@ -146,6 +148,7 @@ impl Copy<'_> {
     /// The next entries of `rest` with their long texts.
     async fn batch(&self, expected: Head, rest: &mut &[Entry], row: Row) -> Result<Append, SurveyError> {
         let (mut entries, mut values, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let (mut rewrites, mut drop_values) = (BTreeMap::new(), Vec::new());
         let mut head = expected;
         while let Some((entry, behind)) = rest.split_first().filter(|_| bytes < BATCH_BYTES) {
             check_tag(head, entry)?;
@@ -157,14 +160,38 @@ impl Copy<'_> {
                 bytes += text.len();
                 values.push((hash, text));
             }
+            if *entry.header.kind == *Erased::TYPE {
+                self.erase(entry, expected, &mut rewrites, &mut drop_values).await?;
+            }
             head = entry.head();
             entries.push(entry.clone());
             *rest = behind;
         }
         let (session, expires_at) = (self.id.clone(), row.expires_at);
         let (kind, lease) = (JournalKind::default(), LeaseChange::default());
-        let (rewrites, drop_values) = Default::default();
+        let rewrites = rewrites.into_iter().map(|(seq, data)| Rewrite { seq, data }).collect();
         Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease })
+    }
+
+    /// What `erasing` erased of entries that were copied before, up to `copied`, is erased in the copy too.
+    async fn erase(
+        &self,
+        erasing: &Entry,
+        copied: Head,
+        rewrites: &mut BTreeMap<Seq, Arc<str>>,
+        drop_values: &mut Vec<Hash>,
+    ) -> Result<(), SurveyError> {
+        for (seq, _) in fact::read::<Erased>(erasing)?.entries().filter(|(seq, _)| *seq <= copied.seq) {
+            let before = read(self.to, self.id, seq.previous(), seq, 1).await?;
+            for hash in before.first().map(stored_values).unwrap_or_default() {
+                if self.from.value(self.id, hash).await?.is_none() {
+                    drop_values.push(hash);
+                }
+            }
+            let now = read(self.from, self.id, seq.previous(), seq, 1).await?;
+            rewrites.extend(now.into_iter().map(|entry| (seq, entry.data)));
+        }
+        Ok(())
     }
 
     /// Refuses a session that differs between the stores.

@@ -3,9 +3,12 @@
 use std::{fs, sync::Arc};
 
 use callboard_engine::{
-    Board, MessageQuery, Progress, PromptSpec, Session,
+    Board, MessageQuery, Progress, PromptSpec, Session, Settings, copy,
     core::{conversation::MessageView, entry::Actor, id::Seq, prompt::Body, viewer::Viewer},
-    store::Store,
+    store::{
+        self, Settings as StoreSettings, Store,
+        testing::{PostgresServer, RedisServer},
+    },
 };
 
 use crate::fixture::{File, add, board, clock, id, memory, new, put, settings, text, thread};
@@ -46,12 +49,12 @@ async fn is_gone(session: &Session, seq: Seq) {
     assert!(!state.contains("555-0199"), "{state}");
 }
 
-async fn everything_goes(store: Arc<dyn Store>) {
-    let board = board(&store);
+async fn everything_goes(store: Arc<dyn Store>, settings: impl Fn() -> Settings) {
+    let board = Board::new(store.clone(), settings());
     let session = board.create(new("s")).await.unwrap();
     let seq = said(&session).await;
     let fork = board.fork(&session, Some(seq), Some(id("f"))).await.unwrap();
-    let elsewhere = Board::new(store.clone(), settings(&clock()));
+    let elsewhere = Board::new(store.clone(), settings());
     let theirs = elsewhere.session(&id("s")).await.unwrap();
     assert!(prompt(&theirs, None).await.contains(PRIVATE));
     assert_eq!(messages(&theirs).await[1].content, PRIVATE);
@@ -79,15 +82,70 @@ async fn everything_goes(store: Arc<dyn Store>) {
 
 #[tokio::test]
 async fn what_was_erased_is_in_no_cache_of_any_server() {
-    everything_goes(memory(&clock())).await;
+    everything_goes(memory(&clock()), || settings(&clock())).await;
 }
 
 #[tokio::test]
 async fn what_was_erased_is_in_no_file_after_an_orderly_end() {
     let (file, clock) = (File::new(), clock());
-    everything_goes(file.open(&clock)).await;
+    everything_goes(file.open(&clock), || settings(&clock)).await;
     for file in fs::read_dir(file.folder()).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
         assert!(!bytes.windows(8).any(|bytes| bytes == b"555-0199"));
     }
+}
+
+async fn opened(url: &str) -> Arc<dyn Store> {
+    store::open(url, StoreSettings::default()).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_was_erased_is_gone_for_all_servers_on_postgres() {
+    let server = PostgresServer::start();
+    everything_goes(opened(&server.url("board")).await, Settings::default).await;
+}
+
+#[tokio::test]
+async fn what_was_erased_is_gone_for_all_servers_on_redis() {
+    let server = RedisServer::durable();
+    everything_goes(opened(&server.url("board")).await, Settings::default).await;
+}
+
+#[tokio::test]
+async fn a_prompt_says_which_of_its_entries_were_erased() {
+    let session = board(&memory(&clock())).create(new("s")).await.unwrap();
+    let seq = said(&session).await;
+    let erased = async |at: Option<Seq>, agent: &str| {
+        let spec = PromptSpec { agent: Some(agent.parse().unwrap()), at, ..PromptSpec::default() };
+        session.prompt(&spec).await.unwrap().erased
+    };
+    assert_eq!(erased(None, "lead").await, []);
+    session.execute(Actor::User, add("agent:writer", vec![text("for the writer")])).await.unwrap();
+    let hidden = session.state().await.unwrap().head.seq;
+    for seq in [seq, seq.next(), hidden] {
+        session.erase(Actor::User, seq, "private").await.unwrap();
+    }
+    // The manager reads what is said to workers with what is said in main.
+    assert_eq!(erased(None, "lead").await, [seq, seq.next(), hidden]);
+    assert_eq!(erased(Some(seq), "lead").await, [seq]);
+    assert_eq!(erased(None, "editor").await, [seq, seq.next()]);
+}
+
+#[tokio::test]
+async fn what_is_erased_is_erased_in_a_copy_of_the_store_when_it_is_copied_again() {
+    let (from, to) = (memory(&clock()), memory(&clock()));
+    let session = board(&from).create(new("s")).await.unwrap();
+    let seq = said(&session).await;
+    let long = "long and private ".repeat(10_000);
+    let written = session.execute(Actor::User, add("main", vec![text(&long)])).await.unwrap().head;
+    copy(&from, &to, &Progress::default()).await.unwrap();
+    for seq in [seq, seq.next(), written] {
+        session.erase(Actor::User, seq, "private").await.unwrap();
+    }
+    let copied = copy(&from, &to, &Progress::default()).await.unwrap();
+    assert!(copied.faults.is_empty(), "{copied:?}");
+    let theirs = board(&to).session(&id("s")).await.unwrap();
+    is_gone(&theirs, seq).await;
+    let sound = callboard_engine::check(&to, &Progress::default()).await.unwrap();
+    assert!(sound.faults.is_empty(), "{sound:?}");
 }

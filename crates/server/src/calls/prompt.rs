@@ -41,6 +41,7 @@ impl Authorized<BuildPrompt> {
             messages,
             system,
             tools,
+            erased: prompt.erased,
         }))
     }
 }

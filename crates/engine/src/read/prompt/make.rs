@@ -130,7 +130,7 @@ impl Session {
         let (source, view) = (wanted.source()?, wanted.view()?);
         if !ingredients.has_kept {
             let kept = source.kept(&view);
-            ingredients.tail.keep(&self.read_each(&kept).await?)?;
+            ingredients.tail.keep(&self.entries_with(&kept).await?)?;
             ingredients.has_kept = true;
         }
         let begins = source.begins(&view).min(before);
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// The entries with these numbers, in their order.
-    async fn read_each(&self, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
+    pub(super) async fn entries_with(&self, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
         if seqs.is_empty() {
             return Ok(Vec::new());
         }
@@ -159,7 +159,7 @@ impl Session {
 }
 
 impl Wanted {
-    fn source(&self) -> Result<Source, Refusal> {
+    pub(super) fn source(&self) -> Result<Source, Refusal> {
         Ok(Source::of(&self.view()?, &self.spec.thread))
     }
 
