@@ -13,12 +13,13 @@ use serde_json::Value;
 use crate::{
     compression::Compressed,
     conversation::{Message, Role, facts::MessageAdded},
-    entry::{Entry, Hash},
+    entry::{Entry, Hash, Header},
     event::EventType,
     fact::{self, Fact},
     id::Seq,
     idempotency::facts::Answered,
     run::facts::{ToolStarted, TurnAnswered, TurnRequested},
+    time::Timestamp,
 };
 
 /// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
@@ -33,8 +34,11 @@ pub struct CopySearch {
     pub through: Seq,
     subject: Arc<str>,
     words: Vec<String>,
+    at: Timestamp,
     /// The entries with copies.
     copies: BTreeSet<Seq>,
+    /// The turns whose prompt showed it.
+    turns: BTreeSet<Seq>,
     /// The long texts of the entry and its copies.
     long: BTreeSet<Hash>,
     /// The long texts that other entries refer to, and one of those entries.
@@ -52,8 +56,9 @@ impl CopySearch {
         let (mut found, long) = (Vec::new(), long_texts(entry).into_iter().collect());
         words.into_iter().for_each(|value| strings(value, &mut found));
         found.retain(|text| !text.trim().is_empty());
-        let (copies, needed, own_calls) = Default::default();
-        Self { seq, through: seq, subject, words: found, copies, long, needed, own_calls }
+        let (copies, turns, needed, own_calls) = Default::default();
+        let at = entry.header.at;
+        Self { seq, through: seq, subject, words: found, at, copies, turns, long, needed, own_calls }
     }
 
     /// Adds whole long texts, of which the entry holds the beginning.
@@ -72,6 +77,9 @@ impl CopySearch {
             self.long.extend(long_texts(entry));
         } else {
             self.note_needed(entry);
+            let shown =
+                *entry.header.kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
+            self.turns.extend(shown.then_some(entry.header.seq));
         }
     }
 
@@ -85,6 +93,11 @@ impl CopySearch {
     /// The entries with copies of its words.
     pub fn copies(&self) -> impl Iterator<Item = Seq> {
         self.copies.iter().copied()
+    }
+
+    /// The turns whose prompt showed it, and which do not repeat it: they have the hash of that prompt.
+    pub fn turns(&self) -> impl Iterator<Item = Seq> {
+        self.turns.iter().copied()
     }
 
     /// The long texts of the entry and its copies.
@@ -102,7 +115,11 @@ impl CopySearch {
             Compressed::TYPE if entry.header.subject == self.subject => {
                 fact::read(entry).is_ok_and(|one| self.is_in(&one))
             }
-            Answered::TYPE | TurnRequested::TYPE | TurnAnswered::TYPE => self.is_repeated_in(entry),
+            Answered::TYPE => {
+                fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header))
+                    || self.is_repeated_in(entry)
+            }
+            TurnRequested::TYPE | TurnAnswered::TYPE => self.is_repeated_in(entry),
             ToolStarted::TYPE => {
                 self.own_calls.extend(fact::read(entry).map(|ToolStarted { tool_call_id, .. }| tool_call_id).ok());
                 false
@@ -120,6 +137,16 @@ impl CopySearch {
         let is_erased = |seq| seq == self.seq || self.copies.contains(&seq);
         let replaces = summary.replaced.as_ref().is_some_and(|replaced| is_erased(replaced.seq));
         replaces || (summary.from..=summary.through).contains(&self.seq)
+    }
+
+    /// Whether the entry came of this request, whose hash is kept with its answer.
+    fn is_led_to(&self, answered: &Answered, header: &Header) -> bool {
+        // Old answers do not say what came of their requests: all of it was decided at the same moment.
+        if answered.from.is_zero() { header.at == self.at } else { answered.from <= self.seq }
+    }
+
+    fn is_shown(&self, turn: &TurnRequested) -> bool {
+        turn.prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(&self.seq))
     }
 
     fn is_of_own_tool(&self, said: &Message) -> bool {

@@ -58,16 +58,20 @@ impl Command for EraseEntry {
             hint: "erase the entry that holds them: `why` finds entries by their words",
         })?;
         let sha256 = Hash::of(data.as_bytes());
-        let mut rewritten = vec![(seq, data)];
+        let mut rewritten = Vec::new();
         for seq in copies.copies() {
             let copy = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
             rewritten.extend(without_words(&copy, by).map(|data| (seq, data)));
         }
-        let copied = rewritten.iter().skip(1);
-        let copied = copied.map(|(seq, data)| ErasedCopy { seq: *seq, sha256: Hash::of(data.as_bytes()) });
+        for seq in copies.turns() {
+            let turn = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
+            rewritten.extend(without_hash(&turn, by).map(|data| (seq, data)));
+        }
+        rewritten.sort_unstable();
+        let copied = rewritten.iter().map(|(seq, data)| ErasedCopy { seq: *seq, sha256: Hash::of(data.as_bytes()) });
         let copied: Vec<_> = copied.collect();
         let answer = answer(seq, Some(by), &copied);
-        decision.erased.entries.extend(rewritten);
+        decision.erased.entries.extend(rewritten.into_iter().chain([(seq, data)]));
         decision.erased.values = copies.unneeded();
         decision.record(Erased { seq, reason: self.reason.clone(), sha256, copies: copied });
         Ok(answer)
@@ -78,7 +82,7 @@ impl Command for EraseEntry {
     }
 
     fn entries(&self) -> Vec<Seq> {
-        [self.seq].into_iter().chain(self.copies.copies()).collect()
+        [self.seq].into_iter().chain(self.copies.copies()).chain(self.copies.turns()).collect()
     }
 }
 
@@ -105,7 +109,22 @@ fn without_words(entry: &Entry, by: Seq) -> Option<Arc<str>> {
         return None;
     }
     event::erase(kind.kind, &mut data);
+    forget_prompt(&mut data);
     Some(erased(Erasure { sha256: entry.data_hash(), by }, &data.to_string()).into())
+}
+
+/// What stands in the place of the data of a turn whose prompt showed what `by` erases.
+fn without_hash(turn: &Entry, by: Seq) -> Option<Arc<str>> {
+    let mut data: Value = serde_json::from_str(&turn.json()).ok()?;
+    forget_prompt(&mut data);
+    Some(erased(Erasure { sha256: turn.data_hash(), by }, &data.to_string()).into())
+}
+
+/// Takes away the hash of a prompt: whoever knows the rest of the prompt could guess short words from it.
+fn forget_prompt(data: &mut Value) {
+    if let Some(sha256) = data.pointer_mut("/prompt/sha256") {
+        *sha256 = Hash::default().to_string().into();
+    }
 }
 
 fn check_reason(reason: &str) -> Result<(), Error> {

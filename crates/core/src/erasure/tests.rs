@@ -13,6 +13,8 @@ use crate::{
     error::Error,
     event::{self, EventType},
     fact::ERASED,
+    idempotency::{Keyed, Request},
+    run::TurnRequest,
     state::State,
     testing::Board,
     variable::SetVariable,
@@ -196,4 +198,57 @@ fn a_summary_that_was_begun_before_is_refused() {
     let (model, reason, spent) = Default::default();
     let refused = board.system(Compress { plan: plan.into(), summary, model, reason, spent });
     assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?} {seq}");
+}
+
+#[test]
+fn what_a_run_repeats_of_it_goes_too() {
+    let mut board = Board::team("lead writer");
+    board.start("Ask the user for a season.").unwrap();
+    let asks = json!({"isInfoRequest": true, "message": "What is your number, is it 555-0199?"});
+    board.reply(&asks.to_string()).unwrap();
+    board.request().unwrap();
+    let said = board.entries.iter().find(|entry| entry.data.contains("555-0199")).unwrap().clone();
+    assert_eq!(&*said.header.kind, "message.added");
+    let erased = board.erase(said.header.seq).unwrap();
+    let kinds: Vec<_> = erased.copies.iter().map(|seq| board.entry(*seq).unwrap().header.kind.to_string()).collect();
+    assert_eq!(kinds, ["turn.answered", "turn.requested"]);
+    assert!(board.entries.iter().all(|entry| !entry.data.contains("555-0199")));
+    assert!(!serde_json::to_string(&board.state).unwrap().contains("555-0199"));
+    // The run goes on.
+    board.reply("{\"message\": \"hello\"}").unwrap();
+}
+
+#[test]
+fn the_hash_of_a_prompt_that_showed_it_goes() {
+    let mut board = Board::team("lead writer");
+    board.start("Write a poem about 555-0199.").unwrap();
+    let input = board.entries.iter().find(|entry| entry.data.contains("555-0199")).unwrap().header.seq;
+    let run = board.run();
+    let (run, epoch, mut prompt) = (run.id.clone(), run.epoch, board.no_prompt());
+    prompt.shows = vec![(Seq(1), input)];
+    board.system(TurnRequest { run, epoch, model: "openai:test".to_owned(), prompt }).unwrap();
+    let turn = board.state.head.seq;
+    assert_ne!(data(&board, turn)["prompt"]["sha256"], json!(Hash::default()));
+    assert_eq!(board.erase(input).unwrap().copies, [turn]);
+    assert_eq!(data(&board, turn)["prompt"]["sha256"], json!(Hash::default()));
+    assert_eq!(data(&board, turn)["prompt"]["shows"], json!([[1, input]]));
+}
+
+#[test]
+fn the_hash_of_the_request_that_brought_it_goes() {
+    let mut board = Board::team("lead writer");
+    let message = |text: &str| AddMessages {
+        thread: "main".parse().unwrap(),
+        messages: vec![NewMessage::text(Role::User, text)],
+    };
+    let keyed = |key: &str, text: &str| Keyed {
+        request: Request { key: key.parse().unwrap(), fingerprint: Hash::of(text.as_bytes()).into() },
+        command: message(text),
+    };
+    let one = board.user(keyed("one", "555")).unwrap().answer[0].seq;
+    let two = board.user(keyed("two", "666")).unwrap().answer[0].seq;
+    assert_eq!(board.erase(one).unwrap().copies, [one.next()]);
+    assert!(!board.entries.iter().any(|entry| entry.data.contains(&Hash::of(b"555").to_string())));
+    assert_eq!(board.user(keyed("one", "555")).unwrap_err().code(), "answer_erased");
+    assert_eq!(board.user(keyed("two", "666")).unwrap().answer[0].seq, two);
 }

@@ -11,7 +11,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::{ConflictKind, Error},
-    fact::{self, Description, Earlier, Fact, Seen, json},
+    fact::{self, Description, Earlier, Fact, Seen, erase_words, json},
     id::Seq,
     input::InputVisitor,
     state::State,
@@ -27,6 +27,9 @@ pub struct Answered {
     pub key: IdempotencyKey,
     /// See [`Fingerprint::stored`](super::Fingerprint::stored).
     pub fingerprint: Hash,
+    /// The first entry that the request led to, or this one. Old entries do not say it.
+    #[serde(default, skip_serializing_if = "Seq::is_zero")]
+    pub from: Seq,
     /// The answer, as [it is kept](KeptAnswer::keep).
     pub answer: Value,
 }
@@ -47,6 +50,14 @@ impl Fact for Answered {
 
     fn keys(&self, _: &State) -> Vec<String> {
         vec![super::claim(&self.by, &self.key)]
+    }
+
+    fn erase(data: &mut Value) {
+        erase_words(Self::DESCRIPTION.texts, data);
+        // From the hash of a request, short words in it could be guessed.
+        if let Some(fingerprint) = data.get_mut("fingerprint") {
+            *fingerprint = Hash::default().to_string().into();
+        }
     }
 
     fn apply(self, _: &mut State, _: &Header) {}
@@ -73,9 +84,10 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
             let (answer, head) = again(&self.request, &there)?;
             return Ok(Again { answer, before: Some(head) });
         }
+        let from = decision.next_seq();
         let answer = self.command.decide(decision)?;
         let Request { key, fingerprint } = self.request.clone();
-        decision.record(Answered { by, key, fingerprint: fingerprint.stored(), answer: answer.keep() });
+        decision.record(Answered { by, key, fingerprint: fingerprint.stored(), from, answer: answer.keep() });
         Ok(Again { answer, before: None })
     }
 
@@ -102,7 +114,7 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
-    if there.erasure().is_some() && request.fingerprint.is(before.fingerprint) {
+    if there.erasure().is_some() {
         return Err(Error::Conflict {
             kind: ConflictKind::AnswerErased,
             what: format!("the request with the key {} was done, and its answer was erased", request.key),

@@ -95,7 +95,8 @@ impl Board {
         }
     }
 
-    fn no_prompt(&self) -> PromptRecord {
+    /// What is kept of a prompt that nobody made.
+    pub(crate) fn no_prompt(&self) -> PromptRecord {
         PromptRecord {
             at: self.state.head.seq,
             layout: "team".to_owned(),
