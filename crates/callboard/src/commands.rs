@@ -28,6 +28,7 @@ mod tools;
 mod transfer;
 mod variable;
 mod why;
+mod workflow;
 
 use std::{process::ExitCode, sync::Arc};
 
@@ -106,6 +107,8 @@ pub(crate) enum Command {
     Runs(runs::Runs),
     /// The plan: show it, set it, change a task: set, history, show, diff, task
     Plan(plan::Plan),
+    /// The workflow: show it, change its nodes, read their results: set, name, add, change, delete, node, result, record
+    Workflow(workflow::Workflow),
     /// Steps: the team's current step and the tools it may use: show, use, advance, set, reset, usage, allowed
     #[command(subcommand)]
     Steps(steps::Steps),
@@ -209,6 +212,7 @@ impl Context {
             Command::Erase(args) => erase::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Plan(args) => plan::execute(self, args).await,
+            Command::Workflow(args) => workflow::execute(self, args).await,
             Command::Steps(command) => steps::execute(self, command).await,
             Command::Tools(command) => tools::execute(self, command).await,
             Command::Variable(command) => variable::execute(self, command).await,

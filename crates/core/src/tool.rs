@@ -11,7 +11,7 @@ use crate::{
     agent::Tool,
     command::{DecisionBuilder, Undecided},
     error::Error,
-    id::ThreadId,
+    id::{Seq, ThreadId},
     input::InputVisitor,
     text::Text,
     variable::Variable,
@@ -64,6 +64,8 @@ pub enum Read {
     Variable(Variable),
     /// The values of variables by their names, as JSON. Of large values it says how to read them.
     Variables(Vec<Variable>),
+    /// The result of a node, as JSON, which this entry has.
+    NodeResult(Seq),
 }
 
 /// Reads the arguments of a call; models give them as an object, or as the text of one.

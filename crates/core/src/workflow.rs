@@ -12,6 +12,7 @@ mod replace;
 mod result;
 mod seal;
 mod sight;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::{
 };
 
 pub use self::{
-    document::{About, Document, Shown},
+    document::{About, Document, Shown, Snapshot},
     references::{Edge, EdgeKind},
     replace::WorkflowVersion,
 };
@@ -45,6 +46,9 @@ pub struct Workflow {
     pub updated_at: Option<Timestamp>,
     /// The highest number that a node ever had. No new node gets one of those.
     pub last_number: u64,
+    /// The entry that says what it is called, if it is called anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
     /// Its nodes in order.
     pub nodes: Vec<Held>,
 }
@@ -69,6 +73,8 @@ pub struct Node {
 pub struct Held {
     /// The node.
     pub node: Arc<Node>,
+    /// The entry that has it as it is now.
+    pub seq: Seq,
     /// How its last execution went.
     pub status: NodeStatus,
     /// The entry that has the result of it.

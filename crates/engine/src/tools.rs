@@ -40,6 +40,7 @@ impl Session {
             }
             Read::Variable(variable) => Ok(self.value_of(&variable).await?.to_string()),
             Read::Variables(variables) => self.values_of(&variables).await,
+            Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
             Read::Messages(thread, limit) => {
                 let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
                 let page = self.messages(viewer, &thread, query).await?;

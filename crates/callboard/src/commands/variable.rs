@@ -126,9 +126,9 @@ pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), 
 async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
     let VariableSet { session_arg, acting_as, name, value, file, text, secret, reason } = args;
     let value = match (value, file) {
-        (_, Some(path)) => read(without_line_end(terminal::file(&path)?), text)?,
-        (Some(value), None) if value != "-" => read(value, text)?,
-        _ => read(without_line_end(terminal::all()?), text)?,
+        (_, Some(path)) => read_value(without_line_end(terminal::file(&path)?), text)?,
+        (Some(value), None) if value != "-" => read_value(value, text)?,
+        _ => read_value(without_line_end(terminal::all()?), text)?,
     };
     let session = context.session(&session_arg).await?;
     let put = api::PutVariable { value, reason: reason.reason.into(), secret };
@@ -141,7 +141,7 @@ async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
 }
 
 /// A value: what is no JSON is a text.
-fn read(given: String, is_text: bool) -> Result<Value, Failure> {
+pub(super) fn read_value(given: String, is_text: bool) -> Result<Value, Failure> {
     match serde_json::from_str(&given) {
         Ok(value) if !is_text => Ok(value),
         Err(error) if !is_text && error.to_string().starts_with("recursion limit") => {
@@ -152,7 +152,7 @@ fn read(given: String, is_text: bool) -> Result<Value, Failure> {
 }
 
 /// A text without the line end that programs write behind it.
-fn without_line_end(mut text: String) -> String {
+pub(super) fn without_line_end(mut text: String) -> String {
     if text.ends_with('\n') {
         text.pop();
     }

@@ -2,7 +2,7 @@
 
 use super::{
     plan::{Plan, Shortcoming},
-    shared::{plan_for, variables_for},
+    shared::{plan_for, variables_for, workflow_for},
 };
 use crate::{agent::Agent, audience::Audience, count::Tokens, id::ThreadId, state::State, text::Values};
 
@@ -75,6 +75,9 @@ pub fn context(state: &State, thread: &ThreadId, values: &Values) -> String {
     }
     if let Some(plan) = plan_for(state, &audience) {
         context += &format!("Plan:\n{plan}\n");
+    }
+    if let Some(workflow) = workflow_for(state, &audience) {
+        context += &format!("Workflow:\n{workflow}\n");
     }
     variables_for(state, &audience).for_each(|line| context += &format!("Variable {line}\n"));
     context

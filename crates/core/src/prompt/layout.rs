@@ -101,10 +101,11 @@ impl Layout {
 
     /// The version of the layout: it is raised whenever the same state would give other bytes than before. Version 1 of
     /// `team` left out all that was said before a message that did not fit; version 1 of `director` had neither the plan nor
-    /// the variables.
+    /// the variables, and version 2 not the workflow.
     pub fn version(&self) -> u32 {
         match self {
-            Self::Named(LayoutName::Team | LayoutName::Director) => 2,
+            Self::Named(LayoutName::Team) => 2,
+            Self::Named(LayoutName::Director) => 3,
             Self::OfSession(_) => 1,
         }
     }

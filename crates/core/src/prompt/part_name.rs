@@ -17,6 +17,8 @@ impl PartName {
     pub const TASK: Self = Self("task");
     /// The plan as it is now.
     pub const CURRENT_PLAN: Self = Self("current_plan");
+    /// The workflow as it is now.
+    pub const WORKFLOW_SNAPSHOT: Self = Self("workflow_snapshot");
     /// The variables.
     pub const WORKFLOW_VARIABLES: Self = Self("workflow_variables");
     /// What was said before the task, and the task.
@@ -35,6 +37,7 @@ impl PartName {
         Self::TASK,
         Self("system_prompt"),
         Self::CURRENT_PLAN,
+        Self::WORKFLOW_SNAPSHOT,
         Self::WORKFLOW_VARIABLES,
         Self("browser_state"),
         Self::CONVERSATION_HISTORY,
@@ -47,6 +50,7 @@ impl PartName {
         Self::CURRENT_PLAN,
         Self::HISTORY,
         Self::TASK,
+        Self::WORKFLOW_SNAPSHOT,
         Self::WORKFLOW_VARIABLES,
     ];
 

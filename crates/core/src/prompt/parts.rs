@@ -15,6 +15,7 @@ mod steps;
 mod system_prompt;
 mod task;
 mod unsaid;
+mod workflow_snapshot;
 mod workflow_variables;
 
 use self::{
@@ -30,6 +31,7 @@ use self::{
     steps::ActiveStep,
     system_prompt::SystemPrompt,
     task::CurrentTask,
+    workflow_snapshot::WorkflowSnapshot,
     workflow_variables::WorkflowVariables,
 };
 use super::{
@@ -57,6 +59,7 @@ const DIRECTOR: &[&dyn Part] = &[
     &Envelope,
     &Tools,
     &CurrentPlan,
+    &WorkflowSnapshot,
     &WorkflowVariables,
     &BrowserState,
     &HistoryHeading,

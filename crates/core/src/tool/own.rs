@@ -11,7 +11,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     input::InputVisitor,
-    plan, variable,
+    plan, variable, workflow,
 };
 
 /// All of Callboard's own tools.
@@ -25,6 +25,11 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &variable::tools::CLEAR_ALL_VARIABLES,
     &plan::tools::UPDATE_PLAN,
     &plan::tools::GET_CURRENT_PLAN,
+    &workflow::tools::CREATE_NODE,
+    &workflow::tools::UPDATE_NODE,
+    &workflow::tools::DELETE_NODE,
+    &workflow::tools::GET_NODE,
+    &workflow::tools::GET_NODE_RESULT,
 ];
 
 /// The tool that models call `name`.

@@ -139,7 +139,7 @@ impl Fact for Updated {
     fn apply(self, state: &mut State, header: &Header) {
         let Self { version, name, description, order, .. } = self;
         change(state, version, header, |workflow| {
-            (workflow.name, workflow.description) = (name, description);
+            (workflow.name, workflow.description, workflow.seq) = (name, description, Some(header.seq));
             let place = |id| order.as_ref().and_then(|order| order.iter().position(|other| *other == id));
             // A stable sort: without an order all stay where they are.
             workflow.nodes.sort_by_key(|held| place(held.node.id).unwrap_or(usize::MAX));
@@ -175,7 +175,7 @@ impl Fact for NodeCreated {
     fn apply(self, state: &mut State, header: &Header) {
         let Placed { version, position, node, sealed, .. } = self.0;
         state.learn_of_node(sealed.as_ref(), header);
-        let held = Held { node, status: NodeStatus::NotRun, result: None };
+        let held = Held { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
         change(state, version, header, |workflow| workflow.insert(position, held));
     }
 
@@ -207,7 +207,7 @@ impl Fact for NodeUpdated {
         state.learn_of_node(sealed.as_ref(), header);
         change(state, version, header, |workflow| {
             if let Some(before) = workflow.remove(node.id) {
-                workflow.insert(position, Held { node, ..before });
+                workflow.insert(position, Held { node, seq: header.seq, ..before });
             }
         });
     }

@@ -36,6 +36,17 @@ pub enum EdgeKind {
     Route,
 }
 
+impl EdgeKind {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Next => "next",
+            Self::Reads => "reads",
+            Self::Route => "route",
+        }
+    }
+}
+
 /// A place in a configuration that refers to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {

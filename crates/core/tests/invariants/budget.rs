@@ -27,8 +27,16 @@ fn profile() -> impl Strategy<Value = Profile> {
     let share = || prop_oneof![(0..101_u8).prop_map(|n| json!(format!("{n}%"))), (0..3000_u64).prop_map(|n| json!(n))];
     let part = (proptest::option::of(share()), proptest::option::of(share()), proptest::option::of(-3..9_i32));
     let part = part.prop_map(|(min, max, priority)| json!({"min": min, "max": max, "priority": priority}));
-    (proptest::option::of(vec(part, 6)), any::<bool>()).prop_map(|(parts, last)| {
-        let names = ["context_sets", "history", "task", "current_plan", "workflow_variables", "conversation_history"];
+    (proptest::option::of(vec(part, 7)), any::<bool>()).prop_map(|(parts, last)| {
+        let names = [
+            "context_sets",
+            "history",
+            "task",
+            "current_plan",
+            "workflow_variables",
+            "workflow_snapshot",
+            "conversation_history",
+        ];
         let parts: BTreeMap<_, _> = names.into_iter().zip(parts.into_iter().flatten()).collect();
         serde_json::from_value(json!({"parts": parts, "changing_parts_last": last})).unwrap()
     })
@@ -183,6 +191,7 @@ fn check_headings(text: &str, prompt: &Prompt) -> Result<(), TestCaseError> {
     }
     let headings = [
         ("CURRENT PLAN:", "current_plan"),
+        ("WORKFLOW SNAPSHOT:", "workflow_snapshot"),
         ("WORKFLOW VARIABLES:", "workflow_variables"),
         ("BROWSER STATE:", "browser_state"),
         ("CONVERSATION HISTORY:", "conversation_history"),

@@ -148,7 +148,8 @@ pub(crate) enum Reply {
 
 /// Layouts in all styles. The last one has what a director is shown without what it is told, so that it fits in little.
 pub(crate) fn layouts() -> [Layout; 3] {
-    let parts = json!(["current_plan", "workflow_variables", "browser_state", "conversation_history"]);
+    let parts =
+        json!(["current_plan", "workflow_snapshot", "workflow_variables", "browser_state", "conversation_history"]);
     let parts: Vec<LayoutPart> = serde_json::from_value(parts).unwrap();
     [Layout::Named(LayoutName::Team), Layout::Named(LayoutName::Director), Layout::OfSession(parts.into())]
 }

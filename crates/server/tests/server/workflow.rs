@@ -323,3 +323,83 @@ async fn many_who_write_at_once_lose_no_node() {
     assert_eq!((first.text("id"), first.body.clone()), ("node_17", second.body));
     server.stop().await;
 }
+
+#[tokio::test]
+async fn models_build_the_workflow_by_tools() {
+    let (server, at) = start_with_key().await;
+    let call = async |agent: &str, tool: &str, arguments: Value| {
+        let body = json!({"agent": agent, "arguments": arguments});
+        server.send("POST", &format!("/v1/sessions/s/tools/{tool}"), body).await
+    };
+    let told =
+        async |tool: &str, arguments: Value| call("lead", tool, arguments).await.is(200).text("result").to_owned();
+    let config = json!({"action": "navigate", "url": "https://mail.google.com"});
+    let node =
+        json!({"type": "browser_action", "config": config, "description": "Navigate to Gmail", "reason": "begin"});
+    assert_eq!(told("create_node", node).await, "Node created with ID node_1");
+    let login = json!({"type": "login", "position": 1, "config": {"password": "hunter2-and-more", "then": "node_1"}});
+    assert_eq!(told("create_node", login).await, "Node created with ID node_2");
+    assert_eq!(order(&server, &at).await, ["node_2", "node_1"]);
+    let moved = json!({"nodeId": "node_2", "position": 2.0, "config": {"password": "another-password"}});
+    assert_eq!(told("update_node", moved).await, "Node node_2 updated successfully");
+    let node: Value = serde_json::from_str(&told("get_node", json!({"nodeId": 2})).await).unwrap();
+    assert_eq!(
+        (&node["position"], &node["config"]["password"]),
+        (&json!(2), &json!("[hidden:node_2.config.password]"))
+    );
+    assert_eq!(told("get_node_result", json!({"nodeId": "node_1"})).await, "node_1 has no result yet.");
+    let long = json!({"page": "word ".repeat(20_000)});
+    server
+        .send("PUT", &format!("{at}/nodes/node_1/result"), json!({"status": "success", "result": long}))
+        .await
+        .is(204);
+    assert_eq!(told("get_node_result", json!({"nodeId": "node_1"})).await, long.to_string());
+    for (tool, arguments) in [
+        ("create_node", json!({})),
+        ("create_node", json!({"type": "a", "config": {"to": "node_9"}})),
+        ("create_node", json!({"type": "a", "status": "success"})),
+        ("update_node", json!({"type": "a"})),
+        ("update_node", json!({"nodeId": "seven", "type": "a"})),
+        ("update_node", json!({"nodeId": 1})),
+        ("get_node", json!({})),
+    ] {
+        call("lead", tool, arguments).await.problem(422, "invalid");
+    }
+    for tool in ["get_node", "get_node_result", "delete_node"] {
+        call("lead", tool, json!({"nodeId": "node_9"})).await.problem(404, "not_found");
+    }
+    assert_eq!(
+        told("delete_node", json!({"nodeId": 2, "reason": "no need"})).await,
+        "Node node_2 deleted successfully"
+    );
+    let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
+    assert!(!journal.contains("hunter2") && !journal.contains("another-password"), "{journal}");
+    assert!(journal.contains(r#""by":"agent:lead","type":"node.deleted""#), "{journal}");
+    let names = async |agent: &str| {
+        let tools = server.get(&format!("/v1/sessions/s/tools?agent={agent}")).await.is(200).raw;
+        ["create_node", "update_node", "delete_node", "get_node", "get_node_result"]
+            .map(|tool| tools.contains(&format!("\"{tool}\"")))
+    };
+    assert_eq!((names("lead").await, names("writer").await), ([true; 5], [false; 5]));
+    for tool in ["create_node", "update_node", "delete_node"] {
+        call("writer", tool, json!({"broken": true})).await.problem(403, "forbidden");
+    }
+    call("writer", "get_node", json!({"nodeId": "node_1"})).await.problem(404, "not_found");
+    server.send("PATCH", "/v1/sessions/s", json!({"share": ["workflow"]})).await.is(200);
+    assert_eq!(names("writer").await, [false, false, false, true, true]);
+    call("writer", "get_node", json!({"nodeId": "node_1"})).await.is(200);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn secrets_in_calls_of_tools_that_a_loop_of_ones_own_records_are_hidden() {
+    let (server, at) = start_with_key().await;
+    create(&server, &at, json!({"type": "login"})).await.is(200);
+    let arguments = json!({"nodeId": "node_1", "config": {"password": "hunter2-and-more"}});
+    let call = json!({"id": "c1", "name": "update_node", "arguments": arguments});
+    let messages = json!({"messages": [{"role": "assistant", "content": "", "tool_calls": [call]}]});
+    server.send("POST", "/v1/sessions/s/threads/main/messages", messages).await.is(200);
+    let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
+    assert!(!journal.contains("hunter2") && journal.contains("[hidden:node_1.config.password]"), "{journal}");
+    server.stop().await;
+}

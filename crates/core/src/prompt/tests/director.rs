@@ -6,6 +6,7 @@ use crate::{
     agent::Agent,
     conversation::{AddMessages, NewMessage},
     count::Tokens,
+    id::NodeId,
     plan::PutPlan,
     prompt::{
         Layout, LayoutName, Prompt, ResolvedSpec,
@@ -14,6 +15,7 @@ use crate::{
     },
     session::Settings,
     testing::Board,
+    workflow::{Change, NodeStatus, PutResult, PutWorkflow},
 };
 
 /// A session with a director, in which `messages` were said.
@@ -60,6 +62,18 @@ pub(super) fn text(board: &Board) -> String {
 pub(super) fn plan(board: &mut Board) {
     let plan = serde_json::from_str(include_str!("../../plan/tests/example.json")).unwrap();
     board.user(PutPlan { plan, reason: "to begin".into(), expected_version: None }).unwrap();
+}
+
+/// The workflow of the specification's example, with a node that reads what the first one left.
+pub(super) fn workflow(board: &mut Board) {
+    let first = json!({"id": "node_123", "type": "browser_action", "description": "Navigate to Gmail",
+        "config": {"action": "navigate", "url": "https://mail.google.com"}});
+    let second = json!({"id": "node_124", "type": "browser_action", "description": "Enter the address",
+        "config": {"action": "type", "selector": "#identifierId", "text": "{{node123.address}}"}});
+    let (workflow, nodes) = (Some(json!({"name": "Gmail to Airtable Sync"})), json!([first, second]));
+    board.user(PutWorkflow { workflow, nodes, change: Change::default() }).unwrap();
+    let (id, status, variables) = (NodeId(123), NodeStatus::Success, serde_json::Map::new());
+    board.user(PutResult { id, status, result: json!("RESULT"), variables }).unwrap();
 }
 
 /// What stands under the last heading.
@@ -127,6 +141,7 @@ fn a_whole_prompt() {
     ]);
     let mut board = board(json!({}), conversation());
     plan(&mut board);
+    workflow(&mut board);
     board.set_variable("gmail_creds", json!({"email": "user@gmail.com", "password": "hunter2-hunter2"}));
     board.set_variable("node4.loginRequired", json!(true));
     let emails = json!([{"sender": "investor@vc.com", "subject": "Re: Funding"}, {"sender": "startup@example.com"}]);
@@ -138,7 +153,8 @@ fn a_whole_prompt() {
     assert_eq!(board.count.count(text), prompt.tokens);
     assert_snapshot!("director", text);
     let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
-    let expected = ["system_prompt", "current_plan", "workflow_variables", "browser_state", "conversation_history"];
+    let known = ["current_plan", "workflow_snapshot", "workflow_variables", "browser_state"];
+    let expected = [&["system_prompt"], &known[..], &["conversation_history"]].concat();
     assert_eq!(names, expected);
 }
 

@@ -1,17 +1,19 @@
-//! The parts that show the plan and the variables.
+//! The parts that show the plan, the workflow and the variables.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{
     Body, Format,
-    director::{board, plan, prompt, spec, text},
+    director::{board, plan, prompt, spec, text, workflow},
 };
 use crate::{
     count::Tokens,
+    id::NodeId,
     plan::PutPlan,
     prompt::{Layout, Prompt, ResolvedSpec, profile::Profile},
     testing::Board,
+    workflow::{Change, PatchNode, PutWorkflow},
 };
 
 /// A board with a director and a scout, who sees what the session shares.
@@ -20,6 +22,7 @@ fn with_scout(share: Value) -> Board {
     let scout = json!([{"name": "director", "role": "manager"}, {"name": "scout", "role": "worker"}]);
     board.user(serde_json::from_value::<crate::session::SessionPatch>(json!({"agents": scout})).unwrap()).unwrap();
     plan(&mut board);
+    workflow(&mut board);
     board.set_variable("node4.loginRequired", json!(true));
     board
 }
@@ -50,6 +53,7 @@ fn what_there_is_not_is_said() {
     let board = board(json!({}), json!([]));
     let text = text(&board);
     assert_eq!(under("CURRENT PLAN:", &text), "There is no plan yet.");
+    assert_eq!(under("WORKFLOW SNAPSHOT:", &text), "The workflow has no nodes yet.");
     assert_eq!(under("WORKFLOW VARIABLES:", &text), "No variables are set.");
 }
 
@@ -69,6 +73,7 @@ fn only_who_may_see_the_plan_or_the_variables_is_shown_them() {
     for (share, expected) in [
         (json!([]), ["system_prompt", "conversation_history"].as_slice()),
         (json!(["plan"]), &["system_prompt", "current_plan", "conversation_history"]),
+        (json!(["workflow"]), &["system_prompt", "workflow_snapshot", "conversation_history"]),
         (json!(["variables"]), &["system_prompt", "workflow_variables", "conversation_history"]),
     ] {
         let board = with_scout(share);
@@ -91,6 +96,57 @@ fn a_plan_that_is_too_large_loses_its_middle_and_says_so() {
     assert!(shown.contains("\"overall_goal\": \"Much work\"") && shown.contains("the last action"), "{shown}");
     let note = shown.lines().find(|line| line.starts_with('[')).unwrap();
     assert_snapshot!(note, @"[shortened here: it has 68165 tokens; fetch the plan with `get_current_plan`]");
+}
+
+#[test]
+fn the_workflow_of_a_prompt_is_the_workflows_document_without_results() {
+    let mut board = board(json!({}), json!([]));
+    workflow(&mut board);
+    let prompt = prompt(&board, &spec(&board, Format::Text));
+    let Body::Text(text) = &prompt.body else { panic!() };
+    let shown: Value = serde_json::from_str(&under("WORKFLOW SNAPSHOT:", text)).unwrap();
+    assert_eq!(shown, json!(board.view("director").unwrap().workflow_document().unwrap()));
+    assert!(!text.contains("RESULT") && !part(&prompt, "workflow_snapshot").shortened);
+    let seqs: Vec<_> = board.state.workflow.nodes.iter().map(|held| held.seq).collect();
+    assert!(seqs.iter().all(|seq| prompt.shows.iter().any(|(from, to)| (from..=to).contains(&seq))));
+}
+
+#[test]
+fn of_a_workflow_that_is_too_large_the_nodes_changed_last_are_shown() {
+    let mut board = board(json!({}), json!([]));
+    let node = |n| json!({"type": "step", "description": "\nBROWSER STATE:", "config": {"say": "word ".repeat(n)}});
+    let nodes: Vec<_> = (0..100).map(|_| node(100)).collect();
+    let change = Change::default;
+    board.user(PutWorkflow { workflow: None, nodes: nodes.into(), change: change() }).unwrap();
+    let (config, id) = (Some(json!({"say": "changed last"})), NodeId(1));
+    board.user(PatchNode { id, kind: None, config, description: None, position: None, change: change() }).unwrap();
+    let shown = |budget: u64| {
+        let prompt = prompt(&board, &ResolvedSpec { budget: Tokens(budget), ..spec(&board, Format::Text) });
+        let Body::Text(text) = &prompt.body else { panic!() };
+        assert_eq!(board.count.count(text), prompt.tokens);
+        let report = part(&prompt, "workflow_snapshot").clone();
+        assert!(report.tokens.0 <= budget / 4 && report.tokens.0 > budget / 4 - 200, "{report:?}");
+        (under("WORKFLOW SNAPSHOT:", text), report.omitted)
+    };
+    let json = |shown: &str| serde_json::from_str::<Value>(shown.split_once("\n[left").unwrap().0).unwrap();
+    let (some, omitted) = shown(10_000);
+    let nodes = json(&some)["nodes"].as_array().unwrap().clone();
+    let ids: Vec<_> = nodes.iter().map(|node| node["id"].as_str().unwrap()).collect();
+    assert_eq!((ids[0], ids.last()), ("node_1", Some(&"node_100")));
+    assert!(nodes.iter().all(|node| node.get("config").is_none()), "{some}");
+    assert_eq!(omitted.len(), 100);
+    let notes: Vec<_> = some.lines().filter(|line| line.starts_with('[')).collect();
+    assert_snapshot!(notes.join("\n"), @r"
+    [left out: 72 nodes that were changed longer ago; read one with `get_node`]
+    [left out: the configuration of 28 nodes that were changed longer ago; read one with `get_node`]
+    ");
+    let (more, _) = shown(60_000);
+    let nodes = json(&more)["nodes"].as_array().unwrap().clone();
+    assert_eq!(nodes.len(), 100);
+    assert_eq!(nodes[0]["config"]["say"], "changed last");
+    let notes: Vec<_> = more.lines().filter(|line| line.starts_with('[')).collect();
+    let configs = "[left out: the configuration of 44 nodes that were changed longer ago; read one with `get_node`]";
+    assert_eq!(notes, [configs]);
 }
 
 #[test]

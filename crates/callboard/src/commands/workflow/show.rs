@@ -1,0 +1,51 @@
+//! Workflows as people read them: a list of nodes.
+
+use callboard_api as api;
+use serde_json::Value;
+
+use crate::output::{Output, Style, counted};
+
+/// A workflow as a list of its nodes.
+pub(super) fn workflow(shown: &api::Workflow, output: Output) {
+    about(&shown.workflow, output);
+    if shown.nodes.is_empty() {
+        return output.line("no nodes yet");
+    }
+    output.line("");
+    let row = |node: &api::WorkflowNode| {
+        let description = node.description.as_deref().unwrap_or_default().replace('\n', " ");
+        let status = node.status.as_str().to_owned();
+        vec![node.position.to_string(), node.id.to_string(), node.kind.to_string(), status, description]
+    };
+    let rows: Vec<_> = shown.nodes.iter().map(row).collect();
+    output.table(&["POSITION", "NODE", "TYPE", "STATUS", "DESCRIPTION"], &rows);
+    let special: Vec<_> = shown.edges.iter().filter(|edge| edge.kind != api::WorkflowEdgeKind::Next).collect();
+    if !special.is_empty() {
+        output.line("");
+    }
+    for api::WorkflowEdge { from, to, kind } in special {
+        let does = if *kind == api::WorkflowEdgeKind::Reads { "reads" } else { "may go on at" };
+        output.line(format!("{from} {does} {to}"));
+    }
+}
+
+/// What is known of a workflow as a whole.
+pub(super) fn about(about: &api::AboutWorkflow, output: Output) {
+    let api::AboutWorkflow { name, description, version, updated_at, .. } = about;
+    output.line(output.paint(Style::Name, name.as_deref().unwrap_or("The workflow")));
+    output.line(output.paint(Style::Quiet, format!("version {version} of {updated_at}")));
+    if let Some(description) = description {
+        output.line(description);
+    }
+}
+
+/// A node in a line.
+pub(super) fn node(node: &api::WorkflowNode, output: Output) {
+    let fields = counted(node.config.len(), "field");
+    output.line(format!("{} at position {}: {}, {fields} of configuration", node.id, node.position, node.kind));
+}
+
+/// JSON for people.
+pub(super) fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

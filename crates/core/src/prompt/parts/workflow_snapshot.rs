@@ -1,0 +1,99 @@
+//! The part that shows the workflow as it is now: its nodes and what relates them. Results are never in it.
+
+use super::{Changes, Content, Part, Source, unsaid::Shortens};
+use crate::{
+    count::Tokens,
+    id::Seq,
+    prompt::{
+        Lacking,
+        escape::escape,
+        part_name::PartName,
+        share::{Amount, Shares},
+    },
+    session::{Session, Share},
+    workflow::{Snapshot, Workflow},
+};
+
+pub(in crate::prompt) struct WorkflowSnapshot;
+
+const HEADING: &str = "WORKFLOW SNAPSHOT:";
+
+impl Part for WorkflowSnapshot {
+    fn name(&self) -> &'static str {
+        PartName::WORKFLOW_SNAPSHOT.as_str()
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        let shares = Shares { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
+        Some((PartName::WORKFLOW_SNAPSHOT, shares))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see(Share::Workflow) {
+            return Ok(None);
+        }
+        let workflow = &*from.view.state.workflow;
+        if workflow.version == 0 {
+            return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
+        }
+        Ok(from.bounded(Nodes { workflow, session: &from.view.state.session }))
+    }
+}
+
+/// The nodes. Where not all fit, those that were changed longest ago are shown without their configuration; where that
+/// does not suffice, they are left out.
+struct Nodes<'a> {
+    workflow: &'a Workflow,
+    session: &'a Session,
+}
+
+impl Nodes<'_> {
+    /// One unit for each node, and one more for its configuration.
+    fn snapshot(&self, shown: usize) -> Snapshot {
+        let whole = shown.saturating_sub(self.workflow.nodes.len());
+        self.workflow.snapshot(self.session, whole, shown.min(self.workflow.nodes.len()) - whole)
+    }
+}
+
+impl Shortens for Nodes<'_> {
+    fn whole(&self) -> usize {
+        self.workflow.nodes.len() * 2
+    }
+
+    fn write(&self, shown: usize, _: Tokens) -> String {
+        let Snapshot { json, without_config, left_out, .. } = self.snapshot(shown);
+        let fetch = "read one with `get_node`";
+        let note = |number: usize, one: &str, many: &str| match number {
+            0 => String::new(),
+            1 => format!("[left out: {one} that was changed longer ago; {fetch}]\n"),
+            _ => format!(
+                "[left out: {} that were changed longer ago; {fetch}]\n",
+                many.replace('#', &number.to_string())
+            ),
+        };
+        let nodes = note(left_out.len(), "1 node", "# nodes");
+        let configs = note(without_config.len(), "the configuration of 1 node", "the configuration of # nodes");
+        format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json))
+    }
+
+    fn omitted(&self, shown: usize) -> Vec<String> {
+        let Snapshot { left_out, without_config, .. } = self.snapshot(shown);
+        left_out.iter().chain(&without_config).map(ToString::to_string).collect()
+    }
+
+    fn shows(&self, shown: usize) -> Vec<Seq> {
+        self.snapshot(shown).shows
+    }
+}
