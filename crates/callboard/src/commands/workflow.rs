@@ -1,11 +1,11 @@
 //! `callboard workflow`.
 
+mod args;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use callboard_api as api;
-use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use serde_json::{Map, Value, json};
 
@@ -13,201 +13,10 @@ use super::{
     Context,
     variable::{read_value, without_line_end},
 };
-use crate::{
-    cli::{ActingAs, SessionArg},
-    failure::Failure,
-    terminal,
-};
+use crate::{failure::Failure, terminal};
 
-/// The workflow: the nodes that the team builds, in their order
-#[derive(Args, Debug)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  callboard workflow\n  callboard workflow add browser_action --config '{\"action\": \"navigate\"}' --description \"Open the page\"\n  callboard workflow change node_2 --position 1\n  callboard workflow result node_2"
-)]
-pub(crate) struct Workflow {
-    #[command(subcommand)]
-    pub(crate) command: Option<WorkflowCommand>,
-    #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum WorkflowCommand {
-    /// Replace the whole workflow
-    #[command(
-        after_help = "Example:\n  callboard workflow --json > workflow.json   # the workflow as it is, for a change\n  callboard workflow set workflow.json --reason \"in another order\""
-    )]
-    Set {
-        #[command(flatten)]
-        on: On,
-        /// A file with the workflow as JSON, or - for the standard input
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        #[command(flatten)]
-        change: Change,
-    },
-    /// Name or describe the workflow
-    #[command(after_help = "Example:\n  callboard workflow name \"Gmail to Airtable Sync\"")]
-    Name {
-        #[command(flatten)]
-        on: On,
-        /// What it is called; an empty text removes the name
-        #[arg(value_name = "NAME", required_unless_present = "description")]
-        name: Option<String>,
-        /// What it is for; an empty text removes the description
-        #[arg(long, value_name = "TEXT")]
-        description: Option<String>,
-        #[command(flatten)]
-        change: Change,
-    },
-    /// Add a node
-    #[command(
-        after_help = "Examples:\n  callboard workflow add browser_action --config '{\"action\": \"navigate\"}'\n  callboard workflow add router --position 1 --config - < config.json"
-    )]
-    Add {
-        #[command(flatten)]
-        on: On,
-        /// What kind of work the node does
-        #[arg(value_name = "TYPE")]
-        kind: String,
-        #[command(flatten)]
-        content: Content,
-        #[command(flatten)]
-        change: Change,
-    },
-    /// Change or move a node
-    #[command(
-        after_help = "Examples:\n  callboard workflow change node_2 --position 1\n  callboard workflow change node_2 --config '{\"action\": \"click\"}' --reason \"the page has changed\""
-    )]
-    Change {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-        /// What kind of work it does
-        #[arg(long = "type", value_name = "TYPE")]
-        kind: Option<String>,
-        #[command(flatten)]
-        content: Content,
-        #[command(flatten)]
-        change: Change,
-    },
-    /// Delete a node and its variables
-    #[command(after_help = "Example:\n  callboard workflow delete node_2 --reason \"no longer needed\"")]
-    Delete {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-        #[command(flatten)]
-        change: Change,
-    },
-    /// Print a node as JSON
-    #[command(after_help = "Example:\n  callboard workflow node node_2")]
-    Node {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-    },
-    /// Print what the last execution of a node gave, as JSON
-    #[command(after_help = "Example:\n  callboard workflow result node_2")]
-    Result {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-    },
-    /// Record what the execution of a node gave
-    #[command(
-        after_help = "Examples:\n  callboard workflow record node_2 success '{\"count\": 3}' --variables '{\"emails\": []}'\n  callboard workflow record node_2 failed \"no such element\"\n  callboard workflow record node_2 success --file result.json"
-    )]
-    Record(Record),
-}
-
-/// Record what the execution of a node gave
-#[derive(Args, Debug)]
-pub(crate) struct Record {
-    #[command(flatten)]
-    pub(crate) on: On,
-    /// The id of the node
-    #[arg(value_name = "NODE")]
-    pub(crate) node: api::NodeId,
-    /// How it went
-    #[arg(value_name = "STATUS")]
-    pub(crate) status: StatusChoice,
-    /// What it gave: JSON, or else a text; - for the standard input (default: null)
-    #[arg(value_name = "RESULT", allow_hyphen_values = true)]
-    pub(crate) result: Option<String>,
-    /// A file with what it gave
-    #[arg(long, value_name = "PATH", conflicts_with = "result")]
-    pub(crate) file: Option<PathBuf>,
-    /// The variables that it set, as a JSON object: `emails` of node_7 is node7.emails
-    #[arg(long, value_name = "JSON")]
-    pub(crate) variables: Option<String>,
-}
-
-/// Where a command works, and as whom.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct On {
-    #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
-}
-
-/// What all changes have.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Change {
-    /// Why it is changed
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
-    /// Change this version of the workflow only
-    #[arg(long, value_name = "N")]
-    pub(crate) expected_version: Option<u64>,
-}
-
-/// What a node is made of.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Content {
-    /// How it does its work: a JSON object, or - for the standard input
-    #[arg(long, value_name = "JSON")]
-    pub(crate) config: Option<String>,
-    /// What it is for; an empty text removes the description
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) description: Option<String>,
-    /// Its place among the nodes, from 1
-    #[arg(long, value_name = "N")]
-    pub(crate) position: Option<u64>,
-}
-
-/// How the execution of a node went.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum StatusChoice {
-    Running,
-    Success,
-    Failed,
-    Skipped,
-}
-
-impl From<StatusChoice> for api::NodeStatus {
-    fn from(choice: StatusChoice) -> Self {
-        match choice {
-            StatusChoice::Running => Self::Running,
-            StatusChoice::Success => Self::Success,
-            StatusChoice::Failed => Self::Failed,
-            StatusChoice::Skipped => Self::Skipped,
-        }
-    }
-}
+pub(crate) use self::args::Workflow;
+use self::args::{Content, On, Record, Version, WorkflowCommand};
 
 pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Failure> {
     let output = context.output;
@@ -218,7 +27,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
         return Ok(());
     };
     match command {
-        WorkflowCommand::Set { on, file, change: Change { reason, expected_version } } => {
+        WorkflowCommand::Set { on, file, change: Version { reason, expected_version } } => {
             let put = whole(&file)?;
             let put = api::PutWorkflow { reason: reason.map(Into::into), expected_version, ..put };
             let session = context.session(&on.session_arg).await?;
@@ -226,7 +35,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             let workflow = call.answer::<api::Workflow>().await?;
             output.answer(&workflow.json, |output| show::workflow(&workflow.it, output));
         }
-        WorkflowCommand::Name { on, name, description, change: Change { reason, expected_version } } => {
+        WorkflowCommand::Name { on, name, description, change: Version { reason, expected_version } } => {
             let [name, description, reason] = [name, description, reason].map(|text| text.map(Into::into));
             let patch = api::WorkflowPatch { name, description, reason, expected_version };
             let session = context.session(&on.session_arg).await?;
@@ -234,7 +43,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             let about = call.answer::<api::AboutWorkflow>().await?;
             output.answer(&about.json, |output| show::about(&about.it, output));
         }
-        WorkflowCommand::Add { on, kind, content, change: Change { reason, expected_version } } => {
+        WorkflowCommand::Add { on, kind, content, change: Version { reason, expected_version } } => {
             let Content { config, description, position } = content;
             let config = config.map(object).transpose()?.unwrap_or_default();
             let [description, reason] = [description, reason].map(|text| text.map(Into::into));
@@ -242,7 +51,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             let node = api::NewWorkflowNode { kind, config, description, position, reason, expected_version };
             changed(context, &on, Method::POST, &["workflow", "nodes"], &json!(node)).await?;
         }
-        WorkflowCommand::Change { on, node, kind, content, change: Change { reason, expected_version } } => {
+        WorkflowCommand::Change { on, node, kind, content, change: Version { reason, expected_version } } => {
             let Content { config, description, position } = content;
             let config = config.map(object).transpose()?;
             let [kind, description, reason] = [kind, description, reason].map(|text| text.map(Into::into));
@@ -250,7 +59,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             let path = ["workflow", "nodes", &node.to_string()];
             changed(context, &on, Method::PATCH, &path, &json!(patch)).await?;
         }
-        WorkflowCommand::Delete { on, node, change: Change { reason, expected_version } } => {
+        WorkflowCommand::Delete { on, node, change: Version { reason, expected_version } } => {
             let session = context.session(&on.session_arg).await?;
             let call = session.call(Method::DELETE, &["workflow", "nodes", &node.to_string()]);
             let call = call.maybe("reason", reason).maybe("expected_version", expected_version);

@@ -111,7 +111,8 @@ fn a_workflow_is_replaced_by_what_was_printed(way: Way) {
     let nodes = printed["nodes"].as_array_mut().unwrap();
     nodes.iter_mut().for_each(|node| node["position"] = Value::Null);
     home.write("workflow.json", printed.to_string());
-    let set = home.json("workflow set workflow.json --reason 'the other way round' --expected-version 2 --session demo");
+    let set =
+        home.json("workflow set workflow.json --reason 'the other way round' --expected-version 2 --session demo");
     assert_eq!((&set["nodes"][0]["id"], &set["nodes"][1]["id"]), (&json!("node_2"), &json!("node_1")));
     home.write("nodes.json", r#"[{"type": "only"}]"#);
     let set = home.json("workflow set nodes.json --session demo");
@@ -162,7 +163,7 @@ fn a_directors_prompt_has_the_plan_the_workflow_and_the_variables(way: Way) {
     let home = team(way);
     home.json("plan set plan.json --reason begin --session demo");
     home.json("workflow add browser_action --config '{\"url\": \"https://example.com\"}' --session demo");
-    home.json("workflow record node_1 success 'what came of it' --session demo");
+    home.json("workflow record node_1 success 'RESULT' --session demo");
     home.json("var set current_page gmail_inbox --session demo");
     home.json("say 'Please begin.' --session demo");
     let prompt = home.json("prompt --layout director --session demo");
@@ -178,12 +179,15 @@ fn a_directors_prompt_has_the_plan_the_workflow_and_the_variables(way: Way) {
     let (_, behind) = text.split_once("\nWORKFLOW SNAPSHOT:\n").unwrap();
     let workflow: Value = serde_json::Deserializer::from_str(behind).into_iter().next().unwrap().unwrap();
     assert_eq!(workflow, home.json("workflow --session demo"));
-    assert!(!text.contains("what came of it"), "{text}");
+    assert!(!text.contains("RESULT"), "{text}");
     assert!(text.contains("\nWORKFLOW VARIABLES:\n- current_page = \"gmail_inbox\"\n\n"), "{text}");
     assert!(text.ends_with("\nCONVERSATION HISTORY:\nUser 1: Please begin.\n"), "{text}");
     // To a scout there is neither a plan nor a workflow nor a variable.
     let prompt = home.json("prompt --layout director --agent scout --session demo");
     let text = prompt["text"].as_str().unwrap();
-    assert!(!text.contains("\nCURRENT PLAN:") && !text.contains("\nWORKFLOW SNAPSHOT:") && !text.contains("gmail_inbox"), "{text}");
+    assert!(
+        !text.contains("\nCURRENT PLAN:") && !text.contains("\nWORKFLOW SNAPSHOT:") && !text.contains("gmail_inbox"),
+        "{text}"
+    );
     assert_eq!(home.run("prompt --layout other --session demo").status, 2);
 }

@@ -35,6 +35,7 @@ fn the_examples_of_the_documentation_print_what_they_say() {
         include_str!("../../../../docs/plan.md"),
         include_str!("../../../../docs/prompts.md"),
         include_str!("../../../../docs/variables.md"),
+        include_str!("../../../../docs/workflow.md"),
     ];
     for page in pages {
         assert!(try_examples(page).0 >= 4, "too few commands were found in {page}");

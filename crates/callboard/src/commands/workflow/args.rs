@@ -1,0 +1,198 @@
+//! What can be written behind `callboard workflow`.
+
+use std::path::PathBuf;
+
+use callboard_api as api;
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::{ActingAs, SessionArg};
+
+/// The workflow: the nodes that the team builds, in their order
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  callboard workflow\n  callboard workflow add browser_action --config '{\"action\": \"navigate\"}'\n  callboard workflow change node_2 --position 1\n  callboard workflow result node_2"
+)]
+pub(crate) struct Workflow {
+    #[command(subcommand)]
+    pub(crate) command: Option<WorkflowCommand>,
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkflowCommand {
+    /// Replace the whole workflow
+    #[command(
+        after_help = "Example:\n  callboard workflow --json > workflow.json   # the workflow as it is, for a change\n  callboard workflow set workflow.json --reason \"in another order\""
+    )]
+    Set {
+        #[command(flatten)]
+        on: On,
+        /// A file with the workflow as JSON, or - for the standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        change: Version,
+    },
+    /// Name or describe the workflow
+    #[command(after_help = "Example:\n  callboard workflow name \"Gmail to Airtable Sync\"")]
+    Name {
+        #[command(flatten)]
+        on: On,
+        /// What it is called; an empty text removes the name
+        #[arg(value_name = "NAME", required_unless_present = "description")]
+        name: Option<String>,
+        /// What it is for; an empty text removes the description
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        #[command(flatten)]
+        change: Version,
+    },
+    /// Add a node
+    #[command(
+        after_help = "Examples:\n  callboard workflow add browser_action --config '{\"action\": \"navigate\"}'\n  callboard workflow add router --position 1 --config - < config.json"
+    )]
+    Add {
+        #[command(flatten)]
+        on: On,
+        /// What kind of work the node does
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        #[command(flatten)]
+        content: Content,
+        #[command(flatten)]
+        change: Version,
+    },
+    /// Change or move a node
+    #[command(
+        after_help = "Examples:\n  callboard workflow change node_2 --position 1\n  callboard workflow change node_2 --config '{\"action\": \"click\"}' --reason \"the page has changed\""
+    )]
+    Change {
+        #[command(flatten)]
+        on: On,
+        /// The id of the node
+        #[arg(value_name = "NODE")]
+        node: api::NodeId,
+        /// What kind of work it does
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: Option<String>,
+        #[command(flatten)]
+        content: Content,
+        #[command(flatten)]
+        change: Version,
+    },
+    /// Delete a node and its variables
+    #[command(after_help = "Example:\n  callboard workflow delete node_2 --reason \"no longer needed\"")]
+    Delete {
+        #[command(flatten)]
+        on: On,
+        /// The id of the node
+        #[arg(value_name = "NODE")]
+        node: api::NodeId,
+        #[command(flatten)]
+        change: Version,
+    },
+    /// Print a node as JSON
+    #[command(after_help = "Example:\n  callboard workflow node node_2")]
+    Node {
+        #[command(flatten)]
+        on: On,
+        /// The id of the node
+        #[arg(value_name = "NODE")]
+        node: api::NodeId,
+    },
+    /// Print what the last execution of a node gave, as JSON
+    #[command(after_help = "Example:\n  callboard workflow result node_2")]
+    Result {
+        #[command(flatten)]
+        on: On,
+        /// The id of the node
+        #[arg(value_name = "NODE")]
+        node: api::NodeId,
+    },
+    /// Record what the execution of a node gave
+    #[command(
+        after_help = "Examples:\n  callboard workflow record node_2 success '{\"count\": 3}' --variables '{\"emails\": []}'\n  callboard workflow record node_2 failed \"no such element\"\n  callboard workflow record node_2 success --file result.json"
+    )]
+    Record(Record),
+}
+
+/// Record what the execution of a node gave
+#[derive(Args, Debug)]
+pub(crate) struct Record {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// The id of the node
+    #[arg(value_name = "NODE")]
+    pub(crate) node: api::NodeId,
+    /// How it went
+    #[arg(value_name = "STATUS")]
+    pub(crate) status: StatusChoice,
+    /// What it gave: JSON, or else a text; - for the standard input (default: null)
+    #[arg(value_name = "RESULT", allow_hyphen_values = true)]
+    pub(crate) result: Option<String>,
+    /// A file with what it gave
+    #[arg(long, value_name = "PATH", conflicts_with = "result")]
+    pub(crate) file: Option<PathBuf>,
+    /// The variables that it set, as a JSON object: `emails` of node_7 is node7.emails
+    #[arg(long, value_name = "JSON")]
+    pub(crate) variables: Option<String>,
+}
+
+/// Where a command works, and as whom.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct On {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+}
+
+/// Why the workflow is changed, and which version of it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Version {
+    /// Why it is changed
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Change this version of the workflow only
+    #[arg(long, value_name = "N")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+/// What a node is made of.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Content {
+    /// How it does its work: a JSON object, or - for the standard input
+    #[arg(long, value_name = "JSON")]
+    pub(crate) config: Option<String>,
+    /// What it is for; an empty text removes the description
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Its place among the nodes, from 1
+    #[arg(long, value_name = "N")]
+    pub(crate) position: Option<u64>,
+}
+
+/// How the execution of a node went.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum StatusChoice {
+    Running,
+    Success,
+    Failed,
+    Skipped,
+}
+
+impl From<StatusChoice> for api::NodeStatus {
+    fn from(choice: StatusChoice) -> Self {
+        match choice {
+            StatusChoice::Running => Self::Running,
+            StatusChoice::Success => Self::Success,
+            StatusChoice::Failed => Self::Failed,
+            StatusChoice::Skipped => Self::Skipped,
+        }
+    }
+}
