@@ -20,6 +20,7 @@ use crate::{
     idempotency::facts::Answered,
     run::facts::{ToolStarted, TurnAnswered, TurnRequested},
     time::Timestamp,
+    workflow::facts::NodeUpdated,
 };
 
 /// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
@@ -115,6 +116,8 @@ impl CopySearch {
             Compressed::TYPE if entry.header.subject == self.subject => {
                 fact::read(entry).is_ok_and(|one| self.is_in(&one))
             }
+            // A node that is moved is written again as it is.
+            NodeUpdated::TYPE if entry.header.subject == self.subject => self.is_repeated_in(entry),
             Answered::TYPE => {
                 fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header))
                     || self.is_repeated_in(entry)

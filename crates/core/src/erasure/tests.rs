@@ -18,6 +18,7 @@ use crate::{
     state::State,
     testing::Board,
     variable::SetVariable,
+    workflow::{Change, CreateNode, PatchNode},
 };
 
 fn samples() -> Vec<Entry> {
@@ -54,6 +55,23 @@ fn what_is_left_of_an_entry_of_any_type_is_valid() {
         left[at].data = after.to_string().into();
         State::fold(&left).unwrap_or_else(|error| panic!("{}: {error}", entry.header.kind));
     }
+}
+
+#[test]
+fn a_node_is_erased_with_what_moved_it() {
+    let mut board = Board::team("lead writer");
+    let change = Change::default;
+    let (kind, config) = ("step".into(), json!({"say": "My number is 555-0199."}));
+    let id = board.user(CreateNode { kind, config, description: None, position: None, change: change() }).unwrap();
+    let made = board.state.head.seq;
+    let other = CreateNode { kind: "x".into(), config: json!({}), description: None, position: None, change: change() };
+    board.user(other).unwrap();
+    let moved = PatchNode { id, kind: None, config: None, description: None, position: Some(2), change: change() };
+    board.user(moved).unwrap();
+    assert_eq!(board.erase(made).unwrap().copies, [Seq(made.0 + 2)]);
+    assert!(board.entries.iter().all(|entry| !entry.data.contains("555")));
+    let node = board.state.workflow.shown(id).unwrap();
+    assert_eq!((node.position, node.config.len(), &*node.kind), (2, 0, ERASED));
 }
 
 #[test]
