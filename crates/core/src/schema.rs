@@ -8,7 +8,10 @@ use std::borrow::Cow;
 pub use utoipa;
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{ObjectBuilder, RefOr, Schema, schema::Type},
+    openapi::{
+        ObjectBuilder, Ref, RefOr, Schema,
+        schema::{AdditionalProperties, Type},
+    },
 };
 
 use crate::{
@@ -220,21 +223,24 @@ struct Rfc3339(String);
 struct Milliseconds(i64);
 
 /// The parts that differ from their defaults.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ProfileParts {
-    #[schema(required = false)]
-    context_sets: Shares,
-    #[schema(required = false)]
-    conversation_history: Shares,
-    #[schema(required = false)]
-    current_plan: Shares,
-    #[schema(required = false)]
-    history: Shares,
-    #[schema(required = false)]
-    task: Shares,
-    #[schema(required = false)]
-    workflow_variables: Shares,
+pub(crate) struct ProfileParts;
+
+impl PartialSchema for ProfileParts {
+    fn schema() -> RefOr<Schema> {
+        let no_others = AdditionalProperties::<Schema>::FreeForm(false);
+        let parts = ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(no_others));
+        let parts = parts.description(Some("The parts that differ from their defaults."));
+        let shares = || Ref::from_schema_name(Shares::name());
+        let sharing = profile::PartName::SHARING.iter();
+        RefOr::T(Schema::Object(sharing.fold(parts, |parts, name| parts.property(name.as_str(), shares())).into()))
+    }
+}
+
+impl ToSchema for ProfileParts {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((Shares::name().into(), Shares::schema()));
+        Shares::schemas(schemas);
+    }
 }
 
 impl PartialSchema for profile::PartName {

@@ -44,7 +44,7 @@ impl PartName {
     ];
 
     /// Those whose share of the budget a profile may set. The others are always there in full.
-    pub(super) const SHARING: &[Self] = &[
+    pub(crate) const SHARING: &[Self] = &[
         Self::CONTEXT_SETS,
         Self::CONVERSATION_HISTORY,
         Self::CURRENT_PLAN,
