@@ -114,6 +114,13 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_names_every_part() {
+        let page = include_str!("../../../../docs/prompts.md");
+        let missing = PartName::ALL.iter().filter(|name| !page.contains(&format!("`{}`", name.as_str())));
+        assert_eq!(missing.collect::<Vec<_>>(), Vec::<&PartName>::new());
+    }
+
+    #[test]
     fn profiles_name_the_parts_that_share_the_budget() {
         let mut sharing: Vec<_> = all().filter_map(|part| part.shares()).map(|(name, _)| name).collect();
         sharing.sort_unstable();
