@@ -186,8 +186,12 @@ impl Session {
             if let std::collections::btree_map::Entry::Vacant(place) = values.entry(hash) {
                 match self.live.store.value(self.id(), hash).await? {
                     Some(text) => drop(place.insert(text)),
-                    // Where the session has gone meanwhile, that is why.
-                    None => return Err(self.live.refresh().await.map_or_else(|gone| gone, |_| missing(hash).into())),
+                    // Where the session has gone or the text was erased meanwhile, that is why.
+                    None => {
+                        let erased = self.live.refresh().await?.erased;
+                        let session = self.id().clone();
+                        return Err(if erased.is_zero() { missing(hash).into() } else { Error::Busy { session } });
+                    }
                 }
             }
         }

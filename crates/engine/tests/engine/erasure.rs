@@ -4,14 +4,14 @@ use std::{fs, sync::Arc};
 
 use callboard_engine::{
     Board, MessageQuery, Progress, PromptSpec, Session, Settings, copy,
-    core::{conversation::MessageView, entry::Actor, id::Seq, prompt::Body, viewer::Viewer},
+    core::{conversation::MessageView, entry::Actor, id::Seq, prompt::Body, state::State, viewer::Viewer},
     store::{
         self, Settings as StoreSettings, Store,
         testing::{PostgresServer, RedisServer},
     },
 };
 
-use crate::fixture::{File, add, board, clock, id, memory, new, put, settings, text, thread};
+use crate::fixture::{File, add, board, clock, id, journal, memory, new, put, settings, text, thread};
 
 const PRIVATE: &str = "The private number is 555-0199-4711.";
 
@@ -147,5 +147,49 @@ async fn what_is_erased_is_erased_in_a_copy_of_the_store_when_it_is_copied_again
     let theirs = board(&to).session(&id("s")).await.unwrap();
     is_gone(&theirs, seq).await;
     let sound = callboard_engine::check(&to, &Progress::default()).await.unwrap();
+    assert!(sound.faults.is_empty(), "{sound:?}");
+}
+
+/// Two servers write and erase side by side, and write snapshots all the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn i8_what_is_erased_while_others_write_is_erased_and_nothing_else_is_lost() {
+    let store = memory(&clock());
+    let board = || Board::new(store.clone(), Settings { snapshot_every: 3, ..settings(&clock()) });
+    let boards = [board(), board()];
+    boards[0].create(new("s")).await.unwrap();
+    let work = (0..6_u64).map(|task| {
+        let board = boards[task as usize % 2].clone();
+        tokio::spawn(async move {
+            let session = board.session(&id("s")).await.unwrap();
+            for n in 0..13 {
+                let words = format!("{} of {task}", if n % 3 == 0 { "private" } else { "public" });
+                let said = session.execute(Actor::User, add("main", vec![text(&words)])).await.unwrap().answer[0].seq;
+                let set = session.execute(Actor::User, put(&format!("Set {task}"), &words)).await.unwrap();
+                if n % 3 == 0 {
+                    session.erase(Actor::User, said, "private").await.unwrap();
+                    session.erase(Actor::User, set.head, "private").await.unwrap();
+                }
+            }
+        })
+    });
+    for work in work.collect::<Vec<_>>() {
+        work.await.unwrap();
+    }
+    let entries = journal(&store, &id("s")).await;
+    let (erased, public): (Vec<_>, Vec<_>) = entries
+        .iter()
+        .filter(|entry| &*entry.header.kind == "message.added")
+        .partition(|entry| entry.erasure().is_some());
+    assert_eq!((erased.len(), public.len()), (30, 48));
+    assert!(entries.iter().all(|entry| !entry.data.contains("private of")));
+    let folded = State::fold(&entries).unwrap();
+    for board in boards.into_iter().chain([board()]) {
+        let session = board.session(&id("s")).await.unwrap();
+        assert_eq!(*session.state().await.unwrap(), folded);
+        let said = messages(&session).await;
+        assert_eq!(said.iter().filter(|message| message.content == "[erased]").count(), 30);
+        assert!(!prompt(&session, None).await.contains("private of"));
+    }
+    let sound = callboard_engine::check(&store, &Progress::default()).await.unwrap();
     assert!(sound.faults.is_empty(), "{sound:?}");
 }
