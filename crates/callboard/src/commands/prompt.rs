@@ -105,4 +105,8 @@ fn show(prompt: &api::Prompt, output: Output) {
     };
     rows.push(vec!["all".to_owned(), prompt.tokens.to_string(), counted]);
     output.note_table(&["PART", "TOKENS", ""], &rows);
+    if !prompt.erased.is_empty() {
+        let erased: Vec<_> = prompt.erased.iter().map(ToString::to_string).collect();
+        output.note(format!("erased entries: {}", erased.join(", ")));
+    }
 }

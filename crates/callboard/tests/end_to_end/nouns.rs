@@ -65,6 +65,7 @@ fn entries_are_erased(way: Way) {
             "erase 6 --session copy --reason 'a number' --json",
             "messages --session demo",
             "why 555-0199 --session demo",
+            "prompt --session demo --agent writer --at 6",
         ])
     );
     assert!(home.json("session journal --session demo").to_string().contains("erased_by"));

@@ -18,7 +18,7 @@ use crate::{
     fact::{self, Fact},
     id::Seq,
     idempotency::facts::Answered,
-    run::facts::{ToolStarted, TurnAnswered, TurnRequested},
+    run::facts::{ToolFinished, TurnAnswered, TurnRequested},
     time::Timestamp,
     workflow::facts::NodeUpdated,
 };
@@ -44,8 +44,8 @@ pub struct CopySearch {
     long: BTreeSet<Hash>,
     /// The long texts that other entries refer to, and one of those entries.
     needed: BTreeMap<Hash, Seq>,
-    /// The calls of own tools, whose results Callboard writes.
-    own_calls: BTreeSet<String>,
+    /// The last call of one of Callboard's own tools that was done.
+    finished: Option<(Seq, String)>,
 }
 
 impl CopySearch {
@@ -57,9 +57,9 @@ impl CopySearch {
         let (mut found, long) = (Vec::new(), long_texts(entry).into_iter().collect());
         words.into_iter().for_each(|value| strings(value, &mut found));
         found.retain(|text| !text.trim().is_empty());
-        let (copies, turns, needed, own_calls) = Default::default();
+        let (copies, turns, needed, finished) = Default::default();
         let at = entry.header.at;
-        Self { seq, through: seq, subject, words: found, at, copies, turns, long, needed, own_calls }
+        Self { seq, through: seq, subject, words: found, at, copies, turns, long, needed, finished }
     }
 
     /// Adds whole long texts, of which the entry holds the beginning.
@@ -123,13 +123,14 @@ impl CopySearch {
                     || self.is_repeated_in(entry)
             }
             TurnRequested::TYPE | TurnAnswered::TYPE => self.is_repeated_in(entry),
-            ToolStarted::TYPE => {
-                self.own_calls.extend(fact::read(entry).map(|ToolStarted { tool_call_id, .. }| tool_call_id).ok());
+            ToolFinished::TYPE => {
+                let call = fact::read(entry).map(|ToolFinished { tool_call_id, .. }| tool_call_id);
+                self.finished = call.ok().map(|call| (entry.header.seq, call));
                 false
             }
             MessageAdded::TYPE => {
-                fact::read(entry).is_ok_and(|MessageAdded(said)| self.is_of_own_tool(&said))
-                    && self.is_repeated_in(entry)
+                let of_own_tool = |MessageAdded(said)| self.is_of_own_tool(entry.header.seq, &said);
+                fact::read(entry).is_ok_and(of_own_tool) && self.is_repeated_in(entry)
             }
             _ => false,
         }
@@ -152,8 +153,10 @@ impl CopySearch {
         turn.prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(&self.seq))
     }
 
-    fn is_of_own_tool(&self, said: &Message) -> bool {
-        said.role == Role::Tool && said.tool_call_id.as_ref().is_some_and(|call| self.own_calls.contains(call))
+    /// Whether a message is the result of one of Callboard's own tools: it follows the entry that says that it is done.
+    fn is_of_own_tool(&self, seq: Seq, said: &Message) -> bool {
+        let finished = self.finished.as_ref().filter(|(finished, _)| finished.next() == seq);
+        said.role == Role::Tool && finished.is_some_and(|(_, call)| said.tool_call_id.as_ref() == Some(call))
     }
 
     fn is_repeated_in(&self, entry: &Entry) -> bool {

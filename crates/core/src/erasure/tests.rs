@@ -14,7 +14,8 @@ use crate::{
     event::{self, EventType},
     fact::ERASED,
     idempotency::{Keyed, Request},
-    run::TurnRequest,
+    run::{FinishTool, StartTool, ToolResults, TurnRequest},
+    session::Settings,
     state::State,
     testing::Board,
     variable::SetVariable,
@@ -269,4 +270,26 @@ fn the_hash_of_the_request_that_brought_it_goes() {
     assert!(!board.entries.iter().any(|entry| entry.data.contains(&Hash::of(b"555").to_string())));
     assert_eq!(board.user(keyed("one", "555")).unwrap_err().code(), "answer_erased");
     assert_eq!(board.user(keyed("two", "666")).unwrap().answer[0].seq, two);
+}
+
+#[test]
+fn the_result_of_an_own_tool_goes_and_that_of_another_tool_stays() {
+    let tools = ["callboard:read_messages", "look"].map(|name| json!({ "name": name }));
+    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker", "tools": tools}]);
+    let mut board = Board::with(serde_json::from_value(agents).unwrap(), Settings::default());
+    let seq = say(&mut board, "main", "My private number is 555-0199.");
+    board.start("Write a poem.").unwrap();
+    board.reply(&json!({"messageTo": "writer", "message": "Write."}).to_string()).unwrap();
+    let calls =
+        json!([{"id": "c0", "name": "read_messages", "arguments": {}}, {"id": "c1", "name": "look", "arguments": {}}]);
+    board.reply_with(|reply| reply.tool_calls = serde_json::from_value(calls).unwrap()).unwrap();
+    let (run, epoch) = (board.run().id.clone(), board.run().epoch);
+    let (tool_call_id, read) = ("c0".to_owned(), json!([{"content": "My private number is 555-0199."}]).to_string());
+    board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
+    board.system(FinishTool { run: run.clone(), epoch, tool_call_id, result: read.clone().into() }).unwrap();
+    let own = board.state.head.seq;
+    let brought = board.user(ToolResults { run, results: vec![("c1".to_owned(), read)] }).unwrap()[0].seq;
+    assert_eq!(board.erase(seq).unwrap().copies, [own]);
+    assert_eq!(data(&board, own)["content"], ERASED);
+    assert_ne!(data(&board, brought)["content"], ERASED);
 }
