@@ -65,7 +65,10 @@ pub use self::{
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
     file::{ContextFile, ContextFileAdded, ContextFileList, Delegation, DelegationMessage, FilesQuery, NewContextFile},
     form::{Form, FormAnswers},
-    journal::{DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalPage, JournalQuery, WhyQuery},
+    journal::{
+        DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalPage, JournalQuery, ScrubSecrets,
+        ScrubbedSecrets, WhyQuery,
+    },
     message::{Added, MessageList, MessagesQuery, NewMessages, Roles},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
     plan::{

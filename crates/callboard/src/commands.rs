@@ -127,7 +127,7 @@ pub(crate) enum Command {
     /// Access tokens: each gives the rights of one agent or one role
     #[command(subcommand)]
     Token(token::Token),
-    /// Secrets: replace the master key
+    /// Secrets: replace the master key, mask secrets in stored texts
     #[command(subcommand)]
     Secrets(secrets::Secrets),
     /// Stores: check a store, or copy it into another one
@@ -162,7 +162,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
         Command::Store(command) => return store::execute(global, command, output).await,
-        Command::Secrets(command) => return secrets::execute(global, command, output).await,
+        Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
         Command::Run(args) => {
             let context = Context::open(global, output, Drive::Runs, config::endpoints()).await?;
             let ended = run::run(&context, args).await;
@@ -219,11 +219,12 @@ impl Context {
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
+            Command::Secrets(secrets::Secrets::Scrub(args)) => secrets::scrub(self, args).await,
             Command::Run(_)
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
-            | Command::Secrets(_)
+            | Command::Secrets(secrets::Secrets::Rotate(_))
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
         }

@@ -5,8 +5,14 @@ mod check;
 pub mod copies;
 mod decide;
 pub mod facts;
+mod scrub;
 
-pub use self::{check::ErasureCheck, copies::CopySearch, facts::Erased};
+pub use self::{
+    check::ErasureCheck,
+    copies::CopySearch,
+    facts::Erased,
+    scrub::{ScrubEntries, Scrubbed, ScrubbedEntry},
+};
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::{
     entry::{Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{Description, Earlier, Fact, Seen, TextField, TextKind, read},
+    fact::{self, Description, Earlier, Fact, Seen, TextField, TextKind, read},
     file, idempotency, plan, run, secret, session,
     state::State,
     step,
@@ -51,7 +51,7 @@ impl EventType {
 
     /// The hashes of the long texts that an entry of this type speaks of.
     pub fn long_texts(&self, data: &Value) -> Vec<Hash> {
-        let fields = self.texts.iter().filter(|field| field.kind == TextKind::Text);
+        let fields = self.texts.iter().filter(|field| matches!(field.kind, TextKind::Text | TextKind::JsonText));
         let values = fields.flat_map(|field| field.values(data));
         values.filter_map(|value| Text::deserialize(value).ok()?.stored()).collect()
     }
@@ -60,6 +60,13 @@ impl EventType {
     pub fn words<'a>(&self, data: &'a Value) -> Vec<&'a Value> {
         let fields = self.texts.iter().filter(|field| field.kind != TextKind::Sealed);
         fields.flat_map(|field| field.values(data)).filter(|value| !value.is_null()).collect()
+    }
+
+    /// Changes what somebody's own words are in an entry of this type.
+    pub fn change_words(&self, data: &mut Value, mut change: impl FnMut(&mut Value, TextKind)) {
+        for field in self.texts.iter().filter(|field| field.kind != TextKind::Sealed) {
+            field.values_mut(data).into_iter().for_each(|value| change(value, field.kind));
+        }
     }
 
     /// Whether its entries may hold somebody's own words.
@@ -111,6 +118,14 @@ macro_rules! facts {
                     None => Ok(None),
                 },)*
                 _ => Err(unknown(entry)),
+            }
+        }
+
+        /// Whether the words of an entry were erased, not only some of what stands in them.
+        pub fn is_erased(entry: &Entry) -> bool {
+            match &*entry.header.kind {
+                $(<$fact>::TYPE => fact::is_erased::<$fact>(entry),)*
+                _ => entry.erasure().is_some(),
             }
         }
 

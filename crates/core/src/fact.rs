@@ -92,6 +92,8 @@ pub enum TextKind {
     Text,
     /// JSON of any shape. What looks like a long text in it is not one.
     Json,
+    /// The text of JSON, which stands beside the journal where it is long.
+    JsonText,
     /// The hash of a sealed value, which stands beside the journal.
     Sealed,
 }
@@ -104,6 +106,11 @@ pub const fn text(path: &'static str) -> TextField {
 /// A field that holds JSON that somebody brought.
 pub const fn json(path: &'static str) -> TextField {
     TextField { path, kind: TextKind::Json }
+}
+
+/// A field that holds the text of JSON that somebody brought.
+pub const fn json_text(path: &'static str) -> TextField {
+    TextField { path, kind: TextKind::JsonText }
 }
 
 /// A field that holds the hash of a sealed value.
@@ -125,7 +132,7 @@ impl TextField {
     }
 
     /// The same, to be changed.
-    fn values_mut<'a>(&self, data: &'a mut Value) -> Vec<&'a mut Value> {
+    pub(crate) fn values_mut<'a>(&self, data: &'a mut Value) -> Vec<&'a mut Value> {
         let mut found = vec![data];
         for name in self.path.split('.') {
             found = match name {
@@ -147,7 +154,7 @@ pub(crate) fn erase_words(texts: &[TextField], data: &mut Value) {
         for value in field.values_mut(data) {
             *value = match (field.kind, &*value) {
                 (_, Value::Null) => Value::Null,
-                (TextKind::Text, _) | (_, Value::String(_)) => ERASED.into(),
+                (TextKind::Text | TextKind::JsonText, _) | (_, Value::String(_)) => ERASED.into(),
                 (_, Value::Array(_)) => Value::Array(Vec::new()),
                 (_, Value::Object(_)) => Value::Object(serde_json::Map::new()),
                 _ => Value::Null,
@@ -208,6 +215,17 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
 /// Whether entries of this type may hold somebody's own words.
 pub(crate) fn has_words<F: Fact>() -> bool {
     F::DESCRIPTION.texts.iter().any(|field| field.kind != TextKind::Sealed)
+}
+
+/// Whether the words of an entry of this type were erased, not only some of what stands in them.
+pub(crate) fn is_erased<F: Fact>(entry: &Entry) -> bool {
+    let has_no_words = || {
+        let data: Value = serde_json::from_str(&entry.json()).unwrap_or_default();
+        let mut without = data.clone();
+        F::erase(&mut without);
+        data == without
+    };
+    entry.erasure().is_some() && has_no_words()
 }
 
 /// Reads the data of an entry as the fact of its type.

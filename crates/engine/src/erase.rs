@@ -4,6 +4,7 @@ use callboard_core::{
     entry::{Actor, Tag},
     erasure::{CopySearch, EraseEntry, ErasedEntry},
     error::Error as Refusal,
+    event,
     id::{Seq, SessionId},
 };
 use futures::{StreamExt, TryStreamExt, stream};
@@ -20,7 +21,7 @@ impl Session {
         let entry = if seq == Seq::ZERO || seq > head { None } else { self.entry(seq).await? };
         let entry = entry.ok_or(Refusal::NoEntry { seq, head })?;
         let mut copies = CopySearch::of(&entry);
-        if entry.erasure().is_none() {
+        if !event::is_erased(&entry) {
             let texts = self.values(copies.long_texts().collect::<Vec<_>>()).await?;
             copies.add_texts(texts.values());
             self.search(&mut copies, head).await?;
@@ -45,7 +46,7 @@ impl Session {
         let (mut at, before) = (Seq::ZERO, copies.seq.previous());
         while at < before && copies.long_texts().next().is_some() {
             let page = self.page(at, before, PAGE).await?;
-            page.iter().filter(|entry| entry.erasure().is_none()).for_each(|entry| copies.note_needed(entry));
+            page.iter().filter(|entry| !event::is_erased(entry)).for_each(|entry| copies.note_needed(entry));
             at = page.last().map(|last| last.header.seq).ok_or_else(|| self.live.gone())?;
         }
         Ok(())
@@ -72,6 +73,6 @@ impl Board {
 
     async fn holds(&self, session: &SessionId, seq: Seq, tag: Tag) -> Result<bool, Error> {
         let there = self.store().read_each(session, &[seq]).await?;
-        Ok(there.first().is_some_and(|entry| entry.tag == tag && entry.erasure().is_none()))
+        Ok(there.first().is_some_and(|entry| entry.tag == tag && !event::is_erased(entry)))
     }
 }

@@ -29,6 +29,7 @@
 mod board;
 mod compress;
 mod erase;
+
 mod error;
 mod idempotency;
 mod journal;
@@ -36,6 +37,7 @@ mod live;
 mod problem;
 mod prompt_memory;
 mod read;
+mod scrub;
 mod seal;
 mod secrets;
 mod session;

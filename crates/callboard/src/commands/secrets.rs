@@ -1,13 +1,15 @@
-//! `callboard secrets`: the master key under which the keys of sessions are stored.
+//! `callboard secrets`: the master key under which the keys of sessions are stored, and secrets in stored texts.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
+use callboard_api as api;
 use callboard_engine::{Board, MasterKey, MasterKeys, store::Lease};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::Context;
 use crate::{
-    cli::Global,
+    cli::{Global, SessionArg},
     config,
     failure::Failure,
     master_keys::{self, VARIABLE, failure},
@@ -25,11 +27,21 @@ one. Servers may go on meanwhile: they read the file again. If it is interrupted
 be read, and the same command continues. With CALLBOARD_MASTER_KEY, give the new key before the old one,
 to the servers too, and remove the old one afterwards.";
 
+const SCRUB_EXAMPLES: &str = "\
+Examples:
+  callboard secrets scrub
+  callboard secrets scrub --session demo --reason \"the key was pasted into the chat\"
+
+What is read is masked in any case. This rewrites what is stored, and cannot be undone.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
     /// Replace the master key: wrap the keys of all sessions under a new one
     #[command(after_help = ROTATE_EXAMPLES)]
     Rotate(Rotate),
+    /// Mask known secrets in all that a session stored before they were known
+    #[command(after_help = SCRUB_EXAMPLES)]
+    Scrub(Scrub),
 }
 
 /// Replace the master key: wrap the keys of all sessions under a new one
@@ -40,12 +52,31 @@ pub(crate) struct Rotate {
     pub(crate) data: Option<PathBuf>,
 }
 
-pub(super) async fn execute(global: &Global, command: Secrets, output: Output) -> Result<ExitCode, Failure> {
-    let Secrets::Rotate(args) = command;
-    rotate(global, &args, output).await
+/// Mask known secrets in all that a session stored before they were known
+#[derive(Args, Debug)]
+pub(crate) struct Scrub {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    /// Why, for the journal
+    #[arg(long, value_name = "TEXT", default_value = "secrets are masked in stored texts")]
+    pub(crate) reason: String,
 }
 
-async fn rotate(global: &Global, args: &Rotate, output: Output) -> Result<ExitCode, Failure> {
+pub(super) async fn scrub(context: &Context, args: Scrub) -> Result<(), Failure> {
+    let session = context.session(&args.session_arg).await?;
+    let body = api::ScrubSecrets { reason: args.reason.into() };
+    let done = session.post(&["secrets", "scrub"], &body).answer::<api::ScrubbedSecrets>().await?;
+    context.output.answer(&done.json, |output| match done.it.scrubbed_by {
+        Some(by) => {
+            let entries = done.it.entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            output.line(format!("masked secrets in {entries}, as entry {by} says"));
+        }
+        None => output.line("no stored text holds a known secret".to_owned()),
+    });
+    Ok(())
+}
+
+pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Result<ExitCode, Failure> {
     if global.url.is_some() {
         return Err(Failure::usage("usage", "keys are rotated on the store, not on a server: use --store"));
     }

@@ -14,20 +14,25 @@ use crate::{
 /// Checks a journal entry by entry, from its first one on. Where a fork was made before an entry was erased, no entry of it
 /// says so, and nothing can be checked.
 #[derive(Clone, Debug, Default)]
-pub struct ErasureCheck(BTreeMap<Seq, Hash>);
+pub struct ErasureCheck(BTreeMap<Seq, (Hash, Seq)>);
 
 impl ErasureCheck {
     /// Takes the next entry. An error says which entry was changed.
     pub fn take(&mut self, entry: &Entry) -> Result<(), Error> {
         let seq = entry.header.seq;
-        if entry.erasure().is_some() {
-            self.0.insert(seq, Hash::of(entry.data.as_bytes()));
+        if let Some(erasure) = entry.erasure() {
+            self.0.insert(seq, (Hash::of(entry.data.as_bytes()), erasure.by));
         }
         if *entry.header.kind != *Erased::TYPE {
             return Ok(());
         }
         let erased: Erased = fact::read(entry)?;
-        match erased.entries().find(|(seq, sha256)| self.0.get(seq) != Some(sha256)) {
+        // What a later entry erased once more is checked there.
+        let is_wrong = |(erased, sha256): &(Seq, Hash)| match self.0.get(erased) {
+            Some((_, by)) if *by > seq => false,
+            there => there.map(|(there, _)| there) != Some(sha256),
+        };
+        match erased.entries().find(is_wrong) {
             None => Ok(()),
             Some((changed, _)) => {
                 let detail = format!("entry {changed} is not as it was when its words were erased");

@@ -14,7 +14,7 @@ use crate::{
     compression::Compressed,
     conversation::{Message, Role, facts::MessageAdded},
     entry::{Entry, Hash, Header},
-    event::EventType,
+    event::{self, EventType},
     fact::{self, Fact},
     id::Seq,
     idempotency::facts::Answered,
@@ -70,7 +70,7 @@ impl CopySearch {
     /// Looks at the next entry.
     pub fn look_at(&mut self, entry: &Entry) {
         self.through = entry.header.seq;
-        if entry.erasure().is_some() {
+        if event::is_erased(entry) {
             return;
         }
         if self.is_copy(entry) {

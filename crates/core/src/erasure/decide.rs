@@ -42,7 +42,7 @@ impl Command for EraseEntry {
             return Err(absent().into());
         }
         let entry = decision.entry(seq)?.ok_or_else(absent)?;
-        if let Some(erasure) = entry.erasure() {
+        if let Some(erasure) = entry.erasure().filter(|_| event::is_erased(&entry)) {
             return before(decision, seq, erasure.by);
         }
         let mut copies = (*self.copies).clone();
@@ -127,7 +127,7 @@ fn forget_prompt(data: &mut Value) {
     }
 }
 
-fn check_reason(reason: &str) -> Result<(), Error> {
+pub(super) fn check_reason(reason: &str) -> Result<(), Error> {
     if reason.trim().is_empty() {
         return Err(Error::invalid("/reason", "say why in at least one word"));
     }

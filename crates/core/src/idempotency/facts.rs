@@ -114,7 +114,7 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
-    if there.erasure().is_some() {
+    if fact::is_erased::<Answered>(there) {
         return Err(Error::Conflict {
             kind: ConflictKind::AnswerErased,
             what: format!("the request with the key {} was done, and its answer was erased", request.key),

@@ -11,7 +11,7 @@ use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, sealed, text},
+    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
     id::VariableName,
     session::Share,
     state::State,
@@ -84,7 +84,7 @@ impl Fact for Set {
     const TYPE: &'static str = "variable.set";
 
     const DESCRIPTION: Description<Self> = Description {
-        texts: &[json("value"), text("long_value"), text("display"), text("reason"), sealed("sealed")],
+        texts: &[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")],
         gone_as: None,
         earlier: Earlier::Replaced,
         said: None,

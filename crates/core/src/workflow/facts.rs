@@ -13,7 +13,7 @@ use super::{
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, TextField, erase_json, json, sealed, text},
+    fact::{Description, Earlier, Fact, Seen, TextField, erase_json, json, json_text, sealed, text},
     id::NodeId,
     session::Share,
     state::State,
@@ -249,7 +249,7 @@ impl Fact for ResultRecorded {
     const TYPE: &'static str = "node.result_recorded";
 
     const DESCRIPTION: Description<Self> = Description {
-        texts: &[json("result"), text("long_result"), sealed("sealed.sha256")],
+        texts: &[json("result"), json_text("long_result"), sealed("sealed.sha256")],
         gone_as: None,
         earlier: Earlier::Replaced,
         said: None,

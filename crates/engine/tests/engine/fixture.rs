@@ -18,6 +18,7 @@ use callboard_engine::{
         context_set::PutSet,
         conversation::{AddMessages, NewMessage, Role},
         entry::{Entry, Head},
+        erasure::ErasureCheck,
         id::{Seq, SessionId, ThreadId},
         session::SessionPatch,
         state::State,
@@ -158,11 +159,11 @@ pub(crate) async fn texts(store: &Arc<dyn Store>, session: &SessionId) -> Vec<St
 /// The journal is without a gap, each entry follows on the one before, and the session knows exactly what it folds to.
 pub(crate) async fn assert_sound(session: &Session) -> Vec<Entry> {
     let store = session_store(session).await;
-    let mut head = Head::default();
+    let (mut head, mut erasures) = (Head::default(), ErasureCheck::default());
     for entry in &store {
         assert_eq!(entry.header.seq, head.seq.next());
-        let data = callboard_engine::core::entry::Hash::of(entry.data.as_bytes());
-        assert_eq!(entry.tag, head.tag.chain(&entry.header, &data), "entry {}", entry.header.seq);
+        assert_eq!(entry.tag, head.tag.chain(&entry.header, &entry.data_hash()), "entry {}", entry.header.seq);
+        erasures.take(entry).unwrap();
         head = entry.head();
     }
     assert_eq!(*session.state().await.unwrap(), State::fold(&store).unwrap());

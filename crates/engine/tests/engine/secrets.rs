@@ -3,7 +3,8 @@ use std::{io::Cursor, sync::Arc};
 use callboard_engine::{
     Board, MasterKey, MasterKeys, MessageQuery, Session, Settings,
     core::{
-        entry::Hash,
+        entry::{Actor, Entry, Hash},
+        event::EventType,
         idempotency::Request,
         tool::CallTool,
         variable::{ClearVariable, ClearVariables, SetVariable},
@@ -247,4 +248,57 @@ async fn without_a_master_key_no_secret_is_taken_and_all_else_goes_on() {
     say(&session, "hello").await;
     let call = CallTool { name: "nothing".to_owned(), arguments: json!({}) };
     assert_eq!(code(session.execute(Viewer::User, call).await), "not_found");
+}
+
+#[tokio::test]
+async fn i6_scrubbing_masks_what_was_stored_before_a_secret_was_known() {
+    let (store, long) = (memory(&clock()), format!("{CANARY} {}", "and so on ".repeat(8_000)));
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    say(&session, &format!("I use {CANARY} here")).await;
+    say(&session, &long).await;
+    run(&session, set("note", json!({"said": [format!("it is {CANARY}")]}))).await;
+    run(&session, set("page", json!({"html": long.repeat(3)}))).await;
+    session.execute(Viewer::User, put("Brief", &format!("Use {CANARY}."))).await.unwrap();
+    run(&session, set("password", json!(CANARY))).await;
+    let values = long_texts(&store).await;
+    assert!(holds(&store, "s", CANARY).await && values.len() == 2);
+
+    let agent = session.scrub(Actor::Agent("lead".parse().unwrap()), "mine").await.unwrap_err();
+    assert_eq!(agent.code(), "forbidden");
+    let done = session.scrub(Actor::User, "it was pasted").await.unwrap();
+    assert_eq!(done.answer.entries.len(), 5);
+    assert!(!holds(&store, "s", CANARY).await);
+    for hash in values {
+        assert_eq!(store.value(&id("s"), hash).await.unwrap(), None);
+    }
+    for hash in long_texts(&store).await {
+        let text = store.value(&id("s"), hash).await.unwrap().unwrap();
+        assert!(!text.contains(CANARY) && text.contains("[hidden:password]"));
+    }
+    let again = board(&store, &[key(1)]).session(&id("s")).await.unwrap();
+    for session in [&session, &again] {
+        assert_eq!(texts(&store, &id("s")).await.first().unwrap(), "I use [hidden:password] here");
+        assert_eq!(reveal(session, "password").await.unwrap(), CANARY);
+        assert!(!serde_json::to_string(&*session.state().await.unwrap()).unwrap().contains(CANARY));
+        assert_sound(session).await;
+    }
+    assert_eq!(session.scrub(Actor::User, "again").await.unwrap().answer.entries, []);
+
+    // What was scrubbed once can be scrubbed again, and be erased.
+    run(&session, set("token", json!("and so on"))).await;
+    let done = session.scrub(Actor::User, "another one").await.unwrap().answer.entries;
+    assert_eq!(done.len(), 2);
+    let erased = session.erase(Actor::User, done[0], "all of it").await.unwrap();
+    assert_eq!(erased.answer.seq, done[0]);
+    assert!(erased.answer.erased_by.is_some());
+    assert_sound(&session).await;
+}
+
+/// The hashes of the long texts that the journal refers to.
+async fn long_texts(store: &Arc<dyn Store>) -> Vec<Hash> {
+    let texts = |entry: &Entry| {
+        let data = serde_json::from_str(&entry.json()).unwrap();
+        EventType::named(&entry.header.kind).map(|kind| kind.long_texts(&data)).unwrap_or_default()
+    };
+    journal(store, &id("s")).await.iter().flat_map(texts).collect()
 }

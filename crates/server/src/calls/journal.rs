@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use callboard_api as api;
-use callboard_core::{erasure::ErasedEntry, error::Error as Refusal, id::Seq, view::Projected};
+use callboard_core::{
+    erasure::{ErasedEntry, Scrubbed},
+    error::Error as Refusal,
+    id::Seq,
+    view::Projected,
+};
 use callboard_engine::Receipt;
 use futures::{StreamExt, stream};
 
 use super::{
     Answer, Authorized, CallError, Pages, WriteOptions,
     feed::Feed,
-    rights::{AskWhy, EraseEntries, ReadJournal},
+    rights::{AskWhy, EraseEntries, ReadJournal, ScrubSecrets},
 };
 
 /// How many entries are read at a time.
@@ -69,6 +74,20 @@ impl Authorized<EraseEntries> {
         let forks = self.app.board.holders(&self.session, seq).await?;
         let ErasedEntry { seq, erased_by, copies } = answer;
         Ok(Answer::ok(api::ErasedEntry { seq, erased_by, copies, forks, head }).at(head))
+    }
+}
+
+impl Authorized<ScrubSecrets> {
+    /// Masks known secrets in the words that the journal already holds.
+    pub(crate) async fn scrub_secrets(
+        &self,
+        body: api::ScrubSecrets,
+        options: WriteOptions,
+    ) -> Result<Answer<api::ScrubbedSecrets>, CallError> {
+        let scrubbing = self.session.scrubbing(&body.reason).await?;
+        let Receipt { answer, head } = self.execute(options, scrubbing).await?;
+        let Scrubbed { scrubbed_by, entries } = answer;
+        Ok(Answer::ok(api::ScrubbedSecrets { scrubbed_by, entries, head }).at(head))
     }
 }
 
