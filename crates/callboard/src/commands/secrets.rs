@@ -71,7 +71,7 @@ pub(super) async fn scrub(context: &Context, args: Scrub) -> Result<(), Failure>
             let entries = done.it.entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             output.line(format!("masked secrets in {entries}, as entry {by} says"));
         }
-        None => output.line("no stored text holds a known secret".to_owned()),
+        None => output.line("no stored text holds a known secret"),
     });
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
+use callboard_core::id::Seq;
 use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{ProjectFolder, Settings};
@@ -249,6 +250,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     add("delete", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
     add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", json!({}));
     add("post", on!("/threads/{thread}/compressions/{seq}/undo"), "/threads/main/compressions/1/undo", Value::Null);
+    add("post", on!("/secrets/scrub"), "/secrets/scrub", json!({"reason": told("scrub")}));
     add("delete", on!("/journal/{seq}"), &format!("/journal/1?reason={}", encoded(CANARY)), Value::Null);
     // Names, ids and keys.
     let name = encoded(CANARY);
@@ -568,4 +570,17 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
         let wanted = json!({"agent": "lead", "format": "text", "layout": layout});
         look("the prompt", &server.send("POST", &format!("{s}/prompt"), wanted).await.is(200).raw);
     }
+    // What is stored still holds it, until the user has it scrubbed.
+    let scrub = json!({"reason": "it was pasted"});
+    let agent = server.send("POST", &format!("{s}/secrets/scrub?as=lead"), scrub.clone()).await;
+    agent.problem(403, "forbidden");
+    server.send("POST", &format!("{s}/secrets/scrub"), json!({"reason": " "})).await.problem(422, "invalid");
+    let done = server.send("POST", &format!("{s}/secrets/scrub"), scrub.clone()).await.is(200);
+    assert_eq!(done.body["entries"].as_array().unwrap().len(), 4, "{}", done.raw);
+    for seq in 1..=done.head() {
+        let entry = session.entry(Seq(seq)).await.unwrap().unwrap();
+        look(&format!("entry {seq}"), &entry.data);
+    }
+    let again = server.send("POST", &format!("{s}/secrets/scrub"), scrub).await.is(200);
+    assert_eq!((again.body["entries"].as_array().unwrap().len(), again.head()), (0, done.head()));
 }
