@@ -48,7 +48,7 @@ pub(crate) struct Prompt {
 pub(crate) enum PromptLayout {
     /// The team and its shared context sets, what was said, the task
     Team,
-    /// The director's rules, the plan, the variables, the browser's tabs, the conversation
+    /// The director's rules, the plan, the workflow, its variables, the browser's tabs, the conversation
     Director,
 }
 
