@@ -14,6 +14,7 @@ use callboard_core::{
     plan::PutPlan,
     prompt::LayoutName,
     variable::{SetVariable, display},
+    workflow::{Change, PutWorkflow},
 };
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
 use callboard_store::{Durability, SqliteStore};
@@ -44,7 +45,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 
 /// The prompt of a director after a change of one variable.
 async fn prompt(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let (variables, messages) = (200, scale.of(100_000));
+    let (variables, nodes, messages) = (200, 100, scale.of(100_000));
     let session = board::session(board, "director").await?;
     board::fill(&session, messages).await?;
     for number in 0..variables {
@@ -52,6 +53,14 @@ async fn prompt(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Res
         set(&session, &format!("node{number}.mail"), value).await?;
     }
     session.execute(Actor::User, PutPlan { plan: plan(), reason: "begin".into(), expected_version: None }).await?;
+    let node = |number| {
+        let config =
+            json!({"action": "type", "text": format!("{{{{node{number}.mail}}}}"), "say": board::text(number)});
+        json!({"type": "browser_action", "description": board::text(number), "config": config})
+    };
+    let nodes_of_it = (1..=nodes).map(node).collect::<Vec<_>>().into();
+    let workflow = PutWorkflow { workflow: None, nodes: nodes_of_it, change: Change::default() };
+    session.execute(Actor::User, workflow).await?;
     let query = PromptSpec {
         agent: "lead".parse().ok(),
         model: Some("gpt-4o".to_owned()),
@@ -68,7 +77,8 @@ async fn prompt(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Res
         times.push(start.elapsed());
         anyhow::ensure!(prompt.text().contains(&format!("counter = {number}")), "the prompt shows an old value");
     }
-    let what = format!("prompt of a director, {variables} variables and {messages} messages: again, in ms");
+    let what =
+        format!("prompt of a director, {variables} variables, {nodes} nodes and {messages} messages: again, in ms");
     promised(report, what, &times, 2.0);
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! The state has the nodes with their configuration. What executing a node gave is kept apart: the state only says which
 //! entry has it.
 
+mod check;
 mod decide;
 mod document;
 pub mod facts;
@@ -12,6 +13,7 @@ mod replace;
 mod result;
 mod seal;
 mod sight;
+mod snapshot;
 pub(crate) mod tools;
 
 use std::sync::Arc;
@@ -25,9 +27,10 @@ use crate::{
 };
 
 pub use self::{
-    document::{About, Document, Shown, Snapshot},
+    document::{About, Document, Shown},
     references::{Edge, EdgeKind},
     replace::WorkflowVersion,
+    snapshot::{Pieces, Snapshot},
 };
 
 /// The workflow as the state holds it.

@@ -12,9 +12,10 @@ pub(super) fn plan_for(state: &State, audience: &Audience) -> Option<String> {
 pub(super) fn workflow_for(state: &State, audience: &Audience) -> Option<String> {
     let workflow = Some(&state.workflow).filter(|workflow| !workflow.nodes.is_empty());
     let workflow = workflow.filter(|_| is_for(state, Share::Workflow, audience))?;
-    let whole = workflow.snapshot(&state.session, usize::MAX, 0);
+    let pieces = workflow.pieces(&state.session);
+    let whole = pieces.snapshot(usize::MAX, 0);
     let is_long = whole.json.len() > INLINE_BYTES;
-    Some(if is_long { workflow.snapshot(&state.session, 0, usize::MAX).json } else { whole.json })
+    Some(if is_long { pieces.snapshot(0, usize::MAX).json } else { whole.json })
 }
 
 /// The variables, each in one line, if everyone in `audience` may see them.

@@ -1,19 +1,12 @@
 //! The workflow as prompts and callers are shown it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Edge, Held, Node, NodeStatus, Workflow};
-use crate::{
-    id::{NodeId, Seq},
-    session::Session,
-    time::Timestamp,
-};
+use crate::{id::NodeId, session::Session, time::Timestamp};
 
 /// A workflow as prompts and callers are shown it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,55 +68,7 @@ pub struct Shown {
     pub status: NodeStatus,
 }
 
-/// Some of a workflow, written as JSON.
-pub struct Snapshot {
-    /// The JSON.
-    pub json: String,
-    /// The entries that have what it says.
-    pub shows: Vec<Seq>,
-    /// The nodes that are shown without their configuration.
-    pub without_config: Vec<NodeId>,
-    /// The nodes that are left out.
-    pub left_out: BTreeSet<NodeId>,
-}
-
 impl Workflow {
-    /// The workflow of `session` as JSON. As many nodes as `whole` says are shown whole, and so many more as `short` says
-    /// without their configuration: first those that were changed last. Edges to what is left out are left out.
-    pub fn snapshot(&self, session: &Session, whole: usize, short: usize) -> Snapshot {
-        let Document { workflow, nodes, edges } = self.document(session);
-        let mut newest: Vec<_> = self.nodes.iter().map(|held| (held.seq, held.node.id)).collect();
-        newest.sort_unstable_by(|one, other| other.cmp(one));
-        let ranks: BTreeMap<_, _> = newest.into_iter().enumerate().map(|(rank, (_, id))| (id, rank)).collect();
-        let (mut shown, mut without_config, mut left_out) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for node in nodes {
-            let (id, rank) = (node.id, ranks.get(&node.id).copied().unwrap_or_default());
-            if rank >= whole.saturating_add(short) {
-                left_out.insert(id);
-                continue;
-            }
-            let mut node = serde_json::to_value(node).unwrap_or_default();
-            if rank >= whole
-                && let Some(fields) = node.as_object_mut()
-            {
-                fields.shift_remove("config");
-                without_config.push(id);
-            }
-            shown.push(node);
-        }
-        let above = serde_json::json!({"workflow": workflow, "nodes": shown});
-        let above = serde_json::to_string_pretty(&above).unwrap_or_default();
-        let edges = edges.iter().filter(|edge| !left_out.contains(&edge.from) && !left_out.contains(&edge.to));
-        let line = |Edge { from, to, kind }: &Edge| {
-            format!(r#"    {{"from": "{from}", "to": "{to}", "kind": "{}"}}"#, kind.as_str())
-        };
-        let edges: Vec<_> = edges.map(line).collect();
-        let edges = if edges.is_empty() { "[]".to_owned() } else { format!("[\n{}\n  ]", edges.join(",\n")) };
-        let json = format!("{},\n  \"edges\": {edges}\n}}", above.trim_end_matches('}').trim_end());
-        let nodes = self.nodes.iter().filter(|held| !left_out.contains(&held.node.id)).map(|held| held.seq);
-        Snapshot { json, shows: self.seq.into_iter().chain(nodes).collect(), without_config, left_out }
-    }
-
     /// The node with this id as it is shown.
     pub fn shown(&self, id: NodeId) -> Option<Shown> {
         let place = self.place(id)?;

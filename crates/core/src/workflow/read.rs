@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::decide::{check_about, object};
+use super::check::{check_about, object};
 use crate::{
     error::{Error, Fault},
     id::NodeId,

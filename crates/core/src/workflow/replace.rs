@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{
     Node, PutWorkflow, Workflow,
-    decide::{MAX_BYTES, MAX_NODES, delete, refuse},
+    check::{MAX_BYTES, MAX_NODES, refuse},
+    decide::delete,
     facts::{NodeCreated, NodeUpdated, Placed, Updated},
     read::{NewNode, read},
     seal::{in_config, sealed},
@@ -19,6 +20,9 @@ use crate::{
     input::InputVisitor,
     json,
 };
+
+/// A workflow counts as one item for each of so many bytes.
+const ITEM_BYTES: usize = 1024;
 
 /// The version of the workflow that a change made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +75,10 @@ impl Command for PutWorkflow {
             visitor.json(about);
         }
         visitor.text_if_any(&mut self.change.reason);
+    }
+
+    fn items(&self) -> usize {
+        1 + json::least_bytes(&self.nodes, MAX_BYTES) / ITEM_BYTES
     }
 }
 

@@ -10,8 +10,8 @@ use crate::{
         part_name::PartName,
         share::{Amount, Shares},
     },
-    session::{Session, Share},
-    workflow::{Snapshot, Workflow},
+    session::Share,
+    workflow::{Pieces, Snapshot},
 };
 
 pub(in crate::prompt) struct WorkflowSnapshot;
@@ -48,28 +48,29 @@ impl Part for WorkflowSnapshot {
         if workflow.version == 0 {
             return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
         }
-        Ok(from.bounded(Nodes { workflow, session: &from.view.state.session }))
+        Ok(from.bounded(Nodes { pieces: workflow.pieces(&from.view.state.session), number: workflow.nodes.len() }))
     }
 }
 
 /// The nodes. Where not all fit, those that were changed longest ago are shown without their configuration; where that
 /// does not suffice, they are left out.
-struct Nodes<'a> {
-    workflow: &'a Workflow,
-    session: &'a Session,
+struct Nodes {
+    pieces: Pieces,
+    /// How many there are.
+    number: usize,
 }
 
-impl Nodes<'_> {
+impl Nodes {
     /// One unit for each node, and one more for its configuration.
     fn snapshot(&self, shown: usize) -> Snapshot {
-        let whole = shown.saturating_sub(self.workflow.nodes.len());
-        self.workflow.snapshot(self.session, whole, shown.min(self.workflow.nodes.len()) - whole)
+        let whole = shown.saturating_sub(self.number);
+        self.pieces.snapshot(whole, shown.min(self.number) - whole)
     }
 }
 
-impl Shortens for Nodes<'_> {
+impl Shortens for Nodes {
     fn whole(&self) -> usize {
-        self.workflow.nodes.len() * 2
+        self.number * 2
     }
 
     fn write(&self, shown: usize, _: Tokens) -> String {

@@ -1,0 +1,84 @@
+//! That a node was executed.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::{
+    audience::Audience,
+    entry::Header,
+    fact::{Description, Earlier, Fact, Seen, erase_json, json, json_text, sealed},
+    id::NodeId,
+    session::Share,
+    state::State,
+    text::Text,
+    view::View,
+    workflow::{
+        NodeStatus,
+        seal::SealedPart,
+        sight::{seen, visible_node},
+    },
+};
+
+/// A node was executed, and this is what it gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultRecorded {
+    /// The node.
+    pub id: NodeId,
+    /// How it went.
+    pub status: NodeStatus,
+    /// What it gave, with `[hidden:NAME]` in the place of each secret; absent where it is long.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// The JSON text of a long result, which stands beside the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_result: Option<Text>,
+    /// What was sealed of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::workflow) sealed: Option<SealedPart>,
+}
+
+/// Reads what is there, and may be `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Fact for ResultRecorded {
+    const TYPE: &'static str = "node.result_recorded";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[json("result"), json_text("long_result"), sealed("sealed.sha256")],
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        format!("result:{}", self.id)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.audience_of(Share::Workflow)
+    }
+
+    fn erase(data: &mut Value) {
+        erase_json(data, "result", "long_result");
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.learn_of_node(self.sealed.as_ref(), header);
+        let workflow = Arc::make_mut(&mut state.workflow);
+        if let Some(held) = workflow.nodes.iter_mut().find(|held| held.node.id == self.id) {
+            (held.status, held.result) = (self.status, Some(header.seq));
+        }
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        seen(&self, view, header)
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        visible_node(view, subject, "result:")
+    }
+}
