@@ -41,6 +41,7 @@ mod readme;
 mod real_model;
 mod replies;
 mod resume;
+mod secrets;
 mod serve;
 mod server;
 mod several;

@@ -1,0 +1,117 @@
+//! Secrets on the command line: the key file, other keys, rotation that is interrupted, and scrubbing.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, thread::sleep, time::Duration};
+
+use crate::home::Home;
+
+const SECRET: &str = "zq-hunter22-canary";
+const KEY_FILE: &str = "callboard-secrets.key";
+
+fn with_secret(sessions: usize) -> Home {
+    let home = Home::new();
+    for number in 0..sessions {
+        home.json(&format!("session new --id s{number} --agent lead:manager"));
+        home.json(&format!("var set password '{SECRET}' --session s{number}"));
+    }
+    home
+}
+
+/// The keys in the key file, the newest first.
+fn keys(home: &Home) -> Vec<String> {
+    let file = fs::read_to_string(home.path(KEY_FILE)).unwrap();
+    file.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+fn reveal(home: &Home, session: &str) -> String {
+    let shown = home.json(&format!("var get password --reveal --session {session}"));
+    shown["value"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_key_file_is_the_owners_alone() {
+    let home = with_secret(1);
+    let file = home.path(KEY_FILE);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(reveal(&home, "s0"), SECRET);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let (_, error) = home.error("var get password --reveal --session s0");
+    assert_eq!(error["code"], "sealed");
+    assert!(error["detail"].as_str().unwrap().contains("chmod 600"), "{error}");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(reveal(&home, "s0"), SECRET);
+}
+
+#[test]
+fn with_a_wrong_key_all_else_can_be_read_until_the_user_drops_the_secrets() {
+    let home = with_secret(1);
+    home.json("say hello --session s0");
+    fs::write(home.path(KEY_FILE), format!("{}\n", "ab".repeat(32))).unwrap();
+    let home = home.over_http();
+    let http = home.http();
+    let (status, messages) = http.get("/v1/sessions/s0/threads/main/messages");
+    assert_eq!((status, &messages["messages"][0]["content"]), (200, &"hello".into()), "{messages}");
+    for (method, path, body) in [
+        ("POST", "/v1/sessions/s0/threads/main/messages", said("more")),
+        ("PUT", "/v1/sessions/s0/context-sets/Brief", serde_json::json!({"content": "x"})),
+    ] {
+        let (status, problem) = http.send(method, path, &body);
+        assert_eq!((status, &problem["code"]), (503, &"sealed".into()), "{problem}");
+    }
+    let (status, problem) = http.get("/v1/sessions/s0/variables/password?reveal=true");
+    assert_eq!((status, &problem["code"]), (503, &"sealed".into()), "{problem}");
+    let (status, _) = http.send("DELETE", "/v1/sessions/s0/variables/password?reason=lost", &serde_json::Value::Null);
+    assert_eq!(status, 204);
+    http.done("POST", "/v1/sessions/s0/threads/main/messages", &said("more"));
+}
+
+fn said(text: &str) -> serde_json::Value {
+    serde_json::json!({"messages": [{"role": "user", "content": text}]})
+}
+
+#[test]
+fn a_rotation_that_is_killed_midway_loses_nothing_and_goes_on() {
+    let home = with_secret(40);
+    let old = keys(&home);
+    let mut interrupted = 0;
+    for wait in (0..600).step_by(8) {
+        let mut rotation = home.start("secrets rotate");
+        sleep(Duration::from_millis(wait));
+        // It may have ended by itself.
+        let _ = rotation.kill();
+        rotation.wait().unwrap();
+        if keys(&home).len() == 2 {
+            interrupted += 1;
+            for session in ["s0", "s20", "s39"] {
+                assert_eq!(reveal(&home, session), SECRET, "{session} after {wait} ms");
+            }
+        }
+        if interrupted == 5 {
+            break;
+        }
+    }
+    assert!(interrupted > 0, "no rotation was killed in its middle");
+    let done = home.json("secrets rotate");
+    assert_eq!(done["failed"].as_array().map(Vec::len), Some(0), "{done}");
+    let new = keys(&home);
+    assert_eq!(new.len(), 1);
+    assert_ne!(new, old);
+    for number in 0..40 {
+        assert_eq!(reveal(&home, &format!("s{number}")), SECRET);
+    }
+    home.assert_sound();
+}
+
+#[test]
+fn what_was_stored_before_a_secret_was_known_is_scrubbed() {
+    let home = Home::new();
+    home.json("session new --id demo --agent lead:manager");
+    home.json(&format!("say 'my password is {SECRET}'"));
+    home.json(&format!("set put Brief 'use {SECRET}'"));
+    home.json(&format!("var set password '{SECRET}'"));
+    insta::assert_snapshot!(home.transcript(&["secrets scrub", "secrets scrub --reason again", "messages"]));
+    let files = fs::read_dir(home.path(".")).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap_or_default());
+    let stored: Vec<u8> = files.flatten().collect();
+    assert!(!stored.windows(SECRET.len()).any(|bytes| bytes == SECRET.as_bytes()), "a file holds the secret");
+    assert_eq!(reveal(&home, "demo"), SECRET);
+    home.assert_sound();
+}
