@@ -52,7 +52,7 @@ pub struct ErasedEntry {
     #[schema(value_type = Option<u64>)]
     pub erased_by: Option<Seq>,
     /// The entries that held copies of its words, which were erased with it: summaries, answers to requests with an
-    /// idempotency key, turns and results of Callboard's own tools.
+    /// idempotency key, later versions of the same thing, turns, and results of Callboard's own tools.
     #[schema(value_type = Vec<u64>)]
     pub copies: Vec<Seq>,
     /// The other sessions that hold the entry with its words: forks and copies, or what this session was forked from. Erase

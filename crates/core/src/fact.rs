@@ -152,14 +152,19 @@ pub const ERASED: &str = "[erased]";
 pub(crate) fn erase_words(texts: &[TextField], data: &mut Value) {
     for field in texts.iter().filter(|field| field.kind != TextKind::Sealed) {
         for value in field.values_mut(data) {
-            *value = match (field.kind, &*value) {
-                (_, Value::Null) => Value::Null,
-                (TextKind::Text | TextKind::JsonText, _) | (_, Value::String(_)) => ERASED.into(),
-                (_, Value::Array(_)) => Value::Array(Vec::new()),
-                (_, Value::Object(_)) => Value::Object(serde_json::Map::new()),
-                _ => Value::Null,
-            };
+            *value = erased_value(field.kind, value);
         }
+    }
+}
+
+/// What stands in the place of a value that is erased.
+pub(crate) fn erased_value(kind: TextKind, value: &Value) -> Value {
+    match (kind, value) {
+        (_, Value::Null) => Value::Null,
+        (TextKind::Text | TextKind::JsonText, _) | (_, Value::String(_)) => ERASED.into(),
+        (_, Value::Array(_)) => Value::Array(Vec::new()),
+        (_, Value::Object(_)) => Value::Object(serde_json::Map::new()),
+        _ => Value::Null,
     }
 }
 

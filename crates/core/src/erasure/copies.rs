@@ -8,20 +8,30 @@ use std::{
     sync::Arc,
 };
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
+    agent::facts as agent,
     compression::Compressed,
+    context_set::facts as context_set,
     conversation::{Message, Role, facts::MessageAdded},
     entry::{Entry, Hash, Header},
     event::{self, EventType},
-    fact::{self, Fact},
+    fact::{self, Fact, TextKind, erased_value},
     id::Seq,
     idempotency::facts::Answered,
+    plan::facts as plan,
     run::facts::{ToolFinished, TurnAnswered, TurnRequested},
+    session::facts as session,
+    text::Text,
     time::Timestamp,
     workflow::facts::NodeUpdated,
 };
+
+/// What is written anew as a whole when a part of it is changed.
+const VERSIONS: [&str; 4] =
+    [agent::Updated::TYPE, session::Updated::TYPE, plan::Updated::TYPE, context_set::Updated::TYPE];
 
 /// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
 const CHARS: usize = 16;
@@ -35,9 +45,12 @@ pub struct CopySearch {
     pub through: Seq,
     subject: Arc<str>,
     words: Vec<String>,
+    json: Vec<Value>,
     at: Timestamp,
     /// The entries with copies.
     copies: BTreeSet<Seq>,
+    /// The later versions of the same thing, which say again what did not change.
+    versions: BTreeSet<Seq>,
     /// The turns whose prompt showed it.
     turns: BTreeSet<Seq>,
     /// The long texts of the entry and its copies.
@@ -55,11 +68,13 @@ impl CopySearch {
         let data = data_of(entry);
         let words = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
         let (mut found, long) = (Vec::new(), long_texts(entry).into_iter().collect());
+        let json: Vec<_> =
+            words.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
         words.into_iter().for_each(|value| strings(value, &mut found));
         found.retain(|text| !text.trim().is_empty());
-        let (copies, turns, needed, finished) = Default::default();
+        let (copies, versions, turns, needed, finished) = Default::default();
         let at = entry.header.at;
-        Self { seq, through: seq, subject, words: found, at, copies, turns, long, needed, finished }
+        Self { seq, through: seq, subject, words: found, json, at, copies, versions, turns, long, needed, finished }
     }
 
     /// Adds whole long texts, of which the entry holds the beginning.
@@ -76,6 +91,11 @@ impl CopySearch {
         if self.is_copy(entry) {
             self.copies.insert(entry.header.seq);
             self.long.extend(long_texts(entry));
+        } else if VERSIONS.contains(&&*entry.header.kind) && entry.header.subject == self.subject {
+            self.note_needed(entry);
+            if self.without_repeats(entry).is_some() {
+                self.versions.insert(entry.header.seq);
+            }
         } else {
             self.note_needed(entry);
             let shown =
@@ -86,7 +106,9 @@ impl CopySearch {
 
     /// Notes which long texts an entry refers to that is not erased.
     pub fn note_needed(&mut self, entry: &Entry) {
-        for hash in long_texts(entry) {
+        let is_version = entry.header.seq > self.seq && entry.header.subject == self.subject;
+        let repeats = |hash: &Hash| is_version && VERSIONS.contains(&&*entry.header.kind) && self.long.contains(hash);
+        for hash in long_texts(entry).into_iter().filter(|hash| !repeats(hash)) {
             self.needed.insert(hash, entry.header.seq);
         }
     }
@@ -94,6 +116,37 @@ impl CopySearch {
     /// The entries with copies of its words.
     pub fn copies(&self) -> impl Iterator<Item = Seq> {
         self.copies.iter().copied()
+    }
+
+    /// The later versions of the same thing that say some of its words again.
+    pub fn versions(&self) -> impl Iterator<Item = Seq> {
+        self.versions.iter().copied()
+    }
+
+    /// The data of a later version without the words that it says again; `None` where it says none of them.
+    pub(super) fn without_repeats(&self, entry: &Entry) -> Option<Value> {
+        let (kind, mut data) = (EventType::named(&entry.header.kind)?, data_of(entry));
+        let mut is_changed = false;
+        for field in kind.texts {
+            for value in field.values_mut(&mut data).into_iter().filter(|value| self.says_again(field.kind, value)) {
+                *value = erased_value(field.kind, value);
+                is_changed = true;
+            }
+        }
+        is_changed.then_some(data)
+    }
+
+    /// Whether a value is, as a whole, one that the entry has.
+    fn says_again(&self, kind: TextKind, value: &Value) -> bool {
+        match (kind, value) {
+            (TextKind::Text | TextKind::JsonText, Value::String(text)) => self.words.contains(text),
+            (TextKind::Text | TextKind::JsonText, value) => {
+                let stored = Text::deserialize(value).ok().and_then(|text| text.stored());
+                stored.is_some_and(|hash| self.long.contains(&hash))
+            }
+            (TextKind::Json, value) => self.json.contains(value),
+            (TextKind::Sealed, _) => false,
+        }
     }
 
     /// The turns whose prompt showed it, and which do not repeat it: they have the hash of that prompt.

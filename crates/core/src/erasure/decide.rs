@@ -63,6 +63,11 @@ impl Command for EraseEntry {
             let copy = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
             rewritten.extend(without_words(&copy, by).map(|data| (seq, data)));
         }
+        for seq in copies.versions() {
+            let version = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
+            let data = copies.without_repeats(&version);
+            rewritten.extend(data.map(|data| (seq, in_place_of(&version, by, &data))));
+        }
         for seq in copies.turns() {
             let turn = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
             rewritten.extend(without_hash(&turn, by).map(|data| (seq, data)));
@@ -82,7 +87,12 @@ impl Command for EraseEntry {
     }
 
     fn entries(&self) -> Vec<Seq> {
-        [self.seq].into_iter().chain(self.copies.copies()).chain(self.copies.turns()).collect()
+        [self.seq]
+            .into_iter()
+            .chain(self.copies.copies())
+            .chain(self.copies.versions())
+            .chain(self.copies.turns())
+            .collect()
     }
 }
 
@@ -110,14 +120,19 @@ fn without_words(entry: &Entry, by: Seq) -> Option<Arc<str>> {
     }
     event::erase(kind.kind, &mut data);
     forget_prompt(&mut data);
-    Some(erased(Erasure { sha256: entry.data_hash(), by }, &data.to_string()).into())
+    Some(in_place_of(entry, by, &data))
 }
 
 /// What stands in the place of the data of a turn whose prompt showed what `by` erases.
 fn without_hash(turn: &Entry, by: Seq) -> Option<Arc<str>> {
     let mut data: Value = serde_json::from_str(&turn.json()).ok()?;
     forget_prompt(&mut data);
-    Some(erased(Erasure { sha256: turn.data_hash(), by }, &data.to_string()).into())
+    Some(in_place_of(turn, by, &data))
+}
+
+/// `data` as it stands in the place of what `by` erased of an entry.
+fn in_place_of(entry: &Entry, by: Seq, data: &Value) -> Arc<str> {
+    erased(Erasure { sha256: entry.data_hash(), by }, &data.to_string()).into()
 }
 
 /// Takes away the hash of a prompt: whoever knows the rest of the prompt could guess short words from it.

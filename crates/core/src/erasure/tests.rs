@@ -14,6 +14,7 @@ use crate::{
     event::{self, EventType},
     fact::ERASED,
     idempotency::{Keyed, Request},
+    plan::{PatchTask, PutPlan},
     run::{FinishTool, StartTool, ToolResults, TurnRequest},
     session::Settings,
     state::State,
@@ -292,4 +293,31 @@ fn the_result_of_an_own_tool_goes_and_that_of_another_tool_stays() {
     assert_eq!(board.erase(seq).unwrap().copies, [own]);
     assert_eq!(data(&board, own)["content"], ERASED);
     assert_ne!(data(&board, brought)["content"], ERASED);
+}
+
+#[test]
+fn later_versions_of_a_thing_lose_what_they_say_again_and_keep_what_is_new() {
+    let mut board = Board::team("lead writer");
+    let task = json!({"task_id": 1, "description": "Call 555-0199.", "status": "pending"});
+    let phases = json!([{"phase_name": "One", "status": "pending", "tasks": [task]}]);
+    let plan = json!({"overall_goal": "Sell it.", "current_phase": "One", "phases": phases});
+    board.user(PutPlan { plan, reason: "first".into(), expected_version: None }).unwrap();
+    let first = board.state.head.seq;
+    let notes = Some("Nobody answers.".into());
+    board.user(PatchTask { task_id: 1, status: None, notes, reason: "tried".into() }).unwrap();
+    let long = "555-0199 ".repeat(9000);
+    for (content, enabled) in [(long.as_str(), true), (&long, false), ("short", true)] {
+        let (name, enabled) = ("Brief".parse().unwrap(), Some(enabled));
+        board.user(PutSet { name, content: content.into(), visible_to: None, enabled }).unwrap();
+    }
+    assert_eq!(board.erase(first).unwrap().copies, [first.next()]);
+    let plan = data(&board, first.next())["plan"].clone();
+    let task = &plan["phases"][0]["tasks"][0];
+    assert_eq!((&task["description"], &task["notes"]), (&json!(ERASED), &json!("Nobody answers.")));
+    assert_eq!(plan["current_phase"], plan["phases"][0]["phase_name"]);
+    let set = Seq(first.0 + 2);
+    assert_eq!(board.erase(set).unwrap().copies, [set.next()]);
+    assert!(board.values.is_empty());
+    assert!(board.entries.iter().all(|entry| !entry.data.contains("555-0199")));
+    assert_eq!(data(&board, Seq(set.0 + 2))["content"], "short");
 }
