@@ -86,7 +86,7 @@ fn a_long_conversation_is_compressed_by_a_real_model() {
     assert!(done["spent"]["completion_tokens"].as_u64() > Some(0), "{done}");
     assert!(done["model"] == "openai:qwen2.5-coder-0.5b" || done["reason"].is_string(), "{done}");
     assert!(done["tokens_before"].as_u64() > Some(5000) && done["tokens_after"].as_u64() <= Some(1500), "{done}");
-    let prompt = home.json("prompt --session demo --as lead");
+    let prompt = home.json("prompt --session demo --agent lead");
     let text = prompt["text"].as_str().unwrap();
     for fact in FACTS {
         assert!(text.contains(fact), "{fact} is lost: {text}");

@@ -60,6 +60,9 @@ const ALL_BEFORE: u128 = 1 << 96;
 /// What is shortened gets shorter in steps of at most this part of the history, together: its ends leave a little more.
 const SHORTER: u64 = 32;
 
+/// How many finer steps there are in a step.
+const FINER: u64 = 8;
+
 /// How many tokens a piece has at the most where none is to be shortened.
 const WHOLE: Tokens = Tokens(u64::MAX);
 
@@ -233,10 +236,15 @@ impl<'a> History<'a> {
     }
 
     /// To how many tokens the piece before the cut is shortened to fill the `rest`. Less than a step stays empty, so that
-    /// it is not another one with each message that is added.
+    /// it is not another one with each message that is added. A piece that cannot be so short is tried in finer steps.
     fn filled(&mut self, cut: usize, rest: Tokens, allowed: Tokens, share: Tokens) -> Option<Tokens> {
-        let step = step(allowed);
-        let first = Tokens(rest.0 / step.0 * step.0);
+        let step = step(allowed).0;
+        self.filled_in_steps(cut, rest, step, share)
+            .or_else(|| self.filled_in_steps(cut, rest, (step / FINER).max(1), share))
+    }
+
+    fn filled_in_steps(&mut self, cut: usize, rest: Tokens, step: u64, share: Tokens) -> Option<Tokens> {
+        let first = Tokens(rest.0 / step * step);
         if share == WHOLE || first == Tokens(0) || self.size(cut - 1, first) > first {
             return None;
         }
