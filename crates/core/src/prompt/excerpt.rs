@@ -236,11 +236,16 @@ impl<'a> History<'a> {
     }
 
     /// To how many tokens the piece before the cut is shortened to fill the `rest`. Less than a step stays empty, so that
-    /// it is not another one with each message that is added. A piece that cannot be so short is tried in finer steps.
+    /// it is not another one with each message that is added. If too much stayed empty since the piece cannot be so short,
+    /// it is tried in finer steps.
     fn filled(&mut self, cut: usize, rest: Tokens, allowed: Tokens, share: Tokens) -> Option<Tokens> {
         let step = step(allowed).0;
-        self.filled_in_steps(cut, rest, step, share)
-            .or_else(|| self.filled_in_steps(cut, rest, (step / FINER).max(1), share))
+        let finer = (step / FINER).max(1);
+        let filled = self.filled_in_steps(cut, rest, step, share);
+        if filled.is_none() && rest.0 > allowed.0 / STEP {
+            return self.filled_in_steps(cut, rest, finer, share);
+        }
+        filled
     }
 
     fn filled_in_steps(&mut self, cut: usize, rest: Tokens, step: u64, share: Tokens) -> Option<Tokens> {
