@@ -19,7 +19,9 @@ pub(super) trait Part: Sync {
     }
 
     /// The tags that it writes. Wherever they stand in what people and agents say, they are escaped.
-    fn tags(&self) -> &'static [&'static str];
+    fn tags(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// How often it changes. A layout begins with what changes least, for a provider's cache keeps the beginning.
     fn changes(&self) -> Changes;

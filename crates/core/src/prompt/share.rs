@@ -20,6 +20,11 @@ pub struct Shares {
     pub priority: Option<i32>,
 }
 
+impl Shares {
+    /// How a part that shows what is true now shares the budget by default.
+    pub(crate) const OF_STATE: Self = Self { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
+}
+
 /// A part of a budget: a number of tokens, or a percentage such as `"25%"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {

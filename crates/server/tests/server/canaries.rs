@@ -13,7 +13,7 @@ use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{ProjectFolder, Settings};
 use callboard_store::{
     Store,
-    testing::{PostgresServer, RedisServer},
+    testing::{PostgresServer, Proxy, RedisServer},
 };
 use futures::StreamExt as _;
 use reqwest::RequestBuilder;
@@ -421,6 +421,15 @@ async fn i6_no_canary_comes_out_of_a_session_on_postgres_whatever_it_came_in_by(
 async fn i6_no_canary_comes_out_of_a_session_on_redis_whatever_it_came_in_by() {
     let (folder, redis) = (tempfile::tempdir().unwrap(), RedisServer::durable());
     let store = callboard_store::open(&redis.url("canaries"), callboard_store::Settings::default()).await.unwrap();
+    goes_in_and_never_comes_out(store, folder.path()).await;
+    assert!(look_at_files(redis.folder()) > 0);
+}
+
+#[tokio::test]
+async fn i6_no_canary_comes_out_of_a_session_on_redis_over_rest_whatever_it_came_in_by() {
+    let (folder, redis) = (tempfile::tempdir().unwrap(), RedisServer::durable());
+    let proxy = Proxy::start(redis.port()).await;
+    let store = callboard_store::open(&proxy.url("canaries"), callboard_store::Settings::default()).await.unwrap();
     goes_in_and_never_comes_out(store, folder.path()).await;
     assert!(look_at_files(redis.folder()) > 0);
 }

@@ -23,10 +23,6 @@ impl Part for BrowserState {
         HEADING
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Always
     }

@@ -2,11 +2,7 @@
 
 use super::{Changes, Content, Part, Source, unsaid::Json};
 use crate::{
-    prompt::{
-        Lacking,
-        part_name::PartName,
-        share::{Amount, Shares},
-    },
+    prompt::{Lacking, part_name::PartName, share::Shares},
     session::Share,
 };
 
@@ -23,17 +19,12 @@ impl Part for CurrentPlan {
         HEADING
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Sometimes
     }
 
     fn shares(&self) -> Option<(PartName, Shares)> {
-        let shares = Shares { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
-        Some((PartName::CURRENT_PLAN, shares))
+        Some((PartName::CURRENT_PLAN, Shares::OF_STATE))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {

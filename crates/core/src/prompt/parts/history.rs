@@ -40,10 +40,6 @@ impl Part for HistoryHeading {
         "CONVERSATION HISTORY:"
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Seldom
     }

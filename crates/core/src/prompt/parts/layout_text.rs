@@ -8,10 +8,6 @@ impl Part for LayoutText {
         &self.name
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Seldom
     }

@@ -17,10 +17,6 @@ impl Part for Envelope {
         "format"
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Seldom
     }
@@ -33,10 +29,6 @@ impl Part for Envelope {
 impl Part for Tools {
     fn name(&self) -> &'static str {
         "tools"
-    }
-
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn changes(&self) -> Changes {

@@ -13,10 +13,6 @@ impl Part for SystemPrompt {
         "system_prompt"
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Seldom
     }

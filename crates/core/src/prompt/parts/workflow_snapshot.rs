@@ -4,12 +4,7 @@ use super::{Changes, Content, Part, Source, unsaid::Shortens};
 use crate::{
     count::Tokens,
     id::Seq,
-    prompt::{
-        Lacking,
-        escape::escape,
-        part_name::PartName,
-        share::{Amount, Shares},
-    },
+    prompt::{Lacking, escape::escape, part_name::PartName, share::Shares},
     session::Share,
     workflow::{Pieces, Snapshot},
 };
@@ -27,17 +22,12 @@ impl Part for WorkflowSnapshot {
         HEADING
     }
 
-    fn tags(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn changes(&self) -> Changes {
         Changes::Sometimes
     }
 
     fn shares(&self) -> Option<(PartName, Shares)> {
-        let shares = Shares { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
-        Some((PartName::WORKFLOW_SNAPSHOT, shares))
+        Some((PartName::WORKFLOW_SNAPSHOT, Shares::OF_STATE))
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
