@@ -35,7 +35,7 @@ pub use callboard_core::{
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     form::Field,
-    id::{AgentName, NodeId, RunId, SessionId, SetName, ThreadId, VariableName},
+    id::{AgentName, MessageId, NodeId, RunId, SessionId, SetName, ThreadId, VariableName},
     plan::{
         Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
         diff::{Change as PlanChange, How as PlanChangeWord},

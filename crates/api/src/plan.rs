@@ -76,7 +76,7 @@ pub struct PlanVersionsQuery {
     pub limit: Option<usize>,
     /// The `next_cursor` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(pattern = "^([0-9a-f]{2})+$")]
+    #[param(pattern = "^3[1-9](3[0-9]){0,17}$")]
     pub cursor: Option<String>,
 }
 

@@ -20,7 +20,6 @@ use crate::{
 /// What is planned, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanContent))]
-#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// What is to be reached.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]

@@ -80,7 +80,7 @@ async fn context(
     operation_id = "read_message",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
-        ("message" = String, Path, description = "The id of the message, such as `m12`")),
+        ("message" = api::MessageId, Path, description = "The id of the message, such as `m12`")),
     responses((status = OK, description = "The message", body = api::Message)))]
 async fn read(
     caller: Authorized<ReadMessages>,
@@ -95,7 +95,7 @@ async fn read(
     operation_id = "pin_message",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
-        ("message" = String, Path, description = "The id of the message, such as `m12`")),
+        ("message" = api::MessageId, Path, description = "The id of the message, such as `m12`")),
     responses((status = OK, description = "It is pinned", body = api::Pinned)))]
 async fn pin(
     caller: Authorized<PinMessages>,
@@ -111,7 +111,7 @@ async fn pin(
     operation_id = "unpin_message",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
-        ("message" = String, Path, description = "The id of the message, such as `m12`")),
+        ("message" = api::MessageId, Path, description = "The id of the message, such as `m12`")),
     responses((status = OK, description = "It is not pinned", body = api::Pinned)))]
 async fn unpin(
     caller: Authorized<PinMessages>,
