@@ -26,7 +26,9 @@ struct Scrubber {
 impl Session {
     /// What masks all secrets that are known now in the words of all entries that there are now.
     pub async fn scrubbing(&self, reason: &str) -> Result<ScrubEntries, Error> {
-        let (mask, head) = (self.mask().await?, self.state().await?.head.seq);
+        // The state first: with it comes what other servers were told.
+        let head = self.state().await?.head.seq;
+        let mask = self.mask().await?;
         let mut scrubber = Scrubber { mask, entries: Vec::new(), values: Values::new(), unneeded: BTreeSet::new() };
         let mut at = Seq::ZERO;
         while at < head && !scrubber.mask.is_empty() {

@@ -60,8 +60,6 @@ impl Command for ScrubEntries {
 
     const ERASES: bool = true;
 
-    const NEEDS_WORDS: bool = true;
-
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Scrubbed, Undecided> {
         rights::user(decision, "scrub secrets")?;
         check_reason(&self.reason)?;

@@ -294,6 +294,18 @@ async fn i6_scrubbing_masks_what_was_stored_before_a_secret_was_known() {
     assert_sound(&session).await;
 }
 
+#[tokio::test]
+async fn i6_scrubbing_masks_a_secret_that_another_server_was_given() {
+    let store = memory(&clock());
+    let (here, there) = (board(&store, &[key(1)]), board(&store, &[key(1)]));
+    let here = here.create(new("s")).await.unwrap();
+    let there = there.session(&id("s")).await.unwrap();
+    say(&there, &format!("I use {CANARY} here")).await;
+    run(&here, set("password", json!(CANARY))).await;
+    assert_eq!(there.scrub(Actor::User, "it was pasted").await.unwrap().answer.entries.len(), 1);
+    assert!(!holds(&store, "s", CANARY).await);
+}
+
 /// The hashes of the long texts that the journal refers to.
 async fn long_texts(store: &Arc<dyn Store>) -> Vec<Hash> {
     let texts = |entry: &Entry| {
