@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use reqwest::header::HeaderName;
 
 use crate::endpoint::Endpoint;
-use crate::http::{Address, Http};
+use crate::http::{Address, Http, MAX_ANSWER_BYTES};
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
 use answer::Assembly;
 use request::Form;
@@ -35,14 +35,16 @@ impl Anthropic {
         // Base URLs for Anthropic's own clients have no version, those for chat completions have one.
         let base_url = base_url.trim_end_matches('/');
         let base_url = base_url.strip_suffix("/v1").unwrap_or(base_url);
+        let key_header = HeaderName::from_static("x-api-key");
         let http = Http::new(Address {
-            provider,
+            protocol: provider.as_str(),
             base_url,
-            key: settings.anthropic_api_key.as_ref(),
-            key_header: (HeaderName::from_static("x-api-key"), ""),
+            secrets: settings.anthropic_api_key.iter().map(|key| (key_header.clone(), "", key)).collect(),
             proxy: settings.proxy.as_ref(),
             timeouts: settings.timeouts,
-        })?;
+            max_bytes: MAX_ANSWER_BYTES,
+        })
+        .map_err(|error| ModelError::NotConfigured { provider, reason: error.to_string() })?;
         Ok(Self { http })
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::anthropic::Anthropic;
 use crate::endpoint::Endpoint;
@@ -65,12 +65,11 @@ impl Endpoints {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
+            if given_out {
+                return Err(error);
+            }
             tried += 1;
-            // Without randomness the wait has its full length.
-            let wait = self.retries.wait(tried, &error, getrandom::u32().unwrap_or(0)).filter(|_| !given_out);
-            let Some(wait) = wait else { return Err(error) };
-            tracing::warn!(model = %request.model, tried, wait_ms = wait.as_millis(), code = error.code(), "asking the model again");
-            sleep(wait).await;
+            self.retries.pause(tried, error, &request.model.to_string()).await?;
         }
     }
 }

@@ -46,12 +46,12 @@ pub enum ModelError {
         received_chars: usize,
     },
     /// The response is no answer of the protocol.
-    #[error("the answer of {url} is not understood: {what}; check that it speaks the protocol of {}", .provider.as_str())]
+    #[error("the answer of {url} is not understood: {what}; check that it speaks the protocol of {protocol}")]
     NotUnderstood {
         /// What was asked.
         url: String,
-        /// The protocol that was expected.
-        provider: Provider,
+        /// Whose protocol was expected.
+        protocol: &'static str,
         /// What is wrong with it, and the beginning of the response.
         what: String,
     },
@@ -97,8 +97,14 @@ impl ModelError {
     }
 }
 
+/// What is wrong with the settings of an endpoint, or with a model in a folder: found before anything is asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(pub(crate) String);
+
 fn advice(status: u16) -> &'static str {
     match status {
+        300..=399 => "; redirects are not followed: give the address to which it points",
         401 | 403 => "; check the API key",
         404 => "; check the base URL and the model's name",
         413 => "; send less",

@@ -8,11 +8,11 @@ use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::{ApiKey, ModelError, Provider, Proxy, Timeouts};
+use crate::{ApiKey, ModelError, Proxy, SettingsError, Timeouts};
 
 const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
-/// Longer than any answer of a model; a longer response is an error.
-const MAX_ANSWER_BYTES: usize = 64 << 20;
+/// Longer than any message of a model.
+pub(crate) const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 const EXCERPT_CHARS: usize = 300;
 
@@ -20,36 +20,38 @@ const EXCERPT_CHARS: usize = 300;
 pub(crate) struct Http {
     client: Client,
     base: String,
-    key: Option<ApiKey>,
-    provider: Provider,
+    secrets: Vec<ApiKey>,
+    protocol: &'static str,
     timeouts: Timeouts,
+    max_bytes: usize,
 }
 
 /// How to reach an endpoint.
 pub(crate) struct Address<'a> {
-    pub(crate) provider: Provider,
+    /// What it speaks, for errors.
+    pub(crate) protocol: &'static str,
     pub(crate) base_url: &'a str,
-    pub(crate) key: Option<&'a ApiKey>,
-    /// The header for the key, and the prefix of its value.
-    pub(crate) key_header: (HeaderName, &'static str),
+    /// The headers with secret values: their name, what stands before the secret, and the secret.
+    pub(crate) secrets: Vec<(HeaderName, &'static str, &'a ApiKey)>,
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) timeouts: Timeouts,
+    /// No answer is read beyond this size.
+    pub(crate) max_bytes: usize,
 }
 
 impl Http {
     /// Creates the client. Sends nothing.
-    pub(crate) fn new(address: Address<'_>) -> Result<Self, ModelError> {
-        let wrong = |reason: String| ModelError::NotConfigured { provider: address.provider, reason };
+    pub(crate) fn new(address: Address<'_>) -> Result<Self, SettingsError> {
+        let wrong = SettingsError;
         let url = Url::parse(address.base_url).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
         let mut url =
             url.ok_or_else(|| wrong("the base URL does not begin with http:// or https:// and a host".to_owned()))?;
         let mut headers = HeaderMap::new();
-        if let Some(key) = address.key {
-            let (name, before) = address.key_header;
-            let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
+        for (name, before, secret) in &address.secrets {
+            let value = HeaderValue::from_str(&format!("{before}{}", secret.reveal()));
             let mut value = value.map_err(|_| wrong("the API key has invalid characters".to_owned()))?;
             value.set_sensitive(true);
-            headers.insert(name, value);
+            headers.insert(name.clone(), value);
             hide_user(&mut url);
         }
         // This fails if the program has chosen its own cryptography for TLS, which then stays.
@@ -70,19 +72,23 @@ impl Http {
             builder = builder.proxy(proxy.no_proxy(except));
         }
         let client = builder.build().map_err(|error| wrong(reason(error)))?;
-        let base = url.as_str().trim_end_matches('/').to_owned();
-        let key = address.key.cloned();
-        Ok(Self { client, base, key, provider: address.provider, timeouts: address.timeouts })
+        let secrets = address.secrets.into_iter().map(|(_, _, secret)| secret.clone()).collect();
+        let Address { protocol, timeouts, max_bytes, .. } = address;
+        Ok(Self { client, base: url.into(), secrets, protocol, timeouts, max_bytes })
     }
 
-    /// A POST request with `body` to `path` below the base URL.
+    /// A POST request with `body` to `path` below the base URL; with an empty path, to this URL itself.
     pub(crate) fn post(&self, path: &str, body: &Value) -> RequestBuilder {
-        self.client.post(format!("{}{path}", self.base)).json(body)
+        self.client.post(self.below(path)).json(body)
     }
 
     /// A GET request for `path` below the base URL.
     pub(crate) fn get(&self, path: &str) -> RequestBuilder {
-        self.client.get(format!("{}{path}", self.base))
+        self.client.get(self.below(path))
+    }
+
+    fn below(&self, path: &str) -> String {
+        if path.is_empty() { self.base.clone() } else { format!("{}{path}", self.base.trim_end_matches('/')) }
     }
 
     /// Sends `request` and waits for an answer to begin; an answer with another status than 2xx is an error.
@@ -122,7 +128,7 @@ impl Http {
     /// The error for a response that is no answer: `what` is wrong with `text`.
     pub(crate) fn not_understood(&self, what: &str, text: &str) -> ModelError {
         let what = format!("{what}, it begins with `{}`", self.excerpt(text));
-        ModelError::NotUnderstood { url: self.shown(), provider: self.provider, what }
+        ModelError::NotUnderstood { url: self.shown(), protocol: self.protocol, what }
     }
 
     /// The error for a refused request, with the reason in `body`.
@@ -134,7 +140,7 @@ impl Http {
     }
 
     fn excerpt(&self, text: &str) -> String {
-        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hidden_in(text));
+        let text = self.secrets.iter().fold(text.to_owned(), |text, secret| secret.hidden_in(&text));
         let mut characters = text.trim().chars().map(|character| if character.is_control() { ' ' } else { character });
         let excerpt: String = characters.by_ref().take(EXCERPT_CHARS).collect();
         if characters.next().is_some() { excerpt + "…" } else { excerpt }
@@ -162,8 +168,8 @@ impl<'a> Answer<'a> {
             let piece = piece.map_err(|_| http.timed_out("to continue its answer", http.timeouts.idle))?;
             let Some(piece) = piece.map_err(|_| http.cut_off(0))? else { return Ok(None) };
             size_bytes += piece.len();
-            if size_bytes > MAX_ANSWER_BYTES {
-                return Err(http.not_understood("it does not end", ""));
+            if size_bytes > http.max_bytes {
+                return Err(http.not_understood(&format!("it does not end within {} bytes", http.max_bytes), ""));
             }
             Ok(Some((piece.to_vec(), (response, size_bytes))))
         })

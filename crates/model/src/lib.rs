@@ -1,4 +1,4 @@
-//! Chat models behind HTTP endpoints.
+//! What is asked elsewhere: chat models, vectors of texts, and sources of passages, behind HTTP endpoints.
 //!
 //! A [`ChatRequest`] names a model, and its answer is a [`ChatAnswer`]; the text is also passed on piece by piece as it
 //! comes. [`Endpoints`] sends requests. It is created from [`Settings`], since nothing here reads the environment.
@@ -20,12 +20,16 @@
 //! # }
 //! ```
 //!
+//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`]. A [`PassageSource`] finds passages, such as
+//! [`HttpSource`].
+//!
 //! A failed request is retried only if that can help and does no harm: see [`Retries`]. No error, log or `Debug` output
 //! contains an API key.
 
 mod name;
 
 mod chat;
+mod embed;
 mod error;
 
 mod settings;
@@ -34,7 +38,9 @@ mod endpoints;
 mod probe;
 
 mod anthropic;
+mod embeddings;
 mod openai;
+mod source;
 
 mod endpoint;
 mod http;
@@ -45,9 +51,12 @@ mod retry;
 pub mod scripted;
 
 pub use chat::{ChatAnswer, ChatModel, ChatRequest, Finish, OnDelta, ResponseSchema, ToolCall, Usage};
+pub use embed::Embedder;
+pub use embeddings::{Embeddings, EmbeddingsSettings};
 pub use endpoints::Endpoints;
-pub use error::ModelError;
+pub use error::{ModelError, SettingsError};
 pub use name::{ModelName, Provider};
 pub use probe::{OLLAMA_BASE_URL, probe};
 pub use retry::Retries;
 pub use settings::{ApiKey, Proxy, Settings, Timeouts};
+pub use source::{HttpSource, Passage, PassageSource, SourceSettings};

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use reqwest::header::AUTHORIZATION;
 
 use crate::endpoint::Endpoint;
-use crate::http::{Address, Http};
+use crate::http::{Address, Http, MAX_ANSWER_BYTES};
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
 use answer::Assembly;
 
@@ -33,13 +33,14 @@ impl OpenAi {
             }
         };
         let http = Http::new(Address {
-            provider,
+            protocol: provider.as_str(),
             base_url,
-            key: settings.openai_api_key.as_ref(),
-            key_header: (AUTHORIZATION, "Bearer "),
+            secrets: settings.openai_api_key.iter().map(|key| (AUTHORIZATION, "Bearer ", key)).collect(),
             proxy: settings.proxy.as_ref(),
             timeouts: settings.timeouts,
-        })?;
+            max_bytes: MAX_ANSWER_BYTES,
+        })
+        .map_err(|error| ModelError::NotConfigured { provider, reason: error.to_string() })?;
         Ok(Self { http, own: base_url.starts_with(OWN_BASE_URL) })
     }
 }

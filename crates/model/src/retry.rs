@@ -29,6 +29,15 @@ impl Default for Retries {
 }
 
 impl Retries {
+    /// Waits for another try after the last of `tried` tries failed with `error`, or gives the error back if there is none.
+    pub(crate) async fn pause(&self, tried: u32, error: ModelError, model: &str) -> Result<(), ModelError> {
+        // Without randomness the wait has its full length.
+        let Some(wait) = self.wait(tried, &error, getrandom::u32().unwrap_or(0)) else { return Err(error) };
+        tracing::warn!(model, tried, wait_ms = wait.as_millis(), code = error.code(), "asking the model again");
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+
     /// The wait after `tried` tries, the last of which failed with `error`; `None` to give up. `random` is any number.
     pub(crate) fn wait(&self, tried: u32, error: &ModelError, random: u32) -> Option<Duration> {
         if tried >= self.tries || !may_help(error) {

@@ -1,4 +1,4 @@
-//! A chat endpoint that answers from a script, over real HTTP on a free port of this machine: for tests.
+//! An endpoint that answers from a script, over real HTTP on a free port of this machine: for tests.
 //!
 //! ```
 //! use callboard_model::scripted::{Reply, Scripted, last_text};
@@ -12,7 +12,9 @@
 //! assert!(base_url.ends_with("/v1") && endpoint.requests().is_empty());
 //! ```
 //!
-//! It speaks chat completions and Anthropic's messages, streamed if the request says so, and lists one model. It runs on its
+//! It speaks chat completions and Anthropic's messages, streamed if the request says so, and lists one model. Embeddings and
+//! sources of passages (`/v1/passages`) are asked with the same script; their replies are [`Reply::vectors`] and
+//! [`Reply::raw`]. It runs on its
 //! own thread, so a test may block while it waits for another process. Dropping it ends it, even in the middle of an answer.
 
 mod reply;
@@ -77,6 +79,8 @@ impl Scripted {
         let routes = Router::new()
             .route("/v1/chat/completions", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
             .route("/v1/messages", post(|stage, headers, body| chat(&Anthropic, stage, headers, body)))
+            .route("/v1/embeddings", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
+            .route("/v1/passages", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
             .route("/v1/models", get(models))
             .layer(DefaultBodyLimit::disable())
             .with_state(Arc::clone(&stage));

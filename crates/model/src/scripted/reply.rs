@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{ToolCall, Usage};
 
@@ -25,6 +25,7 @@ pub(super) enum Act {
     Stall { text: String },
     Silence,
     Raw { status: u16, content_type: String, body: String },
+    Endless { begin: String, repeat: String },
 }
 
 impl Reply {
@@ -76,6 +77,20 @@ impl Reply {
     /// This exact response, for instance a stream written by hand.
     pub fn raw(status: u16, content_type: impl Into<String>, body: impl Into<String>) -> Self {
         Self::of(Act::Raw { status, content_type: content_type.into(), body: body.into() })
+    }
+
+    /// An answer with status 200 that is JSON by its type and never ends: `begin`, then `repeat` again and again.
+    pub fn endless(begin: impl Into<String>, repeat: impl Into<String>) -> Self {
+        Self::of(Act::Endless { begin: begin.into(), repeat: repeat.into() })
+    }
+
+    /// The vectors of texts, as an endpoint for embeddings gives them.
+    pub fn vectors<'a>(vectors: impl IntoIterator<Item = &'a [f32]>) -> Self {
+        let item =
+            |(index, vector): (usize, &[f32])| json!({"object": "embedding", "index": index, "embedding": vector});
+        let data: Vec<_> = vectors.into_iter().enumerate().map(item).collect();
+        let body = json!({"object": "list", "model": "scripted", "data": data});
+        Self::raw(200, "application/json", body.to_string())
     }
 
     /// The same reply after a delay.

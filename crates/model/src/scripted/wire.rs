@@ -70,6 +70,11 @@ pub(super) async fn respond(wire: &dyn Wire, reply: Reply, request: &Value) -> R
             let begun = wire.pieces(&said(text, &[])).into_iter().map(Ok::<_, Infallible>);
             events(stream::iter(begun).chain(stream::pending()))
         }
+        Act::Endless { begin, repeat } => {
+            let all = stream::iter([begin.clone()]).chain(stream::repeat(repeat.clone()));
+            let body = Body::from_stream(all.map(Ok::<_, Infallible>));
+            ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+        }
         Act::Silence => std::future::pending().await,
         Act::Raw { status, content_type, body } => {
             (code(*status), [(header::CONTENT_TYPE, content_type.clone())], body.clone()).into_response()

@@ -4,7 +4,9 @@
 
 mod anthropic;
 mod both;
+mod embeddings;
 mod openai;
+mod sources;
 
 use std::time::Duration;
 
