@@ -11,6 +11,7 @@ mod rules;
 mod compression;
 mod context_set;
 mod directive;
+mod document;
 mod file;
 mod form;
 mod journal;
@@ -34,8 +35,11 @@ pub use callboard_core::{
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
+    document::{MediaType, Outcome as DocumentOutcome},
     form::Field,
-    id::{AgentName, MessageId, NodeId, RunId, SessionId, SetName, ThreadId, VariableName},
+    id::{
+        AgentName, CollectionName, DocumentName, MessageId, NodeId, RunId, SessionId, SetName, ThreadId, VariableName,
+    },
     plan::{
         Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
         diff::{Change as PlanChange, How as PlanChangeWord},
@@ -63,6 +67,7 @@ pub use self::{
     },
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
+    document::{Document, DocumentChanged, DocumentList, NewDocument, PutDocument},
     file::{ContextFile, ContextFileAdded, ContextFileList, Delegation, DelegationMessage, FilesQuery, NewContextFile},
     form::{Form, FormAnswers},
     journal::{

@@ -100,6 +100,17 @@ name! {
 }
 
 name! {
+    /// The name of a document: trimmed, in NFC, 1 to 500 characters, none of them a control character. It may be a path:
+    /// then no part between its slashes is blank, `.` or `..`.
+    DocumentName, parse_document_name
+}
+
+name! {
+    /// The name of a collection: `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`.
+    CollectionName, parse_collection_name
+}
+
+name! {
     /// The name of a thread: trimmed, in NFC, 1 to 200 characters, none of them a control character.
     ThreadId, parse_thread_id
 }
@@ -289,6 +300,23 @@ fn parse_agent_name(text: &str) -> Result<String, BadName> {
     Ok(name)
 }
 
+fn parse_document_name(text: &str) -> Result<String, BadName> {
+    let name = parse_line("document name", text, 500, "use 1 to 500 characters")?;
+    if name.split('/').any(|part| ["", ".", ".."].contains(&part.trim())) {
+        return Err(BadName::new("document name", text, "between slashes, use neither nothing nor `.` nor `..`"));
+    }
+    Ok(name)
+}
+
+fn parse_collection_name(text: &str) -> Result<String, BadName> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.len() <= 100 && text.chars().all(allowed) {
+        return Ok(text.to_owned());
+    }
+    let rule = "use 1 to 100 characters of a-z, A-Z, 0-9 and ._- that start with a letter or digit";
+    Err(BadName::new("collection name", text, rule))
+}
+
 fn parse_set_name(text: &str) -> Result<String, BadName> {
     parse_label("context set name", text)
 }
@@ -318,9 +346,13 @@ fn parse_run_id(text: &str) -> Result<String, BadName> {
 }
 
 fn parse_label(what: &'static str, text: &str) -> Result<String, BadName> {
+    parse_line(what, text, 200, "use 1 to 200 characters")
+}
+
+fn parse_line(what: &'static str, text: &str, most: usize, rule: &'static str) -> Result<String, BadName> {
     let name: String = text.trim().nfc().collect();
-    if name.is_empty() || name.chars().count() > 200 {
-        return Err(BadName::new(what, text, "use 1 to 200 characters"));
+    if name.is_empty() || name.chars().count() > most {
+        return Err(BadName::new(what, text, rule));
     }
     if name.chars().any(is_control) {
         return Err(BadName::new(what, text, "control characters and line ends are not allowed"));

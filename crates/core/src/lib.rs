@@ -88,6 +88,7 @@ pub mod compression;
 pub mod context_set;
 pub mod conversation;
 pub mod directive;
+pub mod document;
 pub mod erasure;
 pub mod file;
 pub mod form;

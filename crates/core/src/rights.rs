@@ -34,6 +34,14 @@ pub(crate) fn write_sets(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
     in_charge(decision, "write context sets")
 }
 
+/// Allows who may write documents: the user, the manager, and workers if the session grants it.
+pub(crate) fn write_documents(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
+    if decision.state.session.settings.grant.contains(&Grant::Documents) {
+        return Ok(());
+    }
+    in_charge(decision, "write documents")
+}
+
 /// Whether the caller is a worker: neither the user nor the manager.
 pub(crate) fn is_worker(decision: &DecisionBuilder<'_>) -> bool {
     !is_in_charge(&decision.state, &decision.by)

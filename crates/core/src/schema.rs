@@ -17,8 +17,12 @@ use utoipa::{
 use crate::{
     audience::Audience,
     conversation::NewContent,
+    document::MediaType,
     file::{Keyword, Recipient, TaskName},
-    id::{AgentName, MessageId, NodeId, RunId, SessionId, SetName, StepName, ThreadId, VariableName},
+    id::{
+        AgentName, CollectionName, DocumentName, MessageId, NodeId, RunId, SessionId, SetName, StepName, ThreadId,
+        VariableName,
+    },
     prompt::profile::{self, Shares},
     session::{Ttl, Visible},
     step::Condition,
@@ -75,6 +79,13 @@ const FILE_NAME: &str = concat!("^\\s*", plain_character!("\\s/\\\\.-"), plain_c
 /// One line with something in it, without commas.
 const KEYWORD: &str = concat!("^", plain_character!(","), "*", plain_character!("\\s,"), plain_character!(","), "*$");
 
+/// One line. Where it has slashes, no part between them is blank, `.` or `..`.
+const DOCUMENT_NAME: &str = concat!("^(?!(.*/)?\\s*\\.{0,2}\\s*(/.*)?$)", plain_character!(""), "*$");
+
+const COLLECTION_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$";
+
+const MEDIA_TYPE: &str = "^[A-Za-z0-9!#$&^_.+-]{1,63}/[A-Za-z0-9!#$&^_.+-]{1,63}$";
+
 const SESSION_ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$";
 
 /// The schema of names in one line.
@@ -103,6 +114,15 @@ text_schema! {
 
     /// The name of a session.
     SessionId as "SessionId", |text| text.pattern(Some(SESSION_ID));
+
+    /// The name of a document: one line, which may be a path. Then no part between its slashes is blank, `.` or `..`.
+    DocumentName as "DocumentName", |text| text.pattern(Some(DOCUMENT_NAME)).min_length(Some(1)).max_length(Some(500));
+
+    /// The name of a collection.
+    CollectionName as "CollectionName", |text| text.pattern(Some(COLLECTION_NAME)).examples(["handbook"]);
+
+    /// A media type. Its parameters are passed over.
+    MediaType as "MediaType", |text| text.pattern(Some(MEDIA_TYPE)).examples(["text/markdown"]);
 
     /// The id of a node of the workflow.
     NodeId as "NodeId", |text| text.pattern(Some("^node_(0|[1-9][0-9]{0,18})$")).examples(["node_4"]);

@@ -87,6 +87,8 @@ pub enum Share {
 pub enum Grant {
     /// Changing the context sets that they see.
     ContextSets,
+    /// Replacing and removing the documents that they see.
+    Documents,
 }
 
 /// How long a session lives without being used. In JSON: a number of seconds above 0, or `"never"`.

@@ -10,6 +10,7 @@ use crate::{
     audience::Audience,
     context_set::ContextSets,
     conversation::Threads,
+    document::Documents,
     entry::Head,
     file::Files,
     id::Seq,
@@ -37,6 +38,9 @@ pub struct State {
     pub team: Arc<Team>,
     /// Its context sets.
     pub sets: ContextSets,
+    /// Its documents, without their texts.
+    #[serde(default, skip_serializing_if = "Documents::is_empty")]
+    pub documents: Documents,
     /// Its threads.
     pub threads: Threads,
     /// What is known of its runs without the journal.

@@ -1,5 +1,6 @@
 //! What is read of a session, always as one viewer sees it: prompts, messages, entries, streams, and why each is so.
 
+mod documents;
 pub(crate) mod entries;
 pub(crate) mod filter;
 pub(crate) mod message;

@@ -16,6 +16,7 @@ mod right;
 mod compression;
 pub(crate) mod context_set;
 mod directive;
+mod document;
 mod file;
 mod form;
 pub(crate) mod journal;
@@ -64,6 +65,8 @@ pub(crate) mod rights {
         AskWhy,         "the journal",      "search",   Who::Worker;
         ReadSets,       "context sets",     "read",     Who::Worker;
         WriteSets,      "context sets",     "write",    Who::Granted(Grant::ContextSets);
+        ReadDocuments,  "documents",        "read",     Who::Worker;
+        WriteDocuments, "documents",        "write",    Who::Granted(Grant::Documents);
         Direct,         "directives",       "give",     Who::Manager;
         ReadSchema,     "the schema of directives", "read", Who::Manager;
         AnswerForm,     "forms",            "answer",   Who::User;

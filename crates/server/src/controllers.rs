@@ -3,6 +3,7 @@
 mod compression;
 mod context_set;
 mod directive;
+mod document;
 mod file;
 mod form;
 mod journal;
@@ -46,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         journal::routes(),
         context_set::routes(),
         directive::routes(),
+        document::routes(),
         form::routes(),
         thread::routes(),
         compression::routes(),

@@ -8,7 +8,7 @@ use axum::{
 };
 use callboard_core::{
     error::Error,
-    id::{BadName, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId, VariableName},
+    id::{BadName, DocumentName, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId, VariableName},
 };
 use serde::de::DeserializeOwned;
 
@@ -24,6 +24,10 @@ pub(crate) trait InPath: FromStr<Err = BadName> {
 }
 
 impl InPath for SetName {
+    const PARAM: &'static str = "name";
+}
+
+impl InPath for DocumentName {
     const PARAM: &'static str = "name";
 }
 

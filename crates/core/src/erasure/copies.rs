@@ -16,6 +16,7 @@ use crate::{
     compression::Compressed,
     context_set::facts as context_set,
     conversation::{Message, Role, facts::MessageAdded},
+    document::facts as document,
     entry::{Entry, Hash, Header},
     event::{self, EventType},
     fact::{self, Fact, TextKind, erased_value},
@@ -30,8 +31,13 @@ use crate::{
 };
 
 /// What is written anew as a whole when a part of it is changed.
-const VERSIONS: [&str; 4] =
-    [agent::Updated::TYPE, session::Updated::TYPE, plan::Updated::TYPE, context_set::Updated::TYPE];
+const VERSIONS: [&str; 5] = [
+    agent::Updated::TYPE,
+    session::Updated::TYPE,
+    plan::Updated::TYPE,
+    context_set::Updated::TYPE,
+    document::Added::TYPE,
+];
 
 /// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
 const CHARS: usize = 16;

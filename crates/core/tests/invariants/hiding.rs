@@ -7,6 +7,7 @@ use callboard_core::{
     context_set::{DeleteSet, PutSet, SetView},
     conversation::{AddMessages, Message, NewMessage, Role},
     count::Tokens,
+    document::{DocumentView, PutDocument, RemoveDocument},
     entry::Actor,
     prompt::{Format, ResolvedSpec},
     run::{
@@ -22,7 +23,7 @@ use serde_json::json;
 
 use crate::{
     sight::{Sight, words},
-    story::{SETS, Step, THREADS, Told, layouts, story},
+    story::{DOCUMENTS, SETS, Step, THREADS, Told, layouts, story},
 };
 
 proptest! {
@@ -90,6 +91,18 @@ fn check_journal(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
             set.is_open_form() || (managed && set.name.as_str() == "Process Steps")
         };
         prop_assert!(!view.sets().any(is_managers), "{} sees what is the manager's alone", agent);
+    }
+    let whole = view.documents().filter_map(|document| match document {
+        DocumentView::Whole(held) => Some(held.name.as_str()),
+        DocumentView::Outline(_) => None,
+    });
+    prop_assert_eq!(whole.collect::<Vec<_>>(), sight.documents(agent), "the documents of {}", agent);
+    if !view.is_in_charge() {
+        prop_assert!(
+            view.documents().all(|document| matches!(document, DocumentView::Whole(_))),
+            "an outline for {}",
+            agent
+        );
     }
     let threads = view.threads().map(|(name, thread)| (name.to_string(), view.size(thread).messages));
     let expected = sight.threads(agent);
@@ -170,7 +183,7 @@ fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestC
         return Ok(());
     }
     let mut granted = board.clone();
-    let grant = SessionPatch { grant: Some(vec![Grant::ContextSets]), ..SessionPatch::default() };
+    let grant = SessionPatch { grant: Some(vec![Grant::ContextSets, Grant::Documents]), ..SessionPatch::default() };
     granted.user(grant).unwrap();
     let seen = sight.sets(agent);
     let put = |name: &str| PutSet { name: name.parse().unwrap(), content: "x".into(), visible_to: None, enabled: None };
@@ -182,6 +195,17 @@ fn check_commands(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestC
         let (here, absent) =
             (answer(&granted, agent, delete(name), name), answer(&granted, agent, delete("absent"), "absent"));
         prop_assert_eq!(here, absent, "deleting {} for {}", name, agent);
+    }
+    let put =
+        |name: &str| PutDocument { name: name.parse().unwrap(), text: "x".into(), visible_to: None, media_type: None };
+    for name in DOCUMENTS.into_iter().filter(|name| !sight.documents(agent).contains(name)) {
+        let remove = |name: &str| RemoveDocument(put(name).name);
+        let (here, absent) =
+            (answer(&granted, agent, put(name), name), answer(&granted, agent, put("absent"), "absent"));
+        prop_assert_eq!(here, absent, "replacing {} for {}", name, agent);
+        let (here, absent) =
+            (answer(&granted, agent, remove(name), name), answer(&granted, agent, remove("absent"), "absent"));
+        prop_assert_eq!(here, absent, "removing {} for {}", name, agent);
     }
     let seen = sight.threads(agent);
     let is_own = |name: &str| name == format!("agent:{agent}");

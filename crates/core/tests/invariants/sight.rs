@@ -65,6 +65,7 @@ pub(crate) struct Sight {
     roles: BTreeMap<String, String>,
     instructions: BTreeMap<String, BTreeSet<String>>,
     sets: BTreeMap<String, Thing>,
+    documents: BTreeMap<String, Thing>,
     threads: BTreeMap<String, Thing>,
     /// Words for those who were the manager then and are it now.
     in_charge: Vec<(String, BTreeSet<String>)>,
@@ -72,7 +73,7 @@ pub(crate) struct Sight {
     verdicts: Vec<(String, String, u64, BTreeSet<String>)>,
     /// Why models gave no answer: whose, when, the words.
     failures: Vec<(String, u64, BTreeSet<String>)>,
-    /// The names of all sets that there were: whoever is the manager keeps them all in order.
+    /// The names of all sets and documents that there were: whoever is the manager keeps them all in order.
     set_names: BTreeSet<String>,
     /// Whom each file that is there is for, and its words.
     files: BTreeMap<String, (String, BTreeSet<String>)>,
@@ -119,6 +120,13 @@ impl Sight {
                 set.who.push((seq, Some(who)));
                 set.said.push((seq, words(&said.to_string())));
             }
+            "document.added" => {
+                self.set_names.extend(words(&text("name")));
+                let document = self.documents.entry(text("name")).or_default();
+                document.who.push((seq, Some(Who::said(&data["visible_to"]))));
+                document.said.push((seq, words(&data["text"].to_string())));
+            }
+            "document.removed" => drop(self.documents.remove(&text("name"))),
             "context_set.deleted" => drop(self.sets.remove(&text("name"))),
             "thread.updated" => {
                 self.threads.entry(text("name")).or_default().who.push((seq, Some(Who::said(&data["visible_to"]))));
@@ -212,7 +220,7 @@ impl Sight {
 
     fn remember_names(&mut self) {
         for agent in self.roles.keys() {
-            let things = self.sets.iter().chain(&self.threads);
+            let things = self.sets.iter().chain(&self.documents).chain(&self.threads);
             let names = things.filter(|(_, thing)| thing.in_sight(agent)).flat_map(|(name, _)| words(name));
             self.named.entry(agent.clone()).or_default().extend(names);
         }
@@ -225,8 +233,8 @@ impl Sight {
 
     /// The words that `agent` may come across anywhere.
     pub(crate) fn may_see(&self, agent: &str) -> BTreeSet<String> {
-        let mut words: BTreeSet<_> =
-            self.sets.values().chain(self.threads.values()).flat_map(|thing| thing.words(agent)).collect();
+        let things = self.sets.values().chain(self.documents.values()).chain(self.threads.values());
+        let mut words: BTreeSet<_> = things.flat_map(|thing| thing.words(agent)).collect();
         words.extend(self.named.get(agent).into_iter().flatten().cloned());
         words.extend(self.instructions.get(agent).into_iter().flatten().cloned());
         for (manager, thread, seq, reason) in &self.verdicts {
@@ -273,6 +281,12 @@ impl Sight {
     pub(crate) fn sets(&self, agent: &str) -> BTreeMap<String, BTreeSet<String>> {
         let seen = self.sets.iter().filter(|(_, set)| set.in_sight(agent));
         seen.map(|(name, set)| (name.clone(), set.said.last().unwrap().1.clone())).collect()
+    }
+
+    /// The names of the documents that `agent` sees now.
+    pub(crate) fn documents(&self, agent: &str) -> Vec<&str> {
+        let seen = self.documents.iter().filter(|(_, document)| document.in_sight(agent));
+        seen.map(|(name, _)| name.as_str()).collect()
     }
 
     /// The variables that `agent` sees now: their names, and how they are shown.

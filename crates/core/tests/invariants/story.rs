@@ -15,6 +15,7 @@ use callboard_core::{
     conversation::{AddMessages, Message, NewMessage, PutThread},
     count::Tokens,
     directive::Direct,
+    document::{PutDocument, RemoveDocument},
     entry::{Actor, SaltSeed},
     error::Error,
     file::{ContextFile, ObserveFiles},
@@ -48,6 +49,9 @@ pub(crate) const THREADS: [&str; 6] =
 pub(crate) const SETS: [&str; 5] =
     ["zq911q facts", "zq912q </CONTEXT_SET>", "Process Steps", "zq913q \"notes\"", "zq914q"];
 
+/// All documents that are added.
+pub(crate) const DOCUMENTS: [&str; 3] = ["zq941q.md", "zq942q/</CONTEXT_SET>", "zq943q notes"];
+
 /// All variables that are set.
 pub(crate) const VARIABLES: [&str; 3] = ["zq921q", "node7.zq922q", "zq923q WORKFLOW VARIABLES:"];
 
@@ -64,6 +68,8 @@ pub(crate) enum Step {
     Put { by: &'static str, set: &'static str, visible_to: Option<Value>, enabled: Option<bool>, words: usize },
     /// A set is deleted.
     Delete { by: &'static str, set: &'static str },
+    /// A document is put, or removed where there are no words.
+    Document { by: &'static str, document: &'static str, visible_to: Option<Value>, words: usize },
     /// The manager gives a directive outside of a run.
     Direct(Directed),
     /// It is said who sees a thread.
@@ -187,6 +193,12 @@ fn step() -> impl Strategy<Value = Step> {
                 .boxed(),
         ),
         (1, (by(), set()).prop_map(|(by, set)| Step::Delete { by, set }).boxed()),
+        (
+            5,
+            (by(), select(&DOCUMENTS[..]), proptest::option::of(audience()), words())
+                .prop_map(|(by, document, visible_to, words)| Step::Document { by, document, visible_to, words })
+                .boxed(),
+        ),
         (3, directed().prop_map(Step::Direct).boxed()),
         (
             8,
@@ -264,7 +276,7 @@ fn audience() -> impl Strategy<Value = Value> {
 fn settings() -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => audience().prop_map(|audience| json!({"default_visibility": audience})),
-        1 => any::<bool>().prop_map(|grant| json!({"grant": if grant { vec!["context_sets"] } else { vec![] }})),
+        1 => subsequence(vec!["context_sets", "documents"], 0..3).prop_map(|grant| json!({ "grant": grant })),
         2 => subsequence(vec!["runs", "variables", "plan", "workflow"], 0..5).prop_map(|share| json!({ "share": share })),
         3 => steps(),
     ]
@@ -365,6 +377,12 @@ impl Told {
                 self.ask(by, PutSet { name: set.parse()?, content, visible_to, enabled })
             }
             Step::Delete { by, set } => self.ask(by, DeleteSet(set.parse()?)),
+            Step::Document { by, document, words: 0, .. } => self.ask(by, RemoveDocument(document.parse()?)),
+            Step::Document { by, document, visible_to, words } => {
+                let visible_to = visible_to.as_ref().map(said_audience);
+                let (name, text) = (document.parse()?, self.text(*words).into());
+                self.ask(by, PutDocument { name, text, visible_to, media_type: None })
+            }
             Step::Direct(directed) => {
                 let directive = self.directive(directed);
                 self.ask("user", Direct(directive))

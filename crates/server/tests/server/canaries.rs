@@ -121,6 +121,8 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         ]}),
     );
     add("put", on!("/context-sets/{name}"), "/context-sets/facts", json!({"content": told("content")}));
+    add("put", on!("/documents/{name}"), "/documents/manual", json!({"text": told("document")}));
+    add("post", on!("/documents"), "/documents", json!({"name": "guide", "text": told("guide")}));
     add(
         "post",
         on!("/directives"),
@@ -256,6 +258,9 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     let name = encoded(CANARY);
     add("put", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), json!({"content": "x"}));
     add("delete", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), Value::Null);
+    add("put", on!("/documents/{name}"), &format!("/documents/{name}"), json!({"text": "x"}));
+    add("post", on!("/documents"), "/documents", json!({"name": CANARY, "text": "x"}));
+    add("delete", on!("/documents/{name}"), &format!("/documents/{name}"), Value::Null);
     add("put", on!("/threads/{thread}"), &format!("/threads/{name}"), json!({"visible_to": "all"}));
     add(
         "post",
@@ -332,7 +337,7 @@ fn reads(run: &str) -> Vec<String> {
         ("{version}", "1"),
         ("{node}", "node_1"),
     ];
-    let names = ["facts", "told", "more", "tooled", "Form", "creds", "password"];
+    let names = ["facts", "told", "more", "tooled", "manual", "guide", "Form", "creds", "password"];
     let mut all = Vec::new();
     for (template, _) in reads {
         let path = known.iter().fold(template.clone(), |path, (hole, name)| path.replace(hole, name));

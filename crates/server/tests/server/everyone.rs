@@ -24,10 +24,12 @@ const HIDDEN_FROM_WRITER: &[&str] = &[
     "PLANTEXT",
     "NODETEXT",
     "NODERESULT",
+    "DOCNAME",
+    "DOCTEXT",
 ];
 
 /// Words that stand only in what is hidden from the manager, too.
-const HIDDEN_FROM_LEAD: &[&str] = &["CRITICCONTENT", "CRITICTEXT"];
+const HIDDEN_FROM_LEAD: &[&str] = &["CRITICCONTENT", "CRITICTEXT", "CRITICDOC"];
 
 /// Who calls.
 struct Caller {
@@ -70,6 +72,9 @@ async fn hide(server: &Server) {
     put("context-sets/open", json!({"content": "for all"})).await;
     put("context-sets/SETNAME", json!({"content": "SETCONTENT", "visible_to": ["lead"]})).await;
     put("context-sets/critics", json!({"content": "CRITICCONTENT", "visible_to": ["critic"]})).await;
+    put("documents/open", json!({"text": "for all"})).await;
+    put("documents/DOCNAME", json!({"text": "DOCTEXT", "visible_to": ["lead"]})).await;
+    put("documents/critics", json!({"text": "CRITICDOC", "visible_to": ["critic"]})).await;
     put("threads/THREADNAME", json!({"visible_to": ["lead"]})).await;
     say("THREADNAME", "THREADTEXT").await;
     put("threads/critics", json!({"visible_to": ["critic"]})).await;
@@ -219,6 +224,13 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         calls.push(("PUT", on(&format!("/context-sets/{name}")), Some(set.clone())));
         calls.push(("DELETE", on(&format!("/context-sets/{name}")), None));
     }
+    calls.push(("GET", on("/documents"), None));
+    calls.push(("POST", on("/documents"), Some(json!({"name": "open", "text": "x", "visible_to": ["no such agent"]}))));
+    for name in ["open", "DOCNAME", "critics", "absent"] {
+        calls.push(("GET", on(&format!("/documents/{name}")), None));
+        calls.push(("PUT", on(&format!("/documents/{name}")), Some(json!({"text": "new"}))));
+        calls.push(("DELETE", on(&format!("/documents/{name}")), None));
+    }
     for name in ["main", "THREADNAME", "critics", "late", "absent", "agent:critic"] {
         calls.push(("GET", on(&format!("/threads/{name}/messages")), None));
         calls.push(("GET", on(&format!("/threads/{name}/messages?limit=1")), None));
@@ -323,6 +335,11 @@ async fn what_is_hidden_answers_like_what_is_not_there() {
             let renamed = other.1.replace(absent, hidden);
             assert_eq!((one.0, one.1), (other.0, renamed), "{method} {hidden}");
         }
+    }
+    for method in ["GET", "DELETE", "PUT"] {
+        let [one, other] = ["DOCNAME", "NODOCIS"].map(|name| format!("documents/{name}"));
+        let (one, other) = (ask(method, &one, json!({})).await, ask(method, &other, json!({})).await);
+        assert_eq!((one.0, one.1), (other.0, other.1.replace("NODOCIS", "DOCNAME")), "{method} a document");
     }
     for (method, rest) in [("GET", "/messages"), ("POST", "/messages"), ("GET", "/context"), ("GET", "/messages/m13")] {
         let [hidden, absent] = ["THREADNAME", "NOTHREADIS"].map(|name| format!("threads/{name}{rest}"));

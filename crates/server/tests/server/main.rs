@@ -10,6 +10,7 @@ mod bad_input;
 mod canaries;
 mod compression;
 mod document;
+mod documents;
 mod erasure;
 mod everyone;
 mod files;

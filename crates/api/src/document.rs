@@ -1,0 +1,110 @@
+//! Documents.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    audience::Audience,
+    count::Tokens,
+    document::{Held, MediaType, Outcome},
+    id::{AgentName, DocumentName, Seq},
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A document, as its reader may see it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Document {
+    /// Its name.
+    #[schema(value_type = String)]
+    pub name: DocumentName,
+    /// What it says. Absent in lists, and if the reader may know that it exists, but not what it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub text: Option<Arc<str>>,
+    /// Which agents may see it. The user sees every document.
+    pub visible_to: Audience,
+    /// The agents of the team that may not see it.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    pub hidden_from_agents: Vec<AgentName>,
+    /// What its text is.
+    #[schema(value_type = String, example = "text/markdown")]
+    pub media_type: MediaType,
+    /// The size of its text in bytes.
+    pub size_bytes: u64,
+    /// The same in tokens.
+    #[schema(value_type = u64)]
+    pub tokens: Tokens,
+    /// When it was last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+    /// The entry that last changed it.
+    #[schema(value_type = u64)]
+    pub seq: Seq,
+}
+
+impl Document {
+    /// A document without its text.
+    pub fn of(held: &Held, hidden_from_agents: Vec<AgentName>) -> Self {
+        let Held { name, sight, media_type, size_bytes, tokens, updated_at, seq, .. } = held.clone();
+        let visible_to = sight.audience;
+        Self { name, text: None, visible_to, hidden_from_agents, media_type, size_bytes, tokens, updated_at, seq }
+    }
+}
+
+/// A page of documents without their texts, sorted by name.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct DocumentList {
+    /// The documents.
+    pub documents: Vec<Document>,
+    /// The cursor of the next page; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A document to add. It replaces the one of its name.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"name": "guides/style.md", "text": "# Style\n\nShort sentences.", "media_type": "text/markdown"}))]
+pub struct NewDocument {
+    /// Its name. It may be a path; no part of it is `.` or `..`.
+    pub name: DocumentName,
+    /// What it says: at most 16 MiB, and not blank.
+    #[schema(value_type = String, pattern = "\\S")]
+    pub text: Arc<str>,
+    /// Which agents may see it. If absent: as before, or the session's `default_visibility` for a new document; in a
+    /// collection `all`. In a collection, names are those of agents of the sessions that name the collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_to: Option<Audience>,
+    /// What the text is. If absent: as before, or `text/plain` for a new document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<MediaType>,
+}
+
+/// What a document is to say, and who may see it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "# Style\n\nShort sentences.", "media_type": "text/markdown"}))]
+pub struct PutDocument {
+    /// What it says: at most 16 MiB, and not blank.
+    #[schema(value_type = String, pattern = "\\S")]
+    pub text: Arc<str>,
+    /// Which agents may see it. If absent: as before, or the session's `default_visibility` for a new document; in a
+    /// collection `all`. In a collection, names are those of agents of the sessions that name the collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_to: Option<Audience>,
+    /// What the text is. If absent: as before, or `text/plain` for a new document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<MediaType>,
+}
+
+/// The document after the change, without its text.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct DocumentChanged {
+    /// The document.
+    #[serde(flatten)]
+    pub document: Document,
+    /// What the request did.
+    pub outcome: Outcome,
+}

@@ -1,0 +1,118 @@
+//! Documents: named texts that a team can look things up in, each with its own audience.
+
+pub(crate) mod decide;
+pub mod facts;
+mod media_type;
+
+use std::sync::Arc;
+
+use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
+
+pub use self::media_type::MediaType;
+use crate::{
+    audience::{Audience, VisibilitySpan},
+    count::Tokens,
+    entry::Hash,
+    id::{DocumentName, Seq},
+    time::Timestamp,
+};
+
+/// A document as the state holds it: all but its text, which stands in its entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// Its name, unique in its session or collection.
+    pub name: DocumentName,
+    /// Who may see it, and since when.
+    pub sight: VisibilitySpan,
+    /// What its text is.
+    pub media_type: MediaType,
+    /// The size of its text.
+    pub size_bytes: u64,
+    /// The same in tokens.
+    pub tokens: Tokens,
+    /// The hash of its text.
+    pub(crate) sha256: Hash,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// The entry that last changed it, and has its text.
+    pub seq: Seq,
+}
+
+/// All documents, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Documents(RedBlackTreeMapSync<DocumentName, Arc<Held>>);
+
+impl Documents {
+    /// The document with this name, visible or not.
+    pub fn get(&self, name: &DocumentName) -> Option<&Held> {
+        self.0.get(name).map(|held| &**held)
+    }
+
+    /// All documents by name, visible or not.
+    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.0.values().map(|held| &**held)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What a viewer sees of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DocumentView<'a> {
+    /// All of it.
+    Whole(&'a Held),
+    /// All but its text: what the manager sees of a document that is hidden from it.
+    Outline(&'a Held),
+}
+
+impl<'a> DocumentView<'a> {
+    /// The document behind it.
+    pub fn held(self) -> &'a Held {
+        match self {
+            Self::Whole(held) | Self::Outline(held) => held,
+        }
+    }
+}
+
+/// A document as a caller wants it to be. It replaces the one of this name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutDocument {
+    /// The document.
+    pub name: DocumentName,
+    /// What it says.
+    pub text: Arc<str>,
+    /// Who is to see it. If absent: as before, or the session's default for a new document.
+    pub visible_to: Option<Audience>,
+    /// What its text is. If absent: as before, or plain text for a new document.
+    pub media_type: Option<MediaType>,
+}
+
+/// A document to be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoveDocument(pub DocumentName);
+
+/// What became of a document that was to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DocumentOutcome))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// There was none of this name, and now there is.
+    Created,
+    /// It replaced one.
+    Updated,
+    /// It was there as it is.
+    Unchanged,
+}
+
+#[cfg(test)]
+mod tests;

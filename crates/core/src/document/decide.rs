@@ -1,0 +1,100 @@
+//! Adding, replacing and removing documents.
+
+use std::sync::Arc;
+
+use super::{
+    MediaType, Outcome, PutDocument, RemoveDocument,
+    facts::{Added, Removed},
+};
+use crate::{
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
+    error::Error,
+    id::DocumentName,
+    input::InputVisitor,
+    rights,
+    state::State,
+    text::Text,
+    view::View,
+};
+
+/// Adds or replaces a document. A worker with the grant replaces only documents that it sees, and stays away from who
+/// sees them.
+impl Command for PutDocument {
+    type Answer = Outcome;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Outcome, Undecided> {
+        rights::write_documents(decision)?;
+        if rights::is_worker(decision) {
+            if self.visible_to.is_some() {
+                rights::in_charge(decision, "change who sees a document")?;
+            }
+            check_seen(decision, &self.name)?;
+        }
+        if self.text.trim().is_empty() {
+            return Err(Error::invalid("/text", "the text is blank: a document says something").into());
+        }
+        let State { team, documents, session, .. } = &decision.state;
+        let known = documents.get(&self.name);
+        let visible_to = match (&self.visible_to, known) {
+            (Some(audience), _) => audience.clone(),
+            (None, Some(held)) => held.sight.audience.clone(),
+            (None, None) => session.settings.default_visibility.0.clone(),
+        };
+        if self.visible_to.is_some() {
+            team.check_audience(&visible_to, "/visible_to")?;
+        }
+        let media_type = self.media_type.clone().or_else(|| known.map(|held| held.media_type.clone()));
+        let added = Added {
+            name: self.name.clone(),
+            text: Text::keep(&self.text, "the document", &mut decision.values)?,
+            visible_to,
+            media_type: media_type.unwrap_or_else(MediaType::plain),
+            tokens: decision.context.count.count(&self.text),
+        };
+        let outcome = match known {
+            Some(held) if added.is(held) => return Ok(Outcome::Unchanged),
+            Some(_) => Outcome::Updated,
+            None => Outcome::Created,
+        };
+        decision.record(added);
+        Ok(outcome)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), self.name.as_str());
+        visitor.text(&mut self.text);
+        if let Some(media_type) = &self.media_type {
+            visitor.name(format_args!("/media_type"), media_type.as_str());
+        }
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        vec![self.text.clone()]
+    }
+}
+
+/// Removes a document.
+impl Command for RemoveDocument {
+    type Answer = ();
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        rights::write_documents(decision)?;
+        check_seen(decision, &self.0)?;
+        decision.record(Removed { name: self.0.clone() });
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/name"), self.0.as_str());
+    }
+}
+
+impl KeptAnswer for Outcome {
+    const NAME: &'static str = "document";
+}
+
+/// Answers 404 unless the caller sees something of the document.
+fn check_seen(decision: &DecisionBuilder<'_>, name: &DocumentName) -> Result<(), Error> {
+    let viewer = decision.by.clone().into();
+    View::new(&decision.state, &viewer, decision.context.count)?.document(name).map(|_| ())
+}

@@ -1,0 +1,166 @@
+//! What can happen to documents, and what a viewer sees of them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{DocumentView, Held, MediaType};
+use crate::{
+    audience::{Audience, VisibilitySpan},
+    count::Tokens,
+    entry::{Hash, Header},
+    error::Error,
+    fact::{Description, Earlier, Fact, Seen, passing, text},
+    id::DocumentName,
+    state::State,
+    text::Text,
+    view::View,
+};
+
+impl<'a> View<'a> {
+    /// The documents that the viewer sees anything of, by name.
+    pub fn documents(&self) -> impl Iterator<Item = DocumentView<'a>> {
+        let view = *self;
+        self.state.documents.iter().filter_map(move |held| view.see_document(held))
+    }
+
+    /// The document with this name. A hidden one answers like one that is not there.
+    pub fn document(&self, name: &DocumentName) -> Result<DocumentView<'a>, Error> {
+        let held = self.state.documents.get(name).and_then(|held| self.see_document(held));
+        held.ok_or_else(|| Error::not_found("document", name))
+    }
+
+    fn see_document(&self, held: &'a Held) -> Option<DocumentView<'a>> {
+        match self.agent() {
+            Some(agent) if !held.sight.audience.contains(agent) => {
+                self.is_in_charge().then_some(DocumentView::Outline(held))
+            }
+            _ => Some(DocumentView::Whole(held)),
+        }
+    }
+}
+
+/// A document was added, or replaced by another one of its name. The entry carries the whole document, so an agent that
+/// gains sight of it needs no earlier entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Added {
+    /// Its name.
+    pub name: DocumentName,
+    /// What it says.
+    pub text: Text,
+    /// Who may see it.
+    pub visible_to: Audience,
+    /// What its text is.
+    pub media_type: MediaType,
+    /// The size of its text.
+    pub tokens: Tokens,
+}
+
+impl Added {
+    /// Whether this is what `held` says.
+    pub(super) fn is(&self, held: &Held) -> bool {
+        let Self { name, text, visible_to, media_type, .. } = self;
+        (name, &digest(text), visible_to, media_type)
+            == (&held.name, &held.sha256, &held.sight.audience, &held.media_type)
+    }
+}
+
+/// A document was removed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removed {
+    pub(super) name: DocumentName,
+}
+
+/// What entries about a document are about.
+fn subject(name: &DocumentName) -> String {
+    format!("document:{name}")
+}
+
+fn digest(text: &Text) -> Hash {
+    match text {
+        Text::Inline(text) => Hash::of(text.as_bytes()),
+        Text::Stored(stored) => stored.sha256,
+    }
+}
+
+impl Fact for Added {
+    const TYPE: &'static str = "document.added";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[text("text")], gone_as: Some(Removed::TYPE), earlier: Earlier::Replaced, said: None };
+
+    fn subject(&self) -> String {
+        subject(&self.name)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        let sight = before.documents.get(&self.name).map(|held| &held.sight);
+        passing(sight, self.visible_to.clone(), &before.team)
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        let sha256 = digest(&self.text);
+        let Self { name, text, visible_to, media_type, tokens } = self;
+        let sight = match state.documents.get(&name).map(|held| held.sight.clone()) {
+            Some(mut sight) => {
+                sight.change(visible_to, header.seq);
+                sight
+            }
+            None => VisibilitySpan::new(visible_to, header.seq),
+        };
+        let size_bytes = match &text {
+            Text::Inline(text) => text.len() as u64,
+            Text::Stored(stored) => stored.size_bytes,
+        };
+        let (updated_at, seq) = (header.at, header.seq);
+        let held = Held { name: name.clone(), sight, media_type, size_bytes, tokens, sha256, updated_at, seq };
+        state.documents.0.insert_mut(name, Arc::new(held));
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        let outline = || {
+            let Self { name, visible_to, media_type, tokens, .. } = &self;
+            let data = json!({"name": name, "visible_to": visible_to, "media_type": media_type, "tokens": tokens});
+            view.is_in_charge().then_some(Seen { kind: Self::TYPE, data })
+        };
+        let Some(agent) = view.agent().filter(|_| view.was_meant(header)) else { return outline() };
+        match view.state.documents.get(&self.name).map(|held| &held.sight) {
+            _ if !self.visible_to.contains(agent) => {
+                outline().or_else(|| Seen::fact(&Removed { name: self.name.clone() }))
+            }
+            Some(sight) if sight.reaches(agent, header.seq) => Seen::fact(&self),
+            _ => outline(),
+        }
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        let name = subject.strip_prefix("document:")?.parse().ok()?;
+        Some(view.document(&name).ok()?.held().sight.audience.clone())
+    }
+}
+
+impl Fact for Removed {
+    const TYPE: &'static str = "document.removed";
+
+    const DESCRIPTION: Description<Self> =
+        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, said: None };
+
+    fn subject(&self) -> String {
+        subject(&self.name)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        // The manager is told of it in any case, as long as it is the manager.
+        let sight = before.documents.get(&self.name).map(|held| &held.sight);
+        passing(sight, Audience::None, &before.team)
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.documents.0.remove_mut(&self.name);
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.was_meant(header) || view.is_in_charge() { Seen::fact(&self) } else { None }
+    }
+}

@@ -1,0 +1,61 @@
+//! Documents of a session or a collection.
+
+use callboard_api as api;
+use callboard_core::{
+    document::{Held, PutDocument, RemoveDocument},
+    id::DocumentName,
+    view::View,
+};
+
+use super::{
+    Answer, Authorized, CallError, WriteOptions,
+    cursor::{self, After},
+    rights::{ReadDocuments, WriteDocuments},
+};
+
+/// What `view` shows of a document, without its text.
+fn listed(held: &Held, view: &View<'_>) -> api::Document {
+    api::Document::of(held, view.state.team.hidden_from(&held.sight.audience).cloned().collect())
+}
+
+impl Authorized<ReadDocuments> {
+    pub(crate) async fn list_documents(&self, query: api::PageQuery) -> Result<Answer<api::DocumentList>, CallError> {
+        let after = After::read(query.cursor.as_deref())?;
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let look = |view: View<'_>| {
+            let documents = view.documents().map(|seen| seen.held());
+            let documents = documents.filter(|held| after.is_before(held.name.as_str()));
+            Ok(documents.take(limit.saturating_add(1)).map(|held| listed(held, &view)).collect::<Vec<_>>())
+        };
+        let mut documents = self.session.view(&self.viewer(), look).await?;
+        let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.as_str());
+        Ok(Answer::ok(api::DocumentList { documents, next_cursor }))
+    }
+
+    pub(crate) async fn read_document(&self, name: DocumentName) -> Result<Answer<api::Document>, CallError> {
+        let (held, text) = self.session.document(&self.viewer(), &name).await?;
+        let body = self.session.view(&self.viewer(), |view| Ok(listed(&held, &view))).await?;
+        Ok(Answer::ok(api::Document { text, ..body }))
+    }
+}
+
+impl Authorized<WriteDocuments> {
+    pub(crate) async fn put_document(
+        &self,
+        name: DocumentName,
+        body: api::PutDocument,
+        options: WriteOptions,
+    ) -> Result<Answer<api::DocumentChanged>, CallError> {
+        let api::PutDocument { text, visible_to, media_type } = body;
+        let put = PutDocument { name: name.clone(), text, visible_to, media_type };
+        let receipt = self.execute(options, put).await?;
+        let look = |view: View<'_>| Ok(listed(view.document(&name)?.held(), &view));
+        let document = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(api::DocumentChanged { document, outcome: receipt.answer }).at(receipt.head))
+    }
+
+    pub(crate) async fn remove_document(&self, name: DocumentName, options: WriteOptions) -> Result<(), CallError> {
+        self.execute(options, RemoveDocument(name)).await?;
+        Ok(())
+    }
+}
