@@ -55,6 +55,16 @@ pub enum ModelError {
         /// What is wrong with it, and the beginning of the response.
         what: String,
     },
+    /// The model has no vector for a text.
+    #[error("{model} has no vector for `{text}`: {reason}")]
+    NoVector {
+        /// The model.
+        model: String,
+        /// The text, shortened.
+        text: String,
+        /// Why there is none.
+        reason: String,
+    },
     /// The settings do not say how to reach the model.
     #[error("no endpoint for {} models: {reason}", .provider.as_str())]
     NotConfigured {
@@ -82,6 +92,7 @@ impl ModelError {
             Self::TimedOut { .. } => "model_timed_out",
             Self::CutOff { .. } => "model_cut_off",
             Self::NotUnderstood { .. } => "model_not_understood",
+            Self::NoVector { .. } => "model_no_vector",
             Self::NotConfigured { .. } => "model_not_configured",
             Self::BadName { .. } => "model_name_invalid",
         }
@@ -92,7 +103,9 @@ impl ModelError {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::CutOff { .. } => true,
             Self::Refused { status, .. } => *status == 429 || (500..600).contains(status),
-            Self::NotUnderstood { .. } | Self::NotConfigured { .. } | Self::BadName { .. } => false,
+            Self::NotUnderstood { .. } | Self::NoVector { .. } | Self::NotConfigured { .. } | Self::BadName { .. } => {
+                false
+            }
         }
     }
 }

@@ -39,6 +39,8 @@ mod probe;
 
 mod anthropic;
 mod embeddings;
+#[cfg(feature = "local-embeddings")]
+mod local;
 mod openai;
 mod source;
 
@@ -55,6 +57,8 @@ pub use embed::Embedder;
 pub use embeddings::{Embeddings, EmbeddingsSettings};
 pub use endpoints::Endpoints;
 pub use error::{ModelError, SettingsError};
+#[cfg(feature = "local-embeddings")]
+pub use local::TokenTable;
 pub use name::{ModelName, Provider};
 pub use probe::{OLLAMA_BASE_URL, probe};
 pub use retry::Retries;
