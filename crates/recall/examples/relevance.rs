@@ -1,0 +1,152 @@
+//! Measures how well recall finds what answers questions, on a data set of one's own.
+//!
+//! The file has a line of JSON for each conversation:
+//!
+//! ```json
+//! {"messages": [{"id": "m1", "text": "Ann: I moved to Oslo.", "time": "2026-03-01T09:00:00Z", "role": "user"}],
+//!  "documents": [{"id": "guide", "text": "# Guide …", "time": "2026-03-01T09:00:00Z"}],
+//!  "questions": [{"text": "Where does Ann live?", "evidence": ["m1"], "category": "place"}]}
+//! ```
+//!
+//! `time`, `role` (`user`, `assistant` or `other`), `documents` and `category` may be left out. The evidence of a question
+//! is the ids of the messages and documents that answer it. The recall at k is the share of the evidence that is among the
+//! first k hits, averaged over the questions.
+
+#![allow(clippy::print_stdout, reason = "it talks to whoever runs it")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+use callboard_core::{audience::Audience, id::Seq, time::Timestamp};
+use callboard_recall::{Class, Index, Item, Kind, Prefer, Query, Role, Scope, search};
+use serde::Deserialize;
+
+/// At which numbers of hits it is measured.
+const AT: [usize; 4] = [5, 10, 20, 50];
+
+#[derive(Deserialize)]
+struct Conversation {
+    #[serde(default)]
+    messages: Vec<Text>,
+    #[serde(default)]
+    documents: Vec<Text>,
+    questions: Vec<Question>,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    id: String,
+    text: String,
+    time: Option<Timestamp>,
+    role: Option<Role>,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    text: String,
+    evidence: BTreeSet<String>,
+    #[serde(default)]
+    category: String,
+}
+
+/// The sums of the recall at each number of hits, and of how many questions.
+#[derive(Clone, Copy, Default)]
+struct Recall {
+    questions: usize,
+    sums: [f64; AT.len()],
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path =
+        std::env::args().nth(1).ok_or("name the file to measure; the source of this program says what is in it")?;
+    let shows_misses = std::env::args().any(|argument| argument == "--misses");
+    let (mut all, mut by_category) = (Recall::default(), BTreeMap::<String, Recall>::new());
+    let (mut indexing, mut texts, mut times) = (Duration::ZERO, 0, Vec::new());
+    for line in std::fs::read_to_string(path)?.lines().filter(|line| !line.trim().is_empty()) {
+        let conversation: Conversation = serde_json::from_str(line)?;
+        let start = Instant::now();
+        let (index, ids) = index(&conversation);
+        indexing += start.elapsed();
+        texts += ids.len();
+        for question in &conversation.questions {
+            let start = Instant::now();
+            let hits = hits(&index, &ids, &question.text)?;
+            times.push(start.elapsed());
+            all.add(&hits, &question.evidence);
+            by_category.entry(question.category.clone()).or_default().add(&hits, &question.evidence);
+            if shows_misses {
+                show_misses(&conversation, question, &hits);
+            }
+        }
+    }
+    println!("{:>20} {:>9} {}", "", "questions", AT.map(|at| format!("{:>6}", format!("@{at}"))).join(" "));
+    for (category, recall) in by_category.iter().filter(|(category, _)| !category.is_empty()) {
+        recall.print(category);
+    }
+    all.print("all");
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+    println!(
+        "{texts} texts indexed in {indexing:.1?}; a question: half within {:.0?}, 99 % within {:.0?}",
+        at(50),
+        at(99)
+    );
+    Ok(())
+}
+
+/// The index of a conversation, and the ids of its texts by the numbers of their entries.
+fn index(conversation: &Conversation) -> (Index, Vec<String>) {
+    let (mut index, mut ids) = (Index::default(), Vec::new());
+    let messages = conversation.messages.iter().map(|text| (Kind::Message, text));
+    for (kind, text) in messages.chain(conversation.documents.iter().map(|text| (Kind::Text, text))) {
+        ids.push(text.id.clone());
+        let subject = if kind == Kind::Message { "thread:main".to_owned() } else { format!("document:{}", text.id) };
+        index.add(&Item {
+            seq: Seq(ids.len() as u64),
+            kind,
+            class: Class { source: "measured".into(), subject: subject.into(), audience: Audience::All },
+            speaker: None,
+            role: text.role.unwrap_or(Role::Other),
+            time: text.time.unwrap_or(Timestamp::nearest(0)),
+            text: &text.text,
+        });
+    }
+    (index, ids)
+}
+
+/// The ids of the texts that are found, the best first.
+fn hits<'a>(index: &Index, ids: &'a [String], question: &str) -> Result<Vec<&'a str>, callboard_recall::Error> {
+    let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
+    let query = Query { text: question, limit: 50, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    let hits = search(&[scope], &query)?;
+    let place = |seq: Seq| usize::try_from(seq.0).ok()?.checked_sub(1);
+    Ok(hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect())
+}
+
+fn show_misses(conversation: &Conversation, question: &Question, hits: &[&str]) {
+    let text = |id: &str| conversation.messages.iter().find(|text| text.id == id).map_or("", |text| &*text.text);
+    let missed = question.evidence.iter().filter(|id| !hits.iter().take(10).any(|hit| hit == id));
+    for id in missed {
+        let place =
+            hits.iter().position(|hit| hit == id).map_or("beyond 50".to_owned(), |place| (place + 1).to_string());
+        println!("? {}\n  {place}: {}", question.text, text(id));
+        println!("  1: {}", hits.first().map_or("", |id| text(id)));
+    }
+}
+
+impl Recall {
+    fn add(&mut self, hits: &[&str], evidence: &BTreeSet<String>) {
+        self.questions += 1;
+        for (sum, at) in self.sums.iter_mut().zip(AT) {
+            let found = evidence.iter().filter(|id| hits.iter().take(at).any(|hit| hit == id)).count();
+            *sum += found as f64 / evidence.len().max(1) as f64;
+        }
+    }
+
+    fn print(&self, name: &str) {
+        let percent = |sum: f64| format!("{:>6.1}", 100.0 * sum / self.questions.max(1) as f64);
+        println!("{name:>20} {:>9} {}", self.questions, self.sums.map(percent).join(" "));
+    }
+}

@@ -1,0 +1,218 @@
+//! The index of one journal: what was said in which entry, and which terms stand where.
+
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use callboard_core::{entry::Head, id::Seq};
+
+use crate::{
+    Error, english,
+    passage::{headings, passages},
+    postings::{Posting, Postings},
+    sight::Sight,
+    terms::{Key, Reader, Terms},
+    texts::{Class, Indexed, Item, Kind, Text, Texts, to_u16, to_u32},
+};
+
+/// The sights of so many viewers are kept.
+const SIGHTS: usize = 8;
+
+/// The index of one journal.
+#[derive(Debug, Default)]
+pub struct Index {
+    pub(crate) cursor: Head,
+    pub(crate) texts: Texts,
+    pub(crate) postings: Postings,
+    /// Counts whenever something changes that was there before: what was derived from it no longer holds.
+    revision: u64,
+    /// How often it was saved.
+    pub(crate) saved: i64,
+    reader: Reader,
+    /// What viewers see of it, as of some revision.
+    sights: Mutex<Vec<(u64, Arc<Sight>)>>,
+}
+
+impl Index {
+    /// An index that was written, and saved so often.
+    pub(crate) fn read(cursor: Head, texts: Texts, postings: Postings, saved: i64) -> Self {
+        Self { cursor, texts, postings, saved, ..Self::default() }
+    }
+
+    /// How far the journal was read.
+    pub fn cursor(&self) -> Head {
+        self.cursor
+    }
+
+    /// Notes how far the journal was read.
+    pub fn advance(&mut self, head: Head) {
+        self.cursor = head;
+    }
+
+    /// How many passages it has.
+    pub fn passages(&self) -> usize {
+        self.texts.passages.len()
+    }
+
+    /// How much memory it takes, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        let texts = self.texts.texts.len() * size_of::<Text>() + self.texts.passages.len() * size_of::<Indexed>();
+        let sights = self.sights.lock().unwrap_or_else(PoisonError::into_inner);
+        let sights = sights.iter().map(|(_, sight)| sight.bytes()).sum::<usize>();
+        (texts + sights) as u64 + self.postings.bytes()
+    }
+
+    /// Adds a text. One that is not a message takes the place of those about the same before it only where
+    /// [`end`](Self::end) says so.
+    pub fn add(&mut self, item: &Item<'_>) {
+        let (named, body) = match item.kind {
+            Kind::Message => named_speaker(item.text),
+            Kind::Text => (None, 0),
+        };
+        let first = to_u32(self.texts.passages.len());
+        let text = to_u32(self.texts.texts.len());
+        let said = item.text.get(body..).unwrap_or_default();
+        let mut words = 0;
+        for passage in passages(said) {
+            let bytes = body + passage.bytes.start..body + passage.bytes.end;
+            let terms = self.terms_of(item, bytes.clone());
+            let number = to_u32(self.texts.passages.len());
+            self.postings.add(number, &terms);
+            words += passage.words;
+            self.texts.passages.push(Indexed {
+                text,
+                start: to_u32(bytes.start),
+                end: to_u32(bytes.end),
+                words: to_u16(passage.words),
+                terms: to_u16(terms.words.len()),
+            });
+        }
+        if first == to_u32(self.texts.passages.len()) {
+            return;
+        }
+        self.revision += u64::from(self.texts.texts.last().is_some_and(|last| last.seq > item.seq));
+        let class = self.texts.class(&item.class);
+        let speaker = named.or(item.speaker).map(|name| self.texts.speaker(name));
+        let end = said.trim_end();
+        self.texts.push(Text {
+            seq: item.seq,
+            kind: item.kind,
+            class,
+            speaker,
+            role: item.role,
+            time: item.time,
+            words: to_u32(words),
+            asks: end.chars().rev().take(40).any(is_question_mark),
+            ends_asking: end.ends_with(is_question_mark),
+            passages: first..to_u32(self.texts.passages.len()),
+            until: None,
+            erased: false,
+        });
+    }
+
+    /// The terms of a passage, with those of the headings above it.
+    fn terms_of(&mut self, item: &Item<'_>, bytes: Range<usize>) -> Terms {
+        let mut terms = Terms::default();
+        if item.kind == Kind::Text {
+            for heading in headings(item.text, bytes.start) {
+                self.reader.read(heading, &mut terms);
+            }
+        }
+        self.reader.read(item.text.get(bytes).unwrap_or_default(), &mut terms);
+        terms
+    }
+
+    /// Notes that what was said before about `subject` no longer holds since the entry `seq`; messages stay as they are.
+    pub fn end(&mut self, subject: &str, seq: Seq) {
+        for text in self.texts.take_standing(subject) {
+            if let Some(text) = self.texts.texts.get_mut(text as usize) {
+                text.until = Some(seq);
+                self.postings.touch(text.passages.start);
+                self.revision += 1;
+            }
+        }
+    }
+
+    /// The subjects of all texts that hold.
+    pub fn standing(&self) -> impl Iterator<Item = &str> {
+        self.texts.standing()
+    }
+
+    /// Takes away all words of the entry `seq`.
+    pub fn erase(&mut self, seq: Seq) -> Result<(), Error> {
+        let mut gone: Vec<Range<u32>> = Vec::new();
+        for text in self.texts.texts.iter_mut().filter(|text| text.seq == seq && !text.erased) {
+            text.erased = true;
+            gone.push(text.passages.clone());
+        }
+        for passages in gone {
+            self.revision += 1;
+            self.postings.remove(passages.clone())?;
+            for passage in self.texts.passages.iter_mut().take(passages.end as usize).skip(passages.start as usize) {
+                (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the term stands.
+    pub(crate) fn postings(&self, key: Key) -> Result<Vec<Posting>, Error> {
+        self.postings.of(key)
+    }
+
+    /// What a viewer sees of it, who sees each class from the entry on that `from` says, as of the entry `at`. What was made
+    /// for the same viewer before is extended.
+    pub(crate) fn sight(&self, from: &dyn Fn(&Class) -> Option<Seq>, at: Option<Seq>) -> Arc<Sight> {
+        let from: Vec<Option<Seq>> = self.texts.classes.iter().map(from).collect();
+        if at.is_some() {
+            return Arc::new(Sight::default().extended(&self.texts, from, at));
+        }
+        let mut sights = self.sights.lock().unwrap_or_else(PoisonError::into_inner);
+        sights.retain(|(revision, _)| *revision == self.revision);
+        let known = sights.iter().position(|(_, sight)| sight.begins(&from)).map(|place| sights.remove(place).1);
+        if let Some(sight) = known.as_ref().filter(|sight| sight.has_all(&self.texts)) {
+            sights.insert(0, (self.revision, sight.clone()));
+            return sight.clone();
+        }
+        let known = known.map(Arc::unwrap_or_clone).unwrap_or_default();
+        let sight = Arc::new(known.extended(&self.texts, from, None));
+        sights.insert(0, (self.revision, sight.clone()));
+        sights.truncate(SIGHTS);
+        sight
+    }
+}
+
+/// The speaker of a message that begins with `Name: `, and where what is said begins.
+fn named_speaker(text: &str) -> (Option<&str>, usize) {
+    let named = || {
+        let line = text.lines().next()?;
+        let (name, rest) = line.split_once(": ")?;
+        let is_name = |word: &str| {
+            word.starts_with(char::is_uppercase)
+                && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '\''))
+                && !english::is_label(word)
+        };
+        let words: Vec<&str> = name.split(' ').collect();
+        let is_named = name.len() <= 40 && words.len() <= 3 && words.iter().all(|word| is_name(word));
+        (is_named && !rest.trim().is_empty()).then_some(name)
+    };
+    named().map_or((None, 0), |name| (Some(name), name.len() + 2))
+}
+
+fn is_question_mark(c: char) -> bool {
+    matches!(c, '?' | '？' | '؟')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_before_a_colon_is_the_speaker() {
+        assert_eq!(named_speaker("Ann Lee: I do"), (Some("Ann Lee"), 9));
+        assert_eq!(named_speaker("Error: no such file"), (None, 0));
+        assert_eq!(named_speaker("see: this"), (None, 0));
+        assert_eq!(named_speaker("Ann: "), (None, 0));
+    }
+}

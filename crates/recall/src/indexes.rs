@@ -1,0 +1,151 @@
+//! The indexes of all journals: in memory as far as a limit allows, and in a file.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    Error,
+    file::{IndexFile, is_of_file},
+    index::Index,
+};
+
+/// The indexes of all journals.
+#[derive(Debug)]
+pub struct Indexes {
+    file: Mutex<Arc<IndexFile>>,
+    /// Those in memory, the most recently used first.
+    loaded: Mutex<Vec<Loaded>>,
+    memory_bytes: u64,
+    path: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    journal: Arc<str>,
+    index: Arc<Mutex<Index>>,
+}
+
+impl Indexes {
+    /// Opens the indexes in the file at `path`, or in memory. About `memory_bytes` of them are kept in memory. A file that is
+    /// damaged or was written by another version is made anew.
+    pub fn open(path: Option<&Path>, memory_bytes: u64) -> Result<Self, Error> {
+        let file = IndexFile::open(path, memory_bytes / 2)?;
+        if let Some(reason) = file.replaced() {
+            tracing::warn!(reason, "the recall index is made anew");
+        }
+        let path = path.map(Path::to_owned);
+        Ok(Self { file: Mutex::new(Arc::new(file)), loaded: Mutex::default(), memory_bytes: memory_bytes / 2, path })
+    }
+
+    /// The index of a journal. What cannot be read of it is made anew.
+    pub fn of(&self, journal: &str) -> Result<Arc<Mutex<Index>>, Error> {
+        let mut loaded = self.loaded();
+        if let Some(place) = loaded.iter().position(|one| &*one.journal == journal) {
+            let found = loaded.remove(place);
+            let index = found.index.clone();
+            loaded.insert(0, found);
+            return Ok(index);
+        }
+        let index = match self.file().load(journal) {
+            Err(error) if is_of_file(&error) => {
+                tracing::warn!(journal, %error, "the recall index of a journal is made anew");
+                self.start_anew(journal)?;
+                Index::default()
+            }
+            read => read?,
+        };
+        let index = Arc::new(Mutex::new(index));
+        loaded.insert(0, Loaded { journal: journal.into(), index: index.clone() });
+        self.make_room(&mut loaded);
+        Ok(index)
+    }
+
+    /// Writes what is new of the index of a journal. Where another process wrote it meanwhile, what is in memory is dropped,
+    /// to be read again.
+    pub fn save(&self, journal: &str) -> Result<(), Error> {
+        let found = self.loaded().iter().find(|one| &*one.journal == journal).map(|one| one.index.clone());
+        let Some(index) = found else { return Ok(()) };
+        let saved = self.file().save(journal, &mut lock(&index));
+        self.after(journal, saved)
+    }
+
+    /// Writes the index of a journal from which words were taken away, and leaves nothing of them in the file.
+    pub fn save_erased(&self, journal: &str) -> Result<(), Error> {
+        self.save(journal)?;
+        self.file().forget()
+    }
+
+    /// Drops what is in memory of a journal after an error in reading it, and where it is damaged what is in the file too.
+    pub fn drop_damaged(&self, journal: &str, error: &Error) -> Result<(), Error> {
+        tracing::warn!(journal, %error, "the recall index of a journal is read again");
+        self.forget(journal);
+        if is_of_file(error) { self.start_anew(journal) } else { Ok(()) }
+    }
+
+    /// Takes away all of a journal.
+    pub fn remove(&self, journal: &str) -> Result<(), Error> {
+        self.forget(journal);
+        self.file().remove(journal)
+    }
+
+    /// The journals of which something is in the file.
+    pub fn journals(&self) -> Result<Vec<String>, Error> {
+        self.file().journals()
+    }
+
+    fn after(&self, journal: &str, saved: Result<(), Error>) -> Result<(), Error> {
+        match saved {
+            Err(Error::Stale) => {
+                self.forget(journal);
+                Ok(())
+            }
+            Err(error) if is_of_file(&error) => self.drop_damaged(journal, &error),
+            saved => saved,
+        }
+    }
+
+    fn forget(&self, journal: &str) {
+        self.loaded().retain(|one| &*one.journal != journal);
+    }
+
+    /// Takes away what is in the file of a journal; where that fails since the file is damaged, the whole file.
+    fn start_anew(&self, journal: &str) -> Result<(), Error> {
+        let removed = self.file().remove(journal);
+        match removed {
+            Err(error) if is_of_file(&error) => {
+                tracing::warn!(%error, "the recall index is made anew");
+                let anew = IndexFile::anew(self.path.as_deref(), self.memory_bytes)?;
+                *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(anew);
+                Ok(())
+            }
+            removed => removed,
+        }
+    }
+
+    /// Writes and drops the indexes that were not used for longest, as far as they are too many for the memory.
+    fn make_room(&self, loaded: &mut Vec<Loaded>) {
+        let mut bytes = 0;
+        loaded.retain(|one| {
+            // One that is in use stays, for it cannot be dropped anyway.
+            let Ok(mut index) = one.index.try_lock() else { return true };
+            bytes += index.bytes();
+            let stays = bytes <= self.memory_bytes || Arc::strong_count(&one.index) > 1;
+            stays || self.file().save(&one.journal, &mut index).is_err_and(|error| !matches!(error, Error::Stale))
+        });
+    }
+
+    fn file(&self) -> Arc<IndexFile> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, Vec<Loaded>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Locks an index. Whoever panicked with it in hand leaves at most a text with too few terms.
+pub fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
+    index.lock().unwrap_or_else(PoisonError::into_inner)
+}

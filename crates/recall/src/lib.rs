@@ -1,0 +1,30 @@
+//! Recall: finds the passages of journals that answer a question.
+//!
+//! An [`Index`] has the passages of one journal and where each term stands; [`Indexes`] keeps those of all journals, in
+//! memory and in a file. [`search`] scores what one viewer sees of one or
+//! several of them: nothing of a result depends on what is hidden from the viewer. No model is needed.
+
+mod dates;
+mod english;
+mod error;
+mod file;
+mod index;
+mod indexes;
+mod passage;
+mod postings;
+mod score;
+mod sight;
+mod signals;
+mod terms;
+mod texts;
+mod window;
+
+pub use self::{
+    error::Error,
+    index::Index,
+    indexes::{Indexes, lock},
+    passage::{Passage, headings, passages},
+    score::{Hit, Query, Scope, Why, is_blank, search},
+    signals::Prefer,
+    texts::{Class, Item, Kind, Role},
+};

@@ -1,0 +1,276 @@
+//! Scores: how well each passage answers a question.
+
+use callboard_core::id::Seq;
+
+use crate::{
+    Error,
+    index::Index,
+    postings::Posting,
+    sight::Sight,
+    signals::{Found, Prefer, Signals},
+    terms::{Asked, Field, asked},
+    texts::{Class, Kind},
+};
+
+/// How soon more of a term adds little (BM25's k1).
+const SATURATION: f32 = 1.0;
+
+/// How much the length of a passage counts (BM25's b).
+const LENGTH: f32 = 0.6;
+
+const OF_SCAFFOLDING: f32 = 0.3;
+const OF_PAIR: f32 = 0.25;
+const OF_IDENTIFIER: f32 = 0.5;
+
+/// What of an index one viewer sees.
+pub struct Scope<'a> {
+    /// The index.
+    pub index: &'a Index,
+    /// For a class, from which entry on the viewer sees it; `None` where it sees nothing of it.
+    pub from: &'a (dyn Fn(&Class) -> Option<Seq> + 'a),
+    /// As of which entry; the newest where it is absent.
+    pub at: Option<Seq>,
+}
+
+/// What is asked.
+pub struct Query<'a> {
+    /// The question, in words.
+    pub text: &'a str,
+    /// How many hits are wanted.
+    pub limit: usize,
+    /// Whose words are asked about.
+    pub prefer: Prefer,
+    /// Which classes are wanted; the others count in all statistics, but are no hits.
+    pub wants: &'a dyn Fn(&Class) -> bool,
+    /// Which entries are not wanted again.
+    pub skips: &'a dyn Fn(usize, Seq) -> bool,
+}
+
+/// A passage that may answer the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// In which of the scopes it is.
+    pub scope: usize,
+    /// Its entry.
+    pub seq: Seq,
+    /// What decides who sees it.
+    pub class: Class,
+    /// Who says it.
+    pub speaker: Option<String>,
+    /// Where it stands in the text of its entry, in bytes.
+    pub bytes: std::ops::Range<usize>,
+    /// How well it answers; the more the better.
+    pub score: f32,
+    /// Why it is a hit.
+    pub why: Why,
+    /// The entry just before it, where it means little without that: it answers a question, or is short.
+    pub before: Option<Seq>,
+}
+
+/// Why a passage is a hit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Why {
+    /// Terms of the question that stand in it, as they are compared.
+    pub terms: Vec<String>,
+    /// Terms of the question that stand near it.
+    pub near: Vec<String>,
+    /// What its speaker, whose words it has, and its date add to the score.
+    pub speaker: f32,
+    /// See above.
+    pub role: f32,
+    /// See above.
+    pub date: f32,
+}
+
+/// A passage of so few words means little without what was said just before it.
+const FEW_WORDS: u16 = 8;
+
+/// A scope while it is searched.
+struct Searched<'a> {
+    index: &'a Index,
+    sight: std::sync::Arc<Sight>,
+    /// For each term of the question, where it stands.
+    postings: Vec<Vec<Posting>>,
+    /// The scores of all passages.
+    scores: Vec<f32>,
+    /// How often one term stands in each passage, with what its neighbours lend it.
+    counts: Vec<f32>,
+    /// The passages with such a count.
+    counted: Vec<u32>,
+}
+
+/// Finds the passages that answer a question best, the best first: of each message its best one, of other texts all.
+/// Statistics are over all scopes together.
+pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error> {
+    let (asked, signals) = (asked(query.text), Signals::of(query.text, query.prefer));
+    let mut searched: Vec<Searched<'_>> = scopes.iter().map(Searched::new).collect();
+    let passages = searched.iter().map(|scope| f64::from(scope.sight.count)).sum::<f64>();
+    for term in &asked {
+        for scope in &mut searched {
+            scope.count(term)?;
+        }
+        let found = searched.iter().map(|scope| scope.counted.len()).sum::<usize>();
+        let idf = ((passages - found as f64 + 0.5) / (found as f64 + 0.5)).ln_1p() as f32;
+        let is_pair = term.field == Field::Pair;
+        let average = (searched.iter().map(|scope| scope.sight.sum(is_pair)).sum::<f64>() / passages.max(1.0)) as f32;
+        for scope in &mut searched {
+            scope.score(term, idf, average);
+        }
+    }
+    let mut best: Vec<Candidate> = Vec::new();
+    for (number, scope) in searched.iter().enumerate() {
+        scope.candidates(number, query, &signals, &mut best);
+    }
+    best.sort_by(|a, b| {
+        b.score.total_cmp(&a.score).then_with(|| (a.scope, a.seq, a.passage).cmp(&(b.scope, b.seq, b.passage)))
+    });
+    best.truncate(query.limit);
+    Ok(best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked)).collect())
+}
+
+/// Whether a question has nothing that can be looked for.
+pub fn is_blank(question: &str) -> bool {
+    asked(question).is_empty() && !Signals::of(question, Prefer::Any).names_date()
+}
+
+/// What may become a hit.
+struct Candidate {
+    scope: usize,
+    passage: u32,
+    seq: Seq,
+    score: f32,
+    signals: Found,
+}
+
+impl<'a> Searched<'a> {
+    fn new(scope: &Scope<'a>) -> Self {
+        let index = scope.index;
+        let (scores, counts) = (vec![0.0; index.passages()], vec![0.0; index.passages()]);
+        Self {
+            index,
+            sight: index.sight(scope.from, scope.at),
+            postings: Vec::new(),
+            scores,
+            counts,
+            counted: Vec::new(),
+        }
+    }
+
+    /// Counts how often a term stands in each passage that is seen.
+    fn count(&mut self, term: &Asked) -> Result<(), Error> {
+        let mut postings = self.index.postings(term.key)?;
+        postings.retain(|posting| self.sight.sees(posting.passage));
+        let (counts, counted) = (&mut self.counts, &mut self.counted);
+        let mut add = |passage: u32, often: f32| {
+            if let Some(count) = counts.get_mut(passage as usize) {
+                if *count == 0.0 {
+                    counted.push(passage);
+                }
+                *count += often;
+            }
+        };
+        for Posting { passage, count } in &postings {
+            let often = f32::from(*count);
+            match term.field {
+                Field::Identifier => add(*passage, often),
+                Field::Word | Field::Pair => self.sight.lend(*passage, |to, weight| add(to, weight * often)),
+            }
+        }
+        self.postings.push(postings);
+        Ok(())
+    }
+
+    /// Adds what the counted term is worth to the scores.
+    fn score(&mut self, term: &Asked, idf: f32, average: f32) {
+        let is_pair = term.field == Field::Pair;
+        let worth = match term.field {
+            Field::Word if term.is_scaffolding => OF_SCAFFOLDING,
+            Field::Word => 1.0,
+            Field::Pair => OF_PAIR,
+            Field::Identifier => OF_IDENTIFIER,
+        };
+        for passage in self.counted.drain(..) {
+            let (Some(count), Some(score)) =
+                (self.counts.get_mut(passage as usize), self.scores.get_mut(passage as usize))
+            else {
+                continue;
+            };
+            let often = std::mem::take(count);
+            let length = match term.field {
+                Field::Identifier => SATURATION,
+                Field::Word | Field::Pair => {
+                    1.0 - LENGTH + LENGTH * self.sight.length(passage, is_pair) / average.max(f32::MIN_POSITIVE)
+                }
+            };
+            *score += worth * idf * (SATURATION + 1.0) * often / (often + SATURATION * length);
+        }
+    }
+
+    /// What of this scope may be a hit.
+    fn candidates(&self, scope: usize, query: &Query<'_>, signals: &Signals, found: &mut Vec<Candidate>) {
+        let wanted: Vec<bool> = self.index.texts.classes.iter().map(query.wants).collect();
+        for text in &self.index.texts.texts {
+            let range = text.passages.start as usize..text.passages.end as usize;
+            let scores = self.scores.get(range).unwrap_or_default();
+            let scored = (text.passages.clone()).zip(scores).filter(|(_, score)| **score > 0.0);
+            let best = scored.clone().reduce(|best, next| if next.1 > best.1 { next } else { best });
+            let Some((best, lexical)) = best else { continue };
+            if !wanted.get(text.class as usize).is_some_and(|wanted| *wanted) || (query.skips)(scope, text.seq) {
+                continue;
+            }
+            let seq = text.seq;
+            match text.kind {
+                Kind::Message => {
+                    let signals = signals.of_message(text, self.index.texts.speaker_of(text));
+                    found.push(Candidate { scope, passage: best, seq, score: lexical + signals.sum(), signals });
+                }
+                Kind::Text => {
+                    let signals = Found { date: signals.date(text), ..Found::default() };
+                    found.extend(scored.map(|(passage, lexical)| Candidate {
+                        scope,
+                        passage,
+                        seq,
+                        score: lexical + signals.sum(),
+                        signals,
+                    }));
+                }
+            }
+        }
+    }
+
+    fn hit(&self, found: &Candidate, asked: &[Asked]) -> Option<Hit> {
+        let passage = self.index.texts.passages.get(found.passage as usize)?;
+        let text = self.index.texts.texts.get(passage.text as usize)?;
+        let (before, _) = self.sight.neighbours(found.passage);
+        let before = before.and_then(|number| self.index.texts.passages.get(number as usize));
+        let before = before.and_then(|before| self.index.texts.texts.get(before.text as usize));
+        let needs = self.sight.answers(found.passage) || passage.words < FEW_WORDS;
+        let before = before.filter(|before| needs && before.seq != text.seq).map(|before| before.seq);
+        let mut why = Why {
+            speaker: found.signals.speaker,
+            role: found.signals.role,
+            date: found.signals.date,
+            ..Why::default()
+        };
+        for (term, postings) in asked.iter().zip(&self.postings) {
+            let stands = |number: u32| postings.binary_search_by_key(&number, |posting| posting.passage).is_ok();
+            if stands(found.passage) {
+                why.terms.push(term.text.clone());
+            } else if term.field == Field::Word {
+                let mut is_near = false;
+                self.sight.lend(found.passage, |other, _| is_near |= stands(other));
+                why.near.extend(is_near.then(|| term.text.clone()));
+            }
+        }
+        Some(Hit {
+            scope: found.scope,
+            seq: found.seq,
+            class: self.index.texts.classes.get(text.class as usize)?.clone(),
+            speaker: self.index.texts.speaker_of(text).map(str::to_owned),
+            bytes: passage.start as usize..passage.end as usize,
+            score: found.score,
+            why,
+            before,
+        })
+    }
+}

@@ -1,0 +1,301 @@
+//! Recall as its users see it: what is found, by whom, and what stays in the file.
+
+use std::collections::BTreeMap;
+
+use callboard_core::{audience::Audience, entry::Head, id::Seq, time::Timestamp};
+use callboard_recall::{Class, Hit, Index, Indexes, Item, Kind, Prefer, Query, Role, Scope, lock, search};
+use proptest::prelude::*;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+
+fn item<'a>(seq: u64, subject: &str, text: &'a str) -> Item<'a> {
+    let kind = if subject.starts_with("thread:") { Kind::Message } else { Kind::Text };
+    let class = Class { source: "test".into(), subject: subject.into(), audience: Audience::All };
+    let time = Timestamp::nearest(i64::try_from(seq).unwrap() * 1000);
+    Item { seq: Seq(seq), kind, class, speaker: None, role: Role::Other, time, text }
+}
+
+fn index(texts: &[&str]) -> Index {
+    let mut index = Index::default();
+    for (seq, text) in (1..).zip(texts) {
+        index.add(&item(seq, "thread:main", text));
+    }
+    index
+}
+
+fn ask_all(scope: Scope<'_>, text: &str, limit: usize) -> Vec<Hit> {
+    let query = Query { text, limit, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    search(&[scope], &query).unwrap()
+}
+
+/// The entries that are found, the best first.
+fn ask(index: &Index, question: &str) -> Vec<u64> {
+    let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
+    ask_all(scope, question, 10).iter().map(|hit| hit.seq.0).collect()
+}
+
+#[test]
+fn the_message_with_the_words_of_the_question_is_found_first() {
+    let index = index(&["The cat sleeps.", "We deploy on Fridays with deploy.sh.", "Lunch is at noon."]);
+    assert_eq!(ask(&index, "When do we deploy?").first(), Some(&2));
+    assert_eq!(ask(&index, "deploy.sh").first(), Some(&2));
+    assert_eq!(ask(&index, "the of and"), Vec::<u64>::new());
+    assert_eq!(ask(&index, "?!"), Vec::<u64>::new());
+}
+
+#[test]
+fn an_answer_is_found_by_the_words_of_its_question() {
+    let mut index = index(&["What colour is the boat?", "Red."]);
+    for seq in 3..40 {
+        index.add(&item(seq, "thread:main", "Something quite different was talked about for a long while then."));
+    }
+    let hits = ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "colour of the boat", 2);
+    let found: Vec<_> = hits.iter().map(|hit| (hit.seq.0, hit.before)).collect();
+    assert_eq!(found, [(2, Some(Seq(1))), (1, None)]);
+    assert_eq!(hits[0].why.near, ["colour", "boat"]);
+}
+
+#[test]
+fn hours_part_sittings() {
+    let mut index = Index::default();
+    let texts = ["The boat is in the harbour.", "It rains."];
+    for (seq, text) in (1..).zip(texts) {
+        let time = Timestamp::nearest(i64::try_from(seq).unwrap() * 5 * HOUR_MS);
+        index.add(&Item { time, ..item(seq, "thread:main", text) });
+    }
+    assert_eq!(ask(&index, "boat"), [1]);
+}
+
+#[test]
+fn texts_hold_until_others_take_their_place() {
+    let mut index = Index::default();
+    index.add(&item(1, "set:facts", "The budget is 40 euros."));
+    index.end("set:facts", Seq(2));
+    index.add(&item(2, "set:facts", "The budget is 90 euros."));
+    assert_eq!(ask(&index, "budget"), [2]);
+    let as_of = |at| {
+        let scope = Scope { index: &index, from: &|_| Some(Seq::ZERO), at: Some(Seq(at)) };
+        ask_all(scope, "budget", 9).iter().map(|hit| hit.seq.0).collect::<Vec<_>>()
+    };
+    assert_eq!((as_of(0), as_of(1), as_of(2)), (vec![], vec![1], vec![2]));
+    index.end("set:facts", Seq(3));
+    assert_eq!(ask(&index, "budget"), Vec::<u64>::new());
+}
+
+#[test]
+fn every_passage_of_a_document_can_be_found_with_the_headings_above_it() {
+    let filler = "Nothing of interest is said in this sentence at all. ".repeat(30);
+    let text =
+        format!("# Setup\n{filler}\n## Windows\n{filler}\nUse the installer.\n## Linux\nUse the package. {filler}");
+    let mut index = Index::default();
+    index.add(&item(1, "document:guide", &text));
+    let hits = ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "package on Linux", 1);
+    assert!(text[hits[0].bytes.clone()].contains("Use the package."), "{hits:?}");
+    assert_eq!(callboard_recall::headings(&text, hits[0].bytes.end), ["Setup", "Linux"]);
+}
+
+#[test]
+fn hostile_texts_and_questions_do_no_harm() {
+    let long = "a".repeat(1 << 20);
+    let texts = ["", " \n", &long, "שלום", "\u{202e}evil", "東京都に行く", "🎉🎉", "a\u{0}b", "e\u{301}te"];
+    let index = index(&texts);
+    for question in texts {
+        ask(&index, question);
+    }
+    assert_eq!(ask(&index, "東京").first(), Some(&6));
+    assert_eq!(ask(&index, "🎉").first(), Some(&7));
+    assert_eq!(ask(&index, "été"), Vec::<u64>::new());
+    assert_eq!(ask(&index, "éte").first(), Some(&9));
+}
+
+#[test]
+fn an_index_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    let texts: Vec<String> =
+        (0..20_000).map(|n| format!("Note {n} is about topic{} and word{}.", n % 97, n % 1013)).collect();
+    let before = {
+        let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+        let index = indexes.of("s").unwrap();
+        for (seq, text) in (1..).zip(&texts) {
+            lock(&index).add(&item(seq, if seq % 3 == 0 { "thread:a" } else { "thread:b" }, text));
+            if seq == 9_000 {
+                indexes.save("s").unwrap();
+            }
+        }
+        lock(&index).advance(Head { seq: Seq(20_000), ..Head::default() });
+        indexes.save("s").unwrap();
+        let index = lock(&index);
+        ask(&index, "topic42 word500")
+    };
+    let indexes = Indexes::open(Some(&path), 1 << 16).unwrap();
+    let index = indexes.of("s").unwrap();
+    assert_eq!(lock(&index).cursor().seq, Seq(20_000));
+    assert_eq!(ask(&lock(&index), "topic42 word500"), before);
+    let text_bytes: usize = texts.iter().map(String::len).sum();
+    let file_bytes = std::fs::metadata(&path).unwrap().len() as usize;
+    assert!(file_bytes < 4 * text_bytes, "{file_bytes} bytes for {text_bytes} of short texts");
+}
+
+#[test]
+fn what_is_erased_is_nowhere_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    let mut with = Index::default();
+    let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+    let index = indexes.of("s").unwrap();
+    for seq in 1..=9_000 {
+        let text = if seq == 77 { "the zanzibar affair" } else { "an ordinary day" };
+        lock(&index).add(&item(seq, "thread:main", text));
+        with.add(&item(seq, "thread:main", text));
+    }
+    indexes.save("s").unwrap();
+    assert_eq!(ask(&lock(&index), "zanzibar").first(), Some(&77));
+    lock(&index).erase(Seq(77)).unwrap();
+    indexes.save_erased("s").unwrap();
+    assert_eq!(ask(&lock(&index), "zanzibar"), Vec::<u64>::new());
+    drop(indexes);
+    let again = Indexes::open(Some(&path), 1 << 24).unwrap();
+    assert_eq!(ask(&lock(&again.of("s").unwrap()), "zanzibar affair"), Vec::<u64>::new());
+    again.remove("s").unwrap();
+    assert_eq!(again.journals().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_damaged_file_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    let write = || {
+        let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+        let index = indexes.of("s").unwrap();
+        if lock(&index).passages() == 0 {
+            for seq in 1..=500 {
+                lock(&index).add(&item(seq, "thread:main", "hello world"));
+            }
+            lock(&index).advance(Head { seq: Seq(500), ..Head::default() });
+        }
+        indexes.save("s").unwrap();
+    };
+    write();
+    assert_eq!(lock(&Indexes::open(Some(&path), 1 << 24).unwrap().of("s").unwrap()).passages(), 500);
+    let whole = std::fs::read(&path).unwrap();
+    let noise: Vec<u8> = (0..whole.len()).map(|at| (at * 7919 % 251) as u8).collect();
+    let mut in_the_middle = whole.clone();
+    in_the_middle[whole.len() / 2..].copy_from_slice(&noise[whole.len() / 2..]);
+    for damaged in [&noise[..], &whole[..whole.len() / 3], &in_the_middle[..], b"short"] {
+        std::fs::write(&path, damaged).unwrap();
+        for log in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{log}", path.display()));
+        }
+        let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+        let index = indexes.of("s").unwrap();
+        // It is whole, or it is empty and will be made again; a part of it is never taken for the whole.
+        let cursor = lock(&index).cursor().seq.0;
+        let passages = lock(&index).passages();
+        assert!(matches!((cursor, passages), (500, 500) | (0, 0)), "{cursor} {passages}");
+        drop((index, indexes));
+        write();
+    }
+}
+
+#[test]
+fn a_process_that_lost_a_race_reads_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    let (one, two) = (Indexes::open(Some(&path), 1 << 24).unwrap(), Indexes::open(Some(&path), 1 << 24).unwrap());
+    let (of_one, of_two) = (one.of("s").unwrap(), two.of("s").unwrap());
+    lock(&of_one).add(&item(1, "thread:main", "from one"));
+    lock(&of_two).add(&item(1, "thread:main", "from two"));
+    one.save("s").unwrap();
+    two.save("s").unwrap();
+    assert_eq!(ask(&lock(&two.of("s").unwrap()), "one"), [1]);
+}
+
+/// What a viewer may see in the property test: some threads and sets, each from an entry on.
+type Reach = BTreeMap<String, u64>;
+
+fn texts() -> impl Strategy<Value = Vec<(usize, String, bool)>> {
+    let word = prop::sample::select(vec![
+        "boat",
+        "harbour",
+        "red",
+        "deploy",
+        "src/main.rs",
+        "May",
+        "8",
+        "why",
+        "lunch",
+        "東京",
+    ]);
+    let text = prop::collection::vec(word, 1..60).prop_map(|words| words.join(" "));
+    prop::collection::vec((0..5_usize, text, any::<bool>()), 1..40)
+}
+
+const SUBJECTS: [&str; 5] = ["thread:a", "thread:b", "set:x", "set:y", "thread:c"];
+
+/// Adds the texts that `keeps` keeps; the others never were.
+fn build(texts: &[(usize, String, bool)], keeps: impl Fn(u64, &str) -> bool) -> Index {
+    let mut index = Index::default();
+    for (seq, (subject, text, asks)) in (1..).zip(texts) {
+        let subject = SUBJECTS[*subject];
+        if subject.starts_with("set:") {
+            index.end(subject, Seq(seq));
+        }
+        if keeps(seq, subject) {
+            let text = if *asks { format!("{text}?") } else { text.clone() };
+            index.add(&item(seq, subject, &text));
+        }
+    }
+    index
+}
+
+fn told(hits: Vec<Hit>) -> Vec<(Seq, std::ops::Range<usize>, u32, Option<Seq>, callboard_recall::Why)> {
+    hits.into_iter().map(|hit| (hit.seq, hit.bytes, hit.score.to_bits(), hit.before, hit.why)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn i3_results_are_those_of_a_journal_in_which_the_hidden_never_was(
+        texts in texts(),
+        reach in prop::collection::btree_map(prop::sample::select(SUBJECTS.to_vec()).prop_map(str::to_owned), 0..30_u64, 0..5),
+        question in prop::sample::select(vec!["red boat in the harbour", "why deploy src/main.rs on 8 May", "東京 lunch"]),
+        at in prop::option::of(1..40_u64),
+        warm in any::<bool>(),
+    ) {
+        let reach: Reach = reach;
+        let sees = |seq: u64, subject: &str| reach.get(subject).is_some_and(|from| seq >= *from);
+        let all = build(&texts, |_, _| true);
+        let alone = build(&texts, |seq, subject| sees(seq, subject) && at.is_none_or(|at| seq <= at));
+        let from = |class: &Class| reach.get(&*class.subject).map(|from| Seq(*from));
+        if warm {
+            // What another viewer sees is kept too, and must not be taken for this one's.
+            ask(&all, question);
+        }
+        let hits = ask_all(Scope { index: &all, from: &from, at: at.map(Seq) }, question, 50);
+        // A set that was replaced after `at` stands as of `at`.
+        let alone = ask_all(Scope { index: &alone, from: &|_| Some(Seq::ZERO), at: at.map(Seq) }, question, 50);
+        prop_assert_eq!(told(hits), told(alone));
+    }
+
+    #[test]
+    fn an_index_that_grew_equals_one_that_was_made_at_once(texts in texts(), pause in 0..40_usize) {
+        let at_once = build(&texts, |_, _| true);
+        let mut grown = Index::default();
+        for (seq, (subject, text, asks)) in (1..).zip(&texts) {
+            let subject = SUBJECTS[*subject];
+            if subject.starts_with("set:") {
+                grown.end(subject, Seq(seq));
+            }
+            let text = if *asks { format!("{text}?") } else { text.clone() };
+            grown.add(&item(seq, subject, &text));
+            if usize::try_from(seq).unwrap() >= pause {
+                ask(&grown, "red boat");
+            }
+        }
+        let question = "red boat in the harbour why";
+        let hits = |index: &Index| told(ask_all(Scope { index, from: &|_| Some(Seq::ZERO), at: None }, question, 50));
+        prop_assert_eq!(hits(&grown), hits(&at_once));
+    }
+}
