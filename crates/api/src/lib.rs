@@ -8,6 +8,7 @@
 mod query;
 mod rules;
 
+mod collection;
 mod compression;
 mod context_set;
 mod directive;
@@ -61,6 +62,7 @@ pub use callboard_core::{
 };
 
 pub use self::{
+    collection::{Collection, CollectionList},
     compression::{
         AgentContext, Compress, CompressAnswer, ContextSize, LastTurn, Pinned, PossibleCompression, UndoneCompression,
         WantedMethod,

@@ -3,7 +3,7 @@
 use callboard_core::{
     agent::Agent,
     compression::CompressionSettings,
-    id::{Seq, SessionId},
+    id::{CollectionName, Seq, SessionId},
     prompt::profile::Profile,
     run::Limits,
     schema::Title,
@@ -86,6 +86,10 @@ pub struct SessionSettings {
     #[serde(default, skip_serializing_if = "CompressionSettings::is_default")]
     #[schema(required = false)]
     pub compression: CompressionSettings,
+    /// The collections whose documents its agents can look things up in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub collections: Vec<CollectionName>,
 }
 
 /// Sessions, sorted by id or by last use.
@@ -176,6 +180,9 @@ pub struct NewSession {
     /// When its threads are compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<CompressionSettings>,
+    /// The collections whose documents its agents can look things up in. Each must be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collections: Vec<CollectionName>,
 }
 
 /// Where to fork a session.

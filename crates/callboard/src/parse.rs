@@ -6,7 +6,7 @@ use callboard_engine::core::{
     agent::{Agent, Role},
     audience::Audience,
     conversation::Role as MessageRole,
-    id::{AgentName, Seq},
+    id::{AgentName, BadName, CollectionName, Seq},
     session::Ttl,
 };
 
@@ -18,7 +18,7 @@ pub(crate) fn agent(text: &str) -> Result<Agent, String> {
         Some((_, other)) => return Err(format!("there is no role {other:?}: an agent is a manager or a worker")),
         None => (text, Role::Worker),
     };
-    let name = name.parse().map_err(|error: callboard_engine::core::id::BadName| error.to_string())?;
+    let name = name.parse().map_err(|error: BadName| error.to_string())?;
     Ok(Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() })
 }
 
@@ -32,6 +32,17 @@ pub(crate) fn audience(text: &str) -> Result<Audience, String> {
             names.map(Audience::of).map_err(|error| error.to_string())
         }
     }
+}
+
+/// The names of collections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Collections(pub(crate) Vec<CollectionName>);
+
+/// Names separated by commas; none where there is nothing.
+pub(crate) fn collections(text: &str) -> Result<Collections, String> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names = names.map(str::parse).collect::<Result<_, BadName>>();
+    names.map(Collections).map_err(|error| error.to_string())
 }
 
 /// A whole number of seconds above 0, or `never`.

@@ -6,7 +6,7 @@ use callboard_api as api;
 use callboard_engine::core::{
     agent::Agent,
     audience::Audience,
-    id::{SessionId, SetName},
+    id::{CollectionName, SessionId, SetName},
     prompt::profile::Profile,
     run::Limits,
     session::{Grant, Share, Ttl, Visible},
@@ -45,6 +45,8 @@ pub(crate) struct TeamFile {
     prompt: Profile,
     limits: Limits,
     compression: Option<api::CompressionSettings>,
+    /// The collections whose documents the team can look things up in.
+    pub(crate) collections: Vec<CollectionName>,
     /// The inactivity after which the session expires.
     pub(crate) ttl_seconds: Option<Ttl>,
 }
@@ -105,6 +107,7 @@ impl TeamFile {
             limits: Some(self.limits.clone()),
             steps: self.steps.clone(),
             compression: self.compression.clone(),
+            collections: self.collections.clone(),
         };
         let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<api::Session>().await?;
         if self.sets.is_empty() {

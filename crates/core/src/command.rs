@@ -15,6 +15,7 @@ use crate::{
     error::Error,
     id::Seq,
     input::InputVisitor,
+    session::Kind,
     state::State,
     text::Values,
 };
@@ -32,6 +33,9 @@ pub trait Command: Clone + Debug + Send + Sync + 'static {
 
     /// Whether it is refused where its words cannot be searched for secrets. Otherwise they are left out.
     const NEEDS_WORDS: bool = true;
+
+    /// Whether it can be done in a collection. It takes documents alone.
+    const IN_COLLECTIONS: bool = false;
 
     /// Records what the command leads to and says how it is answered. Where it is refused, nothing that was recorded
     /// counts.
@@ -111,6 +115,10 @@ pub fn decide<C: Command>(
     if let Actor::Agent(name) = context.by {
         state.team.agent(name)?;
     }
+    if !C::IN_COLLECTIONS && state.session.kind == Kind::Collection {
+        let (who, what) = (context.by.to_string(), "do this in a collection");
+        return Err(Error::Forbidden { who, what, hint: "a collection takes documents alone" }.into());
+    }
     let mut decision = DecisionBuilder::new(state, context);
     let answer = command.decide(&mut decision)?;
     let DecisionBuilder { state, entries, values, erased, .. } = decision;
@@ -122,6 +130,8 @@ impl<A: Command, B: Command> Command for (A, B) {
     type Answer = ();
 
     const NEEDS_WORDS: bool = A::NEEDS_WORDS || B::NEEDS_WORDS;
+
+    const IN_COLLECTIONS: bool = A::IN_COLLECTIONS && B::IN_COLLECTIONS;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         self.0.decide(decision)?;

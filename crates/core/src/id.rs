@@ -136,7 +136,27 @@ name! {
     VariableName, parse_variable_name
 }
 
+/// What the ids of the journals of collections begin with.
+const COLLECTION: &str = "collection:";
+
+impl CollectionName {
+    /// The id of its journal.
+    pub fn journal(&self) -> SessionId {
+        SessionId(format!("{COLLECTION}{self}").into())
+    }
+}
+
 impl SessionId {
+    /// Comes before the journals of all collections, in the order of ids.
+    pub fn before_collections() -> Self {
+        Self(COLLECTION.into())
+    }
+
+    /// The collection whose journal has this id; `None` where it can only be a session's.
+    pub fn as_collection(&self) -> Option<CollectionName> {
+        self.0.strip_prefix(COLLECTION)?.parse().ok()
+    }
+
     /// The id of a session made at `at`: `YYYYMMDD-HHMMSS-xxxx` in UTC, the last four of a-z0-9 taken from `random`.
     ///
     /// Ids made in the same second with the same `random` clash. So create the session exclusively, and try again

@@ -84,6 +84,7 @@ pub mod session;
 
 pub mod access_token;
 pub mod agent;
+pub mod collection;
 pub mod compression;
 pub mod context_set;
 pub mod conversation;

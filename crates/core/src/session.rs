@@ -8,8 +8,17 @@ use std::{num::NonZeroU64, sync::Arc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    agent::Agent, audience::Audience, compression::CompressionSettings, id::SessionId, input::InputVisitor, number,
-    prompt::profile::Profile, run::Limits, step::Steps, time::Timestamp,
+    agent::Agent,
+    audience::Audience,
+    collection,
+    compression::CompressionSettings,
+    id::{CollectionName, SessionId},
+    input::InputVisitor,
+    number,
+    prompt::profile::Profile,
+    run::Limits,
+    step::Steps,
+    time::Timestamp,
 };
 
 /// The settings of a session: given when it is made, and changed later.
@@ -41,6 +50,9 @@ pub struct Settings {
     /// When its threads are compressed.
     #[serde(skip_serializing_if = "CompressionSettings::is_default")]
     pub compression: CompressionSettings,
+    /// The collections whose documents its agents can look things up in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collections: Vec<CollectionName>,
 }
 
 impl Settings {
@@ -49,6 +61,7 @@ impl Settings {
         visitor.text_if_any(&mut self.title);
         self.prompt.input(visitor);
         self.steps.input(visitor);
+        collection::input(Some(&self.collections), visitor);
     }
 }
 
@@ -145,11 +158,31 @@ impl<'de> Deserialize<'de> for Ttl {
     }
 }
 
+/// Whose journal it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A session's.
+    #[default]
+    Session,
+    /// That of a collection of documents, which sessions share.
+    Collection,
+}
+
+impl Kind {
+    pub(crate) fn is_session(&self) -> bool {
+        *self == Self::Session
+    }
+}
+
 /// A session as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its name; `None` before its first entry.
     pub id: Option<SessionId>,
+    /// Whether it is a session or a collection.
+    #[serde(default, skip_serializing_if = "Kind::is_session")]
+    pub kind: Kind,
     /// When it was made.
     pub created_at: Timestamp,
     /// The id of its workflow, which its plan bears too: a UUID that was made with the session.
@@ -199,6 +232,8 @@ pub struct SessionPatch {
     pub steps: Option<Steps>,
     /// When its threads are compressed.
     pub compression: Option<CompressionSettings>,
+    /// The collections whose documents its agents can look things up in. Only the user may set them.
+    pub collections: Option<Vec<CollectionName>>,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
-use callboard_core::{error::Error as Refusal, id::SessionId, time::Timestamp};
+use callboard_core::{error::Error as Refusal, id::SessionId, session::Kind, time::Timestamp};
 use callboard_store::{Lease, Row, Store};
 use tokio::{task::JoinSet, time::Instant};
 
@@ -44,6 +44,15 @@ impl Board {
 
     /// The session with this id. To ask for it is a use of it.
     pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
+        let session = self.open(id).await?;
+        match session.known()?.session.kind {
+            Kind::Session => Ok(session),
+            Kind::Collection => Err(Error::NoSession { session: id.clone() }),
+        }
+    }
+
+    /// The session or collection whose journal has this id.
+    pub(crate) async fn open(&self, id: &SessionId) -> Result<Session, Error> {
         if let Some(live) = self.inner.alive(id) {
             match live.current().await {
                 Ok(_) => return Ok(self.give(live)),
@@ -62,11 +71,12 @@ impl Board {
     /// decided on what is true by then; where that says that there is no such session, [`session`](Self::session) knows
     /// whether there is another one under its name.
     pub fn known_session(&self, id: &SessionId) -> Option<Session> {
+        let id = Some(id).filter(|id| id.as_collection().is_none())?;
         self.inner.alive(id).map(|live| self.give(live))
     }
 
     /// Reads a session from the store.
-    async fn load(&self, id: &SessionId) -> Result<(Loaded, Row), Error> {
+    pub(crate) async fn load(&self, id: &SessionId) -> Result<(Loaded, Row), Error> {
         for _ in 0..LOAD_TRIES {
             let row = self.inner.store.row(id).await?;
             let row = row.ok_or_else(|| Error::NoSession { session: id.clone() })?;
@@ -179,11 +189,22 @@ impl Board {
     /// What is known of a session, without keeping it in memory for that: to ask is no use of it.
     pub async fn info(&self, id: &SessionId) -> Result<SessionInfo, Error> {
         let (loaded, row) = self.load(id).await?;
-        Ok(SessionInfo::of(id.clone(), &loaded.state, row))
+        match loaded.state.session.kind {
+            Kind::Session => Ok(SessionInfo::of(id.clone(), &loaded.state, row)),
+            Kind::Collection => Err(Error::NoSession { session: id.clone() }),
+        }
     }
 
     /// Deletes all there is of a session.
     pub async fn delete(&self, id: &SessionId) -> Result<(), Error> {
+        if id.as_collection().is_some() {
+            self.info(id).await?;
+        }
+        self.remove(id).await
+    }
+
+    /// Deletes a journal.
+    pub(crate) async fn remove(&self, id: &SessionId) -> Result<(), Error> {
         let was_there = self.inner.store.delete(id).await?;
         if let Some(live) = self.inner.alive(id) {
             // Whoever reads on is told at once. An error is as good: the next one who asks finds out.

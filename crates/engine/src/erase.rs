@@ -54,13 +54,21 @@ impl Session {
 }
 
 impl Board {
-    /// The other sessions that hold the entry `seq` of `session` with its words: forks and copies of it, or what it was
+    /// The other sessions, or for a collection the other collections, that hold the entry `seq` of `session` with its words: forks and copies of it, or what it was
     /// forked from.
     pub async fn holders(&self, session: &Session, seq: Seq) -> Result<Vec<SessionId>, Error> {
         let Some(entry) = session.entry(seq).await? else { return Ok(Vec::new()) };
-        let (mut holders, mut last) = (Vec::new(), None::<SessionId>);
+        let collections = session.id().as_collection().map(|_| SessionId::before_collections());
+        let (mut holders, mut last) = (Vec::new(), collections.clone());
         loop {
-            let page = self.store().sessions(last.as_ref(), PAGE).await?;
+            let page = match &collections {
+                None => self.store().sessions(last.as_ref(), PAGE).await?,
+                Some(first) => {
+                    let mut page = self.store().journals(last.as_ref(), PAGE).await?;
+                    page.retain(|(id, _)| id.as_str().starts_with(first.as_str()));
+                    page
+                }
+            };
             let Some((id, _)) = page.last() else { return Ok(holders) };
             last = Some(id.clone());
             let others = page.into_iter().filter(|(id, row)| id != session.id() && row.head.seq >= seq);

@@ -3,11 +3,22 @@
 use callboard_core::{
     entry::{Entry, Head},
     id::{Seq, SessionId},
+    session::Kind,
+    state::State,
 };
-use callboard_store::{Order, Query, Store};
+use callboard_store::{JournalKind, Order, Query, Store};
 
 /// How many entries are read at once.
 pub(crate) const PAGE: usize = 512;
+
+/// What a store is to know of the journal with this state.
+pub(crate) fn journal_kind(state: &State) -> JournalKind {
+    match (&state.session.id, state.session.kind) {
+        (Some(_), Kind::Session) => JournalKind::Session,
+        // A collection, or the record of a keyed request.
+        _ => JournalKind::Unlisted,
+    }
+}
 
 /// Reads the entries after `after` up to `through`, at most `limit`.
 pub(crate) async fn read(

@@ -27,6 +27,7 @@
 //! ```
 
 mod board;
+mod collection;
 mod compress;
 mod erase;
 
@@ -49,6 +50,7 @@ mod transfer;
 mod upkeep;
 
 pub use board::Board;
+pub use collection::CollectionInfo;
 pub use error::Error;
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};

@@ -12,7 +12,8 @@ use crate::{
         rights::Right,
     },
     masking::Admitted,
-    params, secret,
+    params::{self, Place},
+    secret,
 };
 
 /// Takes callers out of requests.
@@ -32,7 +33,21 @@ macro_rules! from_requests {
     };
 }
 
-from_requests! { Authorized AuthorizedToAdd AuthorizedIfThere }
+from_requests! { AuthorizedToAdd AuthorizedIfThere }
+
+impl<R: Right> FromRequestParts<App> for Authorized<R> {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        let caller = caller(parts, app)?;
+        let entered = match params::place(parts, app).await? {
+            Place::Session(id) => Self::enter(app, &caller, &id).await?,
+            Place::Collection(name) => Self::enter_collection(app, &caller, &name).await?,
+        };
+        Admitted::note(parts, &entered);
+        Ok(entered)
+    }
+}
 
 impl<R: Right> FromRequestParts<App> for AuthorizedOnServer<R> {
     type Rejection = CallError;

@@ -13,6 +13,7 @@ mod idempotency;
 mod options;
 mod right;
 
+mod collection;
 mod compression;
 pub(crate) mod context_set;
 mod directive;
@@ -93,6 +94,9 @@ pub(crate) mod rights {
         SetVariables,   "variables",        "set",      Who::Manager;
         ReadTools,      "tools",            "list",     Who::Worker;
         CallTools,      "tools",            "call",     Who::Worker;
+        ListCollections, "collections",     "list",     Who::User;
+        ReadCollection, "collections",      "read",     Who::User;
+        MakeCollections, "collections",     "make or delete", Who::User;
         ReadMetrics,    "metrics",          "read",     Who::User;
         KeepTokens,     "access tokens",    "manage",     Who::User;
     }

@@ -1,5 +1,6 @@
 //! What can be called. A resource is a file: its calls, each declared where it is answered.
 
+mod collection;
 mod compression;
 mod context_set;
 mod directive;
@@ -50,6 +51,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         document::routes(),
         form::routes(),
         thread::routes(),
+        collection::routes(),
         compression::routes(),
         message::routes(),
         orchestration::routes(),

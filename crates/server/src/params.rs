@@ -8,7 +8,10 @@ use axum::{
 };
 use callboard_core::{
     error::Error,
-    id::{BadName, DocumentName, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId, VariableName},
+    id::{
+        BadName, CollectionName, DocumentName, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId,
+        VariableName,
+    },
 };
 use serde::de::DeserializeOwned;
 
@@ -25,6 +28,10 @@ pub(crate) trait InPath: FromStr<Err = BadName> {
 
 impl InPath for SetName {
     const PARAM: &'static str = "name";
+}
+
+impl InPath for CollectionName {
+    const PARAM: &'static str = "collection";
 }
 
 impl InPath for DocumentName {
@@ -224,6 +231,21 @@ mod form {
             json::parse(text.as_bytes())
         }
     }
+}
+
+/// What the path names: a session or a collection.
+pub(crate) enum Place {
+    Session(SessionId),
+    Collection(CollectionName),
+}
+
+/// The session or collection that the path names.
+pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<Place, CallError> {
+    let Ok(text) = segment(parts, app, CollectionName::PARAM).await else {
+        return session_id(parts, app).await.map(Place::Session);
+    };
+    let shown = || Error::not_found("collection", text.chars().take(60).collect::<String>());
+    Ok(Place::Collection(text.parse().map_err(|_| shown())?))
 }
 
 /// The session that the path names.

@@ -112,7 +112,7 @@ macro_rules! conformance {
                 a_touch_moves_expiry_and_activity_and_nothing_else,
                 sessions_are_listed_by_id_in_pages,
                 sessions_are_listed_by_their_last_use,
-                journals_of_requests_are_no_sessions,
+                unlisted_journals_are_no_sessions,
                 what_is_deleted_is_gone_and_others_stay,
                 a_session_that_was_deleted_starts_empty_again;
             watch:

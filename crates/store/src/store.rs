@@ -83,10 +83,10 @@ pub trait Store: Send + Sync + 'static {
     /// The text with this hash that was stored beside the journal.
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error>;
 
-    /// At most `limit` journals of sessions and requests after the id `after`, in the byte order of their ids.
+    /// At most `limit` journals of any kind after the id `after`, in the byte order of their ids.
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
 
-    /// At most `limit` sessions after the id `after`, in the byte order of their ids. Journals of requests are not read
+    /// At most `limit` sessions after the id `after`, in the byte order of their ids. Other journals are not read
     /// for this, however many there are.
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error>;
 
@@ -165,8 +165,8 @@ pub enum JournalKind {
     /// The journal of a session.
     #[default]
     Session,
-    /// The record of a request with an idempotency key. It is not listed as a session.
-    Request,
+    /// The record of a request with an idempotency key, or a collection. It is not listed as a session.
+    Unlisted,
 }
 
 /// What a batch does to the lease on its session. A session in which a run is going on has a lease: it is set in the

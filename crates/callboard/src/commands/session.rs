@@ -23,7 +23,7 @@ use crate::{
     client::Answer,
     failure::Failure,
     output::Output,
-    parse,
+    parse::{self, Collections},
     team_file::{self, TeamFile},
 };
 
@@ -92,6 +92,9 @@ pub(crate) struct SessionNew {
     /// The seconds without use after which it expires, or never
     #[arg(long, value_name = "SECONDS", value_parser = parse::ttl)]
     pub(crate) ttl: Option<Ttl>,
+    /// The collections that its agents can look things up in: names separated by commas
+    #[arg(long, value_name = "NAMES", value_parser = parse::collections)]
+    pub(crate) collections: Option<Collections>,
 }
 
 /// Change a session's settings or team
@@ -119,6 +122,9 @@ pub(crate) struct SessionUpdate {
     /// The largest size of an answer in a run
     #[arg(long, value_name = "TOKENS")]
     pub(crate) answer_tokens: Option<u64>,
+    /// The collections that its agents can look things up in: names separated by commas
+    #[arg(long, value_name = "NAMES", value_parser = parse::collections)]
+    pub(crate) collections: Option<Collections>,
 }
 
 pub(super) async fn execute(context: &Context, command: Session) -> Result<(), Failure> {
@@ -146,12 +152,13 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
 }
 
 async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
-    let SessionNew { team, agents, id, title, default_visibility, ttl } = args;
+    let SessionNew { team, agents, id, title, default_visibility, ttl, collections } = args;
     let mut file = team.as_deref().map_or_else(|| Ok(TeamFile::default()), team_file::read)?;
     file.agents.extend(agents);
     file.title = title.or(file.title);
     file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
     file.ttl_seconds = ttl.or(file.ttl_seconds);
+    file.collections = collections.map_or(file.collections, |collections| collections.0);
     print(&file.create(&context.client, id).await?, context.output);
     Ok(())
 }
@@ -230,6 +237,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         ttl_seconds: args.ttl,
         prompt,
         steps,
+        collections: args.collections.map(|collections| collections.0),
         ..SessionPatch::default()
     };
     let updated = session.call(Method::PATCH, &[]).json(&patch).acting_as(&args.acting_as).answer().await?;
@@ -249,6 +257,8 @@ fn print(session: &Answer<api::Session>, output: Output) {
             .iter()
             .flat_map(|settings| settings.steps.iter())
             .for_each(|step| output.line(format!("step       {}", titled(step))));
+        let collections = it.settings.as_ref().map(|settings| settings.collections.as_slice()).unwrap_or_default();
+        collections.iter().for_each(|name| output.line(format!("collection {name}")));
         output.line(format!("entries    {}", it.head));
         output.line(format!("created    {}", it.created_at));
         output.line(format!("last used  {}", it.last_activity));

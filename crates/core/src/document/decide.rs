@@ -12,6 +12,7 @@ use crate::{
     id::DocumentName,
     input::InputVisitor,
     rights,
+    session::Kind,
     state::State,
     text::Text,
     view::View,
@@ -21,6 +22,8 @@ use crate::{
 /// sees them.
 impl Command for PutDocument {
     type Answer = Outcome;
+
+    const IN_COLLECTIONS: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Outcome, Undecided> {
         rights::write_documents(decision)?;
@@ -40,7 +43,8 @@ impl Command for PutDocument {
             (None, Some(held)) => held.sight.audience.clone(),
             (None, None) => session.settings.default_visibility.0.clone(),
         };
-        if self.visible_to.is_some() {
+        // In a collection, names are those of agents of any session that names it.
+        if self.visible_to.is_some() && session.kind == Kind::Session {
             team.check_audience(&visible_to, "/visible_to")?;
         }
         let media_type = self.media_type.clone().or_else(|| known.map(|held| held.media_type.clone()));
@@ -76,6 +80,8 @@ impl Command for PutDocument {
 /// Removes a document.
 impl Command for RemoveDocument {
     type Answer = ();
+
+    const IN_COLLECTIONS: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         rights::write_documents(decision)?;

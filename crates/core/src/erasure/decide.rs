@@ -31,6 +31,8 @@ impl Command for EraseEntry {
 
     const ERASES: bool = true;
 
+    const IN_COLLECTIONS: bool = true;
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ErasedEntry, Undecided> {

@@ -77,6 +77,8 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 
     const NEEDS_WORDS: bool = C::NEEDS_WORDS;
 
+    const IN_COLLECTIONS: bool = C::IN_COLLECTIONS;
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Again<C::Answer>, Undecided> {
         let by = decision.context.by.clone();
         if let Some(seq) = decision.context.lookups.keys.get(self.request.claim(&by).as_str()) {

@@ -2,13 +2,14 @@
 
 use crate::{
     agent::{self, Agent, Team},
+    collection,
     command::{Command, DecisionBuilder, Undecided},
     error::{ConflictKind, Error},
     id::{AgentName, is_control},
     input::InputVisitor,
     rights,
     session::facts::{Created, Updated},
-    session::{NewSession, SessionPatch, Settings},
+    session::{Kind, NewSession, SessionPatch, Settings},
 };
 
 /// Makes a session where there is none.
@@ -46,6 +47,7 @@ impl Command for SessionPatch {
         if let Some(agents) = &mut self.agents {
             agent::input(agents, visitor);
         }
+        collection::input(self.collections.as_deref(), visitor);
     }
 }
 
@@ -60,7 +62,7 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Er
     let settings = checked(new.settings.clone())?;
     Team::check(&new.agents)?;
     check_names(&settings, &new.agents)?;
-    decision.record(Created { id: new.id.clone(), salt: new.salt, settings });
+    decision.record(Created { id: new.id.clone(), kind: Kind::Session, salt: new.salt, settings });
     for agent in &new.agents {
         decision.record(agent::facts::Added { agent: agent.clone() });
     }
@@ -69,6 +71,9 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Er
 
 fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<(), Error> {
     rights::in_charge(decision, "change the session")?;
+    if patch.collections.is_some() {
+        rights::user(decision, "name collections")?;
+    }
     let before = decision.state.session.settings.clone();
     let patch = patch.clone();
     let settings = checked(Settings {
@@ -81,6 +86,7 @@ fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<()
         limits: patch.limits.unwrap_or_else(|| before.limits.clone()),
         steps: patch.steps.unwrap_or_else(|| before.steps.clone()),
         compression: patch.compression.unwrap_or_else(|| before.compression.clone()),
+        collections: patch.collections.unwrap_or_else(|| before.collections.clone()),
     })?;
     if let Some(agents) = &patch.agents {
         Team::check(agents)?;
@@ -98,6 +104,7 @@ fn checked(settings: Settings) -> Result<Settings, Error> {
     settings.prompt.check("/prompt")?;
     settings.steps.check()?;
     settings.compression.check()?;
+    collection::check(&settings.collections)?;
     match &settings.title {
         Some(title) if title.chars().count() > 500 || title.chars().any(is_control) => {
             Err(Error::invalid("/title", "use one line of at most 500 characters"))

@@ -9,7 +9,7 @@ use crate::{
     entry::{Hash, Header},
     fact::{Description, Earlier, Fact, Seen, TextField, text},
     id::SessionId,
-    session::{Session, Settings},
+    session::{Kind, Session, Settings},
     state::State,
     view::View,
 };
@@ -17,10 +17,12 @@ use crate::{
 /// The session was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Created {
-    pub(super) id: SessionId,
-    pub(super) salt: u64,
+    pub(crate) id: SessionId,
+    #[serde(default, skip_serializing_if = "Kind::is_session")]
+    pub(crate) kind: Kind,
+    pub(crate) salt: u64,
     #[serde(flatten)]
-    pub(super) settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 /// The settings were changed. It carries all of them.
@@ -49,8 +51,8 @@ impl Fact for Created {
 
     fn apply(self, state: &mut State, header: &Header) {
         let workflow_id = uuid(&format!("workflow of {} {}", self.id, self.salt)).into();
-        let (id, created_at, settings) = (Some(self.id), header.at, self.settings);
-        state.session = Arc::new(Session { id, created_at, workflow_id, settings });
+        let (id, kind, created_at, settings) = (Some(self.id), self.kind, header.at, self.settings);
+        state.session = Arc::new(Session { id, kind, created_at, workflow_id, settings });
     }
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {

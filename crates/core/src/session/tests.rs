@@ -85,7 +85,7 @@ fn settings_are_read_strictly() {
     assert_snapshot!(wrong(json!({"ttl_seconds": "soon"})), @r#"ttl_seconds is a whole number of seconds above 0, or "never""#);
     assert_snapshot!(wrong(json!({"title": "x".repeat(501)})), @"/title: use one line of at most 500 characters");
     assert_snapshot!(wrong(json!({"default_visibility": "ghost"})), @"/default_visibility: there is no agent ghost");
-    assert_snapshot!(wrong(json!({"surprise": 1})), @"unknown field `surprise`, expected one of `title`, `default_visibility`, `share`, `grant`, `prompt`, `ttl_seconds`, `limits`, `steps`, `compression`");
+    assert_snapshot!(wrong(json!({"surprise": 1})), @"unknown field `surprise`, expected one of `title`, `default_visibility`, `share`, `grant`, `prompt`, `ttl_seconds`, `limits`, `steps`, `compression`, `collections`");
     assert_snapshot!(wrong(json!({"prompt": {"parts": {"task": {"min": 9, "max": 5}}}})), @"/prompt/parts/task/min: the minimum is above the maximum");
 }
 

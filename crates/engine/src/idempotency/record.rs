@@ -113,7 +113,7 @@ impl Board {
         let head = entry.head();
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
         let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
-        let (session, kind, entries, values) = (record.clone(), JournalKind::Request, vec![entry], Vec::new());
+        let (session, kind, entries, values) = (record.clone(), JournalKind::Unlisted, vec![entry], Vec::new());
         let (rewrites, drop_values) = Default::default();
         let lease = LeaseChange::Keep;
         let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };

@@ -10,12 +10,12 @@ use callboard_core::{
     state::State,
     time::Timestamp,
 };
-use callboard_store::{Append, JournalKind, LeaseChange, Rewrite, Store};
+use callboard_store::{Append, LeaseChange, Rewrite, Store};
 use tokio::time::Instant;
 
 use crate::{
     error::Error,
-    journal::{PAGE, read},
+    journal::{PAGE, journal_kind, read},
     live::{
         job::{Batch, Execute},
         writer::Writer,
@@ -117,7 +117,7 @@ impl Writer {
         let now = expiry::now(&*self.store, &*self.settings.clock).await?;
         let append = Append {
             session: self.id.clone(),
-            kind: JournalKind::Session,
+            kind: journal_kind(&batch.state),
             expected,
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),

@@ -2,19 +2,20 @@
 
 use callboard_core::{
     agent::Agent,
-    command::{self, Decision, DecisionContext, Lookups, Undecided},
+    command::{self, Command, Decision, DecisionContext, Lookups, Undecided},
     entry::{Actor, Head},
     error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
     secret::SealedInput,
-    session::{NewSession, Settings as SessionSettings},
+    session::{Kind, NewSession, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::{Append, JournalKind, LeaseChange};
+use callboard_store::{Append, LeaseChange};
 
 use crate::{
     board::Board,
     error::Error,
+    journal::journal_kind,
     live::append::append_surely,
     session::Session,
     sizes::sizes,
@@ -39,13 +40,16 @@ impl Board {
     /// Creates a session. An id in use is a conflict. Without an id, a free one is chosen.
     pub async fn create(&self, new: NewBoardSession) -> Result<Session, Error> {
         let NewBoardSession { id, agents, settings } = new;
+        if let Some(id) = &id {
+            check_id(id, Kind::Session)?;
+        }
         let default = || SessionSettings { ttl_seconds: self.settings().ttl, ..SessionSettings::default() };
         let settings = settings.unwrap_or_else(default);
         let mut in_use = None;
         for id in self.ids(id) {
             let salt = self.settings().random.next();
             let new = NewSession { id: id.clone(), agents: agents.clone(), settings: settings.clone(), salt };
-            match self.create_as(new).await {
+            match self.create_as(id.clone(), &new).await {
                 Err(error) if error.is_conflict() => in_use = Some(id),
                 made => return made,
             }
@@ -64,21 +68,21 @@ impl Board {
         SessionId::generate(self.settings().clock.now(), random)
     }
 
-    async fn create_as(&self, new: NewSession) -> Result<Session, Error> {
-        let id = new.id.clone();
+    /// Creates the journal `id`, which `new` begins.
+    pub(crate) async fn create_as<C: Command>(&self, id: SessionId, new: &C) -> Result<Session, Error> {
         let now = self.settings().clock.now();
         let lookups = Lookups::default();
         let (nonce, salt) = (self.settings().nonce(), Some(self.settings().salt()));
         let (by, count, sealed) = (&Actor::User, sizes(), SealedInput::NOTHING);
         let context = DecisionContext { by, at: now, nonce, salt, count, lookups: &lookups, sealed };
-        let decided = command::decide(&State::default(), &new, context);
+        let decided = command::decide(&State::default(), new, context);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),
             Undecided::MissingEntry(_) => Error::Busy { session: id.clone() },
         })?;
         let append = Append {
             session: id.clone(),
-            kind: JournalKind::Session,
+            kind: journal_kind(&state),
             expected: Head::default(),
             entries,
             values: values.into_iter().collect(),
@@ -89,6 +93,18 @@ impl Board {
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await
+    }
+}
+
+/// Refuses an id that is not for a journal of this kind.
+pub(crate) fn check_id(id: &SessionId, kind: Kind) -> Result<(), Error> {
+    match (id.as_collection(), kind) {
+        (Some(name), Kind::Session) => {
+            let problem =
+                format!("{id} is the journal of a collection: take another id, or make the collection {name}");
+            Err(Refusal::invalid("/id", problem).into())
+        }
+        _ => Ok(()),
     }
 }
 

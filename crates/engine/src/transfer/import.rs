@@ -11,6 +11,7 @@ use callboard_core::{
     erasure::ErasureCheck,
     error::{ConflictKind, Error as Refusal},
     id::SessionId,
+    session::Kind,
     state::State,
 };
 use tokio::sync::mpsc;
@@ -34,7 +35,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_to(export, id, false).await
+        self.import_session(export, id, false).await
     }
 
     /// Continues an import that was begun and may have been interrupted. A complete import is returned as it is, whatever was
@@ -43,17 +44,35 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_to(export, id, true).await
+        self.import_session(export, id, true).await
     }
 
-    async fn import_to<R>(&self, mut export: R, id: Option<SessionId>, again: bool) -> Result<Session, Error>
+    async fn import_session<R>(&self, export: R, id: Option<SessionId>, again: bool) -> Result<Session, Error>
+    where
+        R: BufRead + Seek + Send + 'static,
+    {
+        let id = self.import_to(export, id, Kind::Session, again).await?;
+        self.session(&id).await
+    }
+
+    /// Imports an export of this kind, and gives the id of the new journal.
+    pub(crate) async fn import_to<R>(
+        &self,
+        mut export: R,
+        id: Option<SessionId>,
+        kind: Kind,
+        again: bool,
+    ) -> Result<SessionId, Error>
     where
         R: BufRead + Seek + Send + 'static,
     {
         let (checked, export) = blocking(move || Ok((check(&mut export)?, export))).await?;
+        if checked.state.session.kind != kind {
+            return Err(Refusal::invalid("", other_kind(kind)).into());
+        }
         let id = id.unwrap_or(checked.id);
         self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
-        self.session(&id).await
+        Ok(id)
     }
 
     async fn make<R>(&self, id: &SessionId, state: &State, export: R, again: bool) -> Result<(), Error>
@@ -76,6 +95,14 @@ async fn append_all(copy: &mut SessionCopy<'_>, export: impl BufRead + Send + 's
         copy.append(entries, values).await?;
     }
     reading.await.map_err(|_| Error::Closed)?
+}
+
+/// What is wrong with an export that is not of this kind.
+fn other_kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Session => "it is the export of a collection: import it as a collection",
+        Kind::Collection => "it is the export of a session: import it as a session",
+    }
 }
 
 /// Adds advice to the error that the id of an import is in use.

@@ -10,14 +10,14 @@ use callboard_core::{
     id::SessionId,
     state::State,
 };
-use callboard_store::{Append, JournalKind, LeaseChange, Row};
+use callboard_store::{Append, LeaseChange, Row};
 
 use crate::{
     board::Board,
     error::Error,
-    journal::{follows, read},
+    journal::{follows, journal_kind, read},
     live::append::append_surely,
-    transfer::create::exists,
+    transfer::create::{check_id, exists},
     upkeep::expiry,
 };
 
@@ -46,6 +46,7 @@ impl<'a> SessionCopy<'a> {
         state: &'a State,
         is_repeat: bool,
     ) -> Result<Self, Error> {
+        check_id(id, state.session.kind)?;
         let mut copy = Self { board, id, state, head: Head::default(), is_repeat, has_grown: false };
         if is_repeat && let Some(row) = board.store().row(id).await? {
             copy.head = copy.found(row).await?;
@@ -106,7 +107,8 @@ impl<'a> SessionCopy<'a> {
             true => expiry::lives_until(self.state, now),
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
-        let (session, kind, expected, lease) = (self.id.clone(), JournalKind::Session, self.head, LeaseChange::Keep);
+        let (session, expected, lease) = (self.id.clone(), self.head, LeaseChange::Keep);
+        let kind = journal_kind(self.state);
         let (rewrites, drop_values) = Default::default();
         let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
         append_surely(&**self.board.store(), append).await

@@ -11,13 +11,13 @@ use callboard_core::{
     erasure::Erased,
     fact::{self, Fact as _},
     id::{Seq, SessionId},
-    idempotency::record::Begun,
+    state::State,
 };
 use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Rewrite, Row, Store};
 
 use crate::{
     error::Error,
-    journal::{PAGE, read},
+    journal::{PAGE, journal_kind, read},
     live::append::append_surely,
     texts::stored_values,
     upkeep::{
@@ -125,8 +125,7 @@ impl Copy<'_> {
     /// The kind of the journal, by its first entry.
     async fn kind(&self) -> Result<JournalKind, SurveyError> {
         let first = read(self.from, self.id, Seq::ZERO, Seq(1), 1).await?;
-        let is_request = first.first().is_some_and(|first| *first.header.kind == *Begun::TYPE);
-        Ok(if is_request { JournalKind::Request } else { JournalKind::Session })
+        Ok(journal_kind(&State::fold(&first)?))
     }
 
     /// The lease of the copy: if a run is going on, a server on `to` has to drive it.

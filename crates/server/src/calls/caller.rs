@@ -7,7 +7,7 @@ use callboard_core::{
     command::{Command, KeptAnswer},
     entry::{Actor, Hash},
     error::Error as Refusal,
-    id::{AgentName, BadName, SessionId},
+    id::{AgentName, BadName, CollectionName, SessionId},
     state::State,
     viewer::Viewer,
 };
@@ -85,6 +85,16 @@ impl<R: Right> Authorized<R> {
             Credentials::Token(token) => Some(secret::hash(token)),
         };
         Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
+    }
+}
+
+impl<R: Right> Authorized<R> {
+    /// Lets a caller into a collection: the user alone. Agents find what is in it through their sessions.
+    pub(crate) async fn enter_collection(app: &App, caller: &Caller, name: &CollectionName) -> Result<Self, CallError> {
+        AuthorizedOnServer::<R>::enter(app, caller).await?;
+        let session = app.board.collection(name).await?;
+        let (app, actor, rank, right) = (app.clone(), Actor::User, Rank::User, PhantomData);
+        Ok(Self { app, session, actor, rank, token: None, right })
     }
 }
 
@@ -227,7 +237,7 @@ impl Credentials {
     /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.
     async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
         let Self::Token(token) = self else {
-            let session = app.board.session(id).await?;
+            let session = app.board.session(id).await.map_err(|error| no_session(error, id))?;
             // It was looked up in the store a moment ago.
             let state = session.known()?;
             return Ok((session, state, Actor::User));
@@ -242,6 +252,16 @@ impl Credentials {
         let state = session.known()?;
         let actor = state.tokens.actor(secret::hash(token), &state.team).ok_or_else(unknown)?;
         Ok((session, state, actor))
+    }
+}
+
+/// The error of looking for a session. One for a collection says where those are.
+fn no_session(error: Error, id: &SessionId) -> CallError {
+    match (CallError::from(error), id.as_collection()) {
+        (error, Some(name)) if error.code == "not_found" => {
+            error.hint(format!("collections are at /v1/collections/{name}"))
+        }
+        (error, _) => error,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Page cursors: where a page ended, in an opaque form.
 
 use callboard_core::{
-    id::{Seq, SessionId},
+    id::{CollectionName, Seq, SessionId},
     time::Timestamp,
 };
 use callboard_engine::Place;
@@ -39,6 +39,11 @@ impl After {
 
 /// The session after which a page begins.
 pub(crate) fn session(cursor: &str) -> Result<SessionId, CallError> {
+    text(cursor)?.parse().map_err(|_| bad())
+}
+
+/// The collection after which a page begins.
+pub(crate) fn collection(cursor: &str) -> Result<CollectionName, CallError> {
     text(cursor)?.parse().map_err(|_| bad())
 }
 

@@ -12,7 +12,9 @@ use callboard_core::{
 use callboard_engine::{Board, Error, NewBoardSession, Session, SessionInfo};
 
 use super::{
-    Answer, Authorized, AuthorizedIfThere, AuthorizedOnServer, CallError, WriteOptions, cursor,
+    Answer, Authorized, AuthorizedIfThere, AuthorizedOnServer, CallError, WriteOptions,
+    collection::check_collections,
+    cursor,
     idempotency::Attempt,
     rights::{ChangeSession, CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
 };
@@ -21,9 +23,28 @@ use crate::{app::App, files};
 /// What the user sees of a session.
 fn whole(info: SessionInfo) -> api::Session {
     let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings } = info;
-    let Settings { title, default_visibility, share, grant, prompt, ttl_seconds, limits, steps, compression } =
-        settings;
-    let settings = Some(api::SessionSettings { default_visibility, share, grant, prompt, limits, steps, compression });
+    let Settings {
+        title,
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        ttl_seconds,
+        limits,
+        steps,
+        compression,
+        collections,
+    } = settings;
+    let settings = Some(api::SessionSettings {
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        limits,
+        steps,
+        compression,
+        collections,
+    });
     api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings }
 }
 
@@ -65,8 +86,10 @@ async fn make_session(
         limits,
         steps,
         compression,
+        collections,
         ..
     } = body;
+    check_collections(board, &collections).await?;
     let settings = Settings {
         title,
         default_visibility: default_visibility.unwrap_or_default(),
@@ -77,6 +100,7 @@ async fn make_session(
         limits: limits.unwrap_or_default(),
         steps,
         compression: compression.unwrap_or_default(),
+        collections,
     };
     let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, settings: Some(settings) };
     let session = match board.create(new).await {
@@ -132,6 +156,12 @@ impl Authorized<ChangeSession> {
         body: SessionPatch,
         options: WriteOptions,
     ) -> Result<Answer<api::Session>, CallError> {
+        if let Some(names) = &body.collections {
+            if self.rank != Rank::User {
+                return Err(self.forbidden("name collections"));
+            }
+            check_collections(&self.app.board, names).await?;
+        }
         let receipt = self.execute(options, body).await?;
         let look = |view: View<'_>| Ok(whole(known(self.session.id(), view.state)).seen(&view));
         let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;

@@ -45,9 +45,9 @@ async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError
 }
 
 /// An export that was received completely. It may be large, so it is in a file.
-pub(crate) struct Received {
-    file: File,
-    options: WriteOptions,
+pub(super) struct Received {
+    pub(super) file: File,
+    pub(super) options: WriteOptions,
 }
 
 /// Import an exported session

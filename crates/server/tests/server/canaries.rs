@@ -296,12 +296,20 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     all
 }
 
-/// Calls that write and bring nothing to a session that is there: it is made or deleted, or all its secrets are dropped.
-const BRING_NOTHING: [(&str, &str); 4] = [
+/// Calls that write and bring nothing to a session that is there: it is made or deleted, all its secrets are
+/// dropped, or what is written is a collection, which knows no secrets.
+const BRING_NOTHING: [(&str, &str); 11] = [
     ("post", "/v1/sessions"),
     ("post", "/v1/import"),
     ("delete", "/v1/sessions/{session}"),
     ("delete", "/v1/sessions/{session}/variables"),
+    ("put", "/v1/collections/{collection}"),
+    ("delete", "/v1/collections/{collection}"),
+    ("post", "/v1/collections/{collection}/import"),
+    ("post", "/v1/collections/{collection}/documents"),
+    ("put", "/v1/collections/{collection}/documents/{name}"),
+    ("delete", "/v1/collections/{collection}/documents/{name}"),
+    ("delete", "/v1/collections/{collection}/journal/{seq}"),
 ];
 
 #[test]

@@ -224,6 +224,24 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         calls.push(("PUT", on(&format!("/context-sets/{name}")), Some(set.clone())));
         calls.push(("DELETE", on(&format!("/context-sets/{name}")), None));
     }
+    calls.push(("GET", "/v1/collections".to_owned(), None));
+    let document = json!({"text": "x"});
+    for (method, path, body) in [
+        ("PUT", "", Some(json!({}))),
+        ("GET", "", None),
+        ("GET", "/documents", None),
+        ("POST", "/documents", Some(json!({"name": "d", "text": "x"}))),
+        ("PUT", "/documents/d", Some(document)),
+        ("GET", "/documents/d", None),
+        ("DELETE", "/documents/d", None),
+        ("GET", "/journal", None),
+        ("DELETE", "/journal/2?reason=T", None),
+        ("GET", "/export", None),
+        ("POST", "/import", Some(json!({}))),
+        ("DELETE", "", None),
+    ] {
+        calls.push((method, format!("/v1/collections/shared{path}"), body));
+    }
     calls.push(("GET", on("/documents"), None));
     calls.push(("POST", on("/documents"), Some(json!({"name": "open", "text": "x", "visible_to": ["no such agent"]}))));
     for name in ["open", "DOCNAME", "critics", "absent"] {

@@ -8,6 +8,7 @@ mod fixtures;
 
 mod bad_input;
 mod canaries;
+mod collections;
 mod compression;
 mod document;
 mod documents;

@@ -73,7 +73,7 @@ pub async fn what_was_rewritten_stays_rewritten(fixture: &impl Fixture) {
 pub async fn the_last_activity_before_is_known_also_of_what_has_expired(fixture: &impl Fixture) {
     let last_activity = async || fixture.open().await.last_activity_at_open();
     assert_eq!(last_activity().await, None);
-    for (id, kind) in [("s", JournalKind::Session), ("r", JournalKind::Request), ("t", JournalKind::Session)] {
+    for (id, kind) in [("s", JournalKind::Session), ("r", JournalKind::Unlisted), ("t", JournalKind::Session)] {
         fixture.clock().advance_seconds(1000);
         let mut journal = JournalWriter::new(&fixture.open().await, id);
         journal.expires_at = Some(fixture.clock().now().plus_seconds(60));

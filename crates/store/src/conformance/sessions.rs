@@ -102,7 +102,7 @@ pub async fn sessions_are_listed_by_their_last_use(fixture: &impl Fixture) {
     assert_eq!(recent(&other, 1).await, ["b"]);
 }
 
-pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
+pub async fn unlisted_journals_are_no_sessions(fixture: &impl Fixture) {
     let store = fixture.open().await;
     for id in ["a", "b", "c", "d"] {
         fixture.clock().advance_seconds(1);
@@ -110,7 +110,7 @@ pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
         for text in ["x", "y"] {
             let mut batch = journal.batch([note(text)]);
             if ["b", "d"].contains(&id) {
-                batch.kind = JournalKind::Request;
+                batch.kind = JournalKind::Unlisted;
             }
             journal.append(batch).await.unwrap();
         }
@@ -122,7 +122,7 @@ pub async fn journals_of_requests_are_no_sessions(fixture: &impl Fixture) {
     assert_eq!(ids(store.sessions(Some(&session("a")), 1).await.unwrap()), ["c"]);
     assert_eq!(recent(&store, 9).await, ["c", "a"]);
     // Who takes its name later is what it says.
-    for (id, kind) in [("b", JournalKind::Session), ("c", JournalKind::Request)] {
+    for (id, kind) in [("b", JournalKind::Session), ("c", JournalKind::Unlisted)] {
         store.delete(&session(id)).await.unwrap();
         let mut journal = JournalWriter::new(&store, id);
         let batch = Append { kind, ..journal.batch([note("z")]) };

@@ -97,7 +97,7 @@ pub(super) async fn append(
         &columns.values.batch,
         &columns.values.hashes,
         &columns.values.texts,
-        &of(batches, |batch| batch.kind == JournalKind::Request),
+        &of(batches, |batch| batch.kind == JournalKind::Unlisted),
         &columns.rewrites.batch,
         &columns.rewrites.seq,
         &columns.rewrites.data,

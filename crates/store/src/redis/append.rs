@@ -60,7 +60,7 @@ fn arguments(batch: &Append) -> Vec<Cow<'_, str>> {
     };
     let kind = match batch.kind {
         JournalKind::Session => "session",
-        JournalKind::Request => "request",
+        JournalKind::Unlisted => "request",
     };
     let mut words: Vec<Cow<'_, str>> = vec![
         batch.session.to_string().into(),

@@ -72,7 +72,7 @@ pub(super) fn insert(db: &Connection, name: &SessionId, kind: JournalKind, row: 
             row.head.tag.0,
             expires_at,
             row.last_activity.as_millis(),
-            kind == JournalKind::Request,
+            kind == JournalKind::Unlisted,
         ),
         |row| row.get(0),
     )

@@ -124,7 +124,7 @@ impl<F: Fixture> Pair<F> {
         };
         let entries = entries.into_iter().map(seal).collect();
         // One of the sessions is always a request.
-        let kind = if session.as_str() == "s2" { JournalKind::Request } else { JournalKind::Session };
+        let kind = if session.as_str() == "s2" { JournalKind::Unlisted } else { JournalKind::Session };
         Append {
             session,
             kind,

@@ -1,0 +1,67 @@
+//! Collections: documents that sessions share. A collection is a journal like that of a session, which has documents and
+//! nothing else, and never expires. Its documents are for the agents of each session that names it.
+
+use crate::{
+    command::{Command, DecisionBuilder, Undecided},
+    error::{ConflictKind, Error},
+    id::CollectionName,
+    input::InputVisitor,
+    session::{Kind, Settings, Ttl, facts::Created},
+};
+
+/// How many collections a session may name.
+const MOST: usize = 100;
+
+/// Makes a collection where there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCollection {
+    /// Its name.
+    pub name: CollectionName,
+    /// Something random, so that no other collection has the same tags.
+    pub salt: u64,
+}
+
+impl Command for NewCollection {
+    type Answer = ();
+
+    const CREATES_SESSION: bool = true;
+
+    const IN_COLLECTIONS: bool = true;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        if decision.state.session.id.is_some() {
+            let (kind, what) = (ConflictKind::SessionExists, format!("there is a collection {}", self.name));
+            return Err(Error::Conflict { kind, what, hint: "take another name" }.into());
+        }
+        let settings = Settings { ttl_seconds: Ttl::Never, ..Settings::default() };
+        decision.record(Created { id: self.name.journal(), kind: Kind::Collection, salt: self.salt, settings });
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/collection"), self.name.as_str());
+    }
+}
+
+/// Refuses a list of collections that names one twice, or too many.
+pub(crate) fn check(names: &[CollectionName]) -> Result<(), Error> {
+    if names.len() > MOST {
+        return Err(Error::invalid("/collections", format!("name at most {MOST}")));
+    }
+    for (at, name) in names.iter().enumerate() {
+        if names.iter().take(at).any(|before| before == name) {
+            return Err(Error::invalid(format!("/collections/{at}"), format!("{name} is named twice: name it once")));
+        }
+    }
+    Ok(())
+}
+
+/// Shows the names of collections.
+pub(crate) fn input(names: Option<&[CollectionName]>, visitor: &mut dyn InputVisitor) {
+    for (at, name) in names.into_iter().flatten().enumerate() {
+        visitor.name(format_args!("/collections/{at}"), name.as_str());
+    }
+}
+
+#[cfg(test)]
+mod tests;

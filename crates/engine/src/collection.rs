@@ -1,0 +1,134 @@
+//! Collections: documents that sessions share. Each is a journal of its own, which is not listed as a session.
+
+use std::io::{BufRead, Seek};
+
+use callboard_core::{
+    collection::NewCollection,
+    count::Tokens,
+    error::Error as Refusal,
+    id::{CollectionName, Seq, SessionId},
+    session::Kind,
+    state::State,
+    time::Timestamp,
+};
+
+use crate::{board::Board, error::Error, session::Session, transfer::create::exists};
+
+/// How many journals are listed at once.
+const PAGE: usize = 256;
+
+/// What is known of a collection without its documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectionInfo {
+    /// Its name.
+    pub name: CollectionName,
+    /// The number of the last entry of its journal.
+    pub head: Seq,
+    /// How many documents it has.
+    pub documents: u64,
+    /// The size of their texts.
+    pub size_bytes: u64,
+    /// The same in tokens.
+    pub tokens: Tokens,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl CollectionInfo {
+    /// What the state of its journal says of it.
+    pub fn of(name: CollectionName, state: &State) -> Self {
+        let sizes = state.documents.iter().map(|held| (held.size_bytes, held.tokens));
+        let (size_bytes, tokens) = sizes.fold((0, Tokens(0)), |sum, size| (sum.0 + size.0, Tokens(sum.1.0 + size.1.0)));
+        let (head, documents) = (state.head.seq, state.documents.count() as u64);
+        let (created_at, updated_at) = (state.session.created_at, state.last_at);
+        Self { name, head, documents, size_bytes, tokens, created_at, updated_at }
+    }
+}
+
+impl Board {
+    /// The collection of this name. What is called a session there is the journal of the collection.
+    pub async fn collection(&self, name: &CollectionName) -> Result<Session, Error> {
+        let absent = || Error::from(Refusal::not_found("collection", name));
+        let collection = match self.open(&name.journal()).await {
+            Err(Error::NoSession { .. }) => return Err(absent()),
+            collection => collection?,
+        };
+        match collection.known()?.session.kind {
+            Kind::Collection => Ok(collection),
+            Kind::Session => Err(absent()),
+        }
+    }
+
+    /// The collection of this name, which is made if there is none.
+    pub async fn put_collection(&self, name: &CollectionName) -> Result<Session, Error> {
+        match self.collection(name).await {
+            Err(error) if error.code() == "not_found" => {}
+            there => return there,
+        }
+        let new = NewCollection { name: name.clone(), salt: self.settings().random.next() };
+        match self.create_as(name.journal(), &new).await {
+            // Somebody else made it at this moment, or it is an old session with this id.
+            Err(error) if error.is_conflict() => self.collection(name).await.map_err(|_| exists(Some(name.journal()))),
+            made => made,
+        }
+    }
+
+    /// The collections behind `after`, by name, at most `limit`. One that this program cannot read is left out, and the log says so.
+    pub async fn collections(
+        &self,
+        after: Option<&CollectionName>,
+        limit: usize,
+    ) -> Result<Vec<CollectionInfo>, Error> {
+        let mut infos = Vec::new();
+        let first = SessionId::before_collections();
+        let mut last = after.map_or_else(|| first.clone(), CollectionName::journal);
+        loop {
+            let page = self.store().journals(Some(&last), PAGE).await?;
+            for (id, _) in &page {
+                if infos.len() == limit || !id.as_str().starts_with(first.as_str()) {
+                    return Ok(infos);
+                }
+                let Some(name) = id.as_collection() else { continue };
+                infos.extend(self.listed_collection(name).await?);
+            }
+            match page.last() {
+                Some((id, _)) => last = id.clone(),
+                None => return Ok(infos),
+            }
+        }
+    }
+
+    async fn listed_collection(&self, name: CollectionName) -> Result<Option<CollectionInfo>, Error> {
+        match self.load(&name.journal()).await {
+            Ok((loaded, _)) if loaded.state.session.kind == Kind::Collection => {
+                Ok(Some(CollectionInfo::of(name, &loaded.state)))
+            }
+            Ok(_) | Err(Error::NoSession { .. }) => Ok(None),
+            Err(Error::Refused(error @ (Refusal::WrittenByNewer { .. } | Refusal::Damaged { .. }))) => {
+                tracing::warn!(collection = %name, %error, "a collection is left out of the list");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes all there is of a collection. Sessions that name it find nothing in it from then on.
+    pub async fn delete_collection(&self, name: &CollectionName) -> Result<(), Error> {
+        self.collection(name).await?;
+        match self.remove(&name.journal()).await {
+            Err(Error::NoSession { .. }) => Err(Refusal::not_found("collection", name).into()),
+            removed => removed,
+        }
+    }
+
+    /// Makes a collection of an [`export`](crate::Export) of one, as [`import`](Self::import) does a session.
+    pub async fn import_collection<R>(&self, export: R, name: &CollectionName, again: bool) -> Result<Session, Error>
+    where
+        R: BufRead + Seek + Send + 'static,
+    {
+        self.import_to(export, Some(name.journal()), Kind::Collection, again).await?;
+        self.collection(name).await
+    }
+}

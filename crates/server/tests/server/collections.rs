@@ -1,0 +1,181 @@
+//! Collections: documents that sessions share.
+
+use serde_json::{Value, json};
+
+use crate::fixtures::{Answer, Server, settings, sqlite};
+
+const C: &str = "/v1/collections/handbook";
+
+/// A server with a collection that has two documents.
+async fn stage() -> Server {
+    let server = Server::start().await;
+    fill(&server).await;
+    server
+}
+
+async fn fill(server: &Server) {
+    server.send("PUT", C, json!({})).await.is(200);
+    let style = json!({"name": "guides/style.md", "text": "zq-short sentences", "visible_to": ["writer"]});
+    assert_eq!(server.send("POST", &format!("{C}/documents"), style).await.is(200).body["outcome"], "created");
+    let long = json!({ "text": "zq-long ".repeat(20_000) });
+    server.send("PUT", &format!("{C}/documents/long"), long).await.is(200);
+}
+
+fn names<'a>(list: &'a Value, of: &str) -> Vec<&'a str> {
+    list[of].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
+}
+
+async fn import(server: &Server, path: &str, export: &str) -> Answer {
+    let call = server.call("POST", path).header("content-type", "application/x-ndjson");
+    Answer::of(call.body(export.to_owned())).await
+}
+
+#[tokio::test]
+async fn a_collection_is_made_listed_read_and_deleted() {
+    let server = stage().await;
+    assert_eq!(server.send("PUT", C, json!({})).await.is(200).body["documents"], 2, "what is there stays");
+    server.send("PUT", "/v1/collections/empty", json!({})).await.is(200);
+    server.send("PUT", "/v1/collections/a:b", json!({})).await.problem(422, "invalid");
+    server.get("/v1/collections/a:b").await.problem(404, "not_found");
+    let list = server.get("/v1/collections").await.is(200);
+    assert_eq!(names(&list.body, "collections"), ["empty", "handbook"]);
+    let page = server.get("/v1/collections?limit=1").await.is(200);
+    let rest = server.get(&format!("/v1/collections?cursor={}", page.text("next_cursor"))).await.is(200);
+    assert_eq!(names(&rest.body, "collections"), ["handbook"]);
+    assert_eq!(server.get(C).await.is(200).body, list.body["collections"][1]);
+    let documents = server.get(&format!("{C}/documents")).await.is(200);
+    assert_eq!(names(&documents.body, "documents"), ["guides/style.md", "long"]);
+    let style = server.get(&format!("{C}/documents/guides%2Fstyle.md")).await.is(200);
+    assert_eq!((&style.body["text"], &style.body["visible_to"]), (&json!("zq-short sentences"), &json!(["writer"])));
+    server.delete(&format!("{C}/documents/long")).await.is(204);
+    server.delete(&format!("{C}/documents/long")).await.problem(404, "not_found");
+    server.delete(C).await.is(204);
+    for path in ["", "/documents", "/journal", "/export"] {
+        let gone = server.get(&format!("{C}{path}")).await;
+        assert_eq!(gone.problem(404, "not_found").body["detail"], "there is no collection \"handbook\"");
+    }
+    server.delete(C).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_collection_is_no_session() {
+    let server = stage().await;
+    let team = server.team("s").await;
+    assert_eq!(server.get("/v1/sessions").await.is(200).body["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/v1/sessions?order=recent").await.is(200).body["sessions"][0]["id"], "s");
+    let s = "/v1/sessions/collection:handbook";
+    let hint = server.get(s).await.problem(404, "not_found").body["hint"].clone();
+    assert_eq!(hint, "collections are at /v1/collections/handbook");
+    for (method, path, body) in [
+        ("GET", "/journal", None),
+        ("GET", "/documents", None),
+        ("GET", "/export", None),
+        ("DELETE", "", None),
+        ("PATCH", "", Some(json!({"ttl_seconds": 60}))),
+        ("POST", "/fork", Some(json!({}))),
+        ("POST", "/threads/main/messages", Some(json!({"messages": [{"role": "user", "content": "hi"}]}))),
+        ("POST", "/prompt", Some(json!({}))),
+        ("POST", "/tokens", Some(json!({"agent": "writer"}))),
+    ] {
+        let call = server.call(method, &format!("{s}{path}"));
+        let call = if let Some(body) = body { call.json(&body) } else { call };
+        Answer::of(call).await.problem(404, "not_found");
+    }
+    let keyed = server.call("DELETE", s).header("Idempotency-Key", "k");
+    Answer::of(keyed).await.problem(404, "not_found");
+    assert_eq!(server.get(C).await.is(200).body["documents"], 2);
+    let taken = server.send("POST", "/v1/sessions", json!({"id": "collection:new"})).await.problem(422, "invalid");
+    assert_eq!(taken.body["pointer"], "/id");
+    let taken = server.send("POST", &format!("{team}/fork"), json!({"id": "collection:new"})).await;
+    assert_eq!(taken.problem(422, "invalid").body["pointer"], "/id");
+}
+
+#[tokio::test]
+async fn only_the_user_comes_to_a_collection() {
+    let server = stage().await;
+    let team = server.team("s").await;
+    for agent in ["lead", "writer"] {
+        let token = server.token(&team, agent).await;
+        for (method, path) in [("GET", C), ("PUT", C), ("DELETE", C), ("GET", "/v1/collections/absent")] {
+            let call = server.call(method, path).bearer_auth(&token);
+            Answer::of(call).await.problem(403, "forbidden");
+        }
+        server.get(&format!("{C}/documents?as={agent}")).await.problem(403, "forbidden");
+    }
+}
+
+#[tokio::test]
+async fn sessions_name_collections_that_are_there() {
+    let server = stage().await;
+    let absent = server.send("POST", "/v1/sessions", json!({"id": "a", "collections": ["handbook", "ghost"]})).await;
+    let absent = absent.problem(404, "not_found");
+    assert!(
+        absent.raw.contains("there is no collection \\\"ghost\\\"") && absent.raw.contains("hint"),
+        "{}",
+        absent.raw
+    );
+    server.get("/v1/sessions/a").await.problem(404, "not_found");
+    let team = server.team("s").await;
+    let two = server.send("POST", "/v1/sessions", json!({"id": "two", "collections": ["handbook"]})).await.is(201);
+    assert_eq!(two.body["collections"], json!(["handbook"]));
+    server.send("PATCH", &team, json!({"collections": ["ghost"]})).await.problem(404, "not_found");
+    let patch = json!({"collections": ["handbook"]});
+    server.send("PATCH", &format!("{team}?as=lead"), patch.clone()).await.problem(403, "forbidden");
+    assert_eq!(server.send("PATCH", &team, patch).await.is(200).body["collections"], json!(["handbook"]));
+    // A deleted one is simply empty.
+    server.delete(C).await.is(204);
+    assert_eq!(server.get(&team).await.is(200).body["collections"], json!(["handbook"]));
+    server.send("PATCH", &team, json!({"title": "t"})).await.is(200);
+    assert!(server.send("PATCH", &team, json!({"collections": []})).await.is(200).body.get("collections").is_none());
+}
+
+#[tokio::test]
+async fn a_collection_outlives_a_restart_and_is_exported_imported_and_erased_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = async || sqlite(&folder.path().join("board.db")).await;
+    let server = Server::with(store().await, settings()).await;
+    fill(&server).await;
+    let team = server.team("s").await;
+    server.stop().await;
+    let server = Server::with(store().await, settings()).await;
+    assert_eq!(server.get(C).await.is(200).body["documents"], 2);
+    let export = server.get(&format!("{C}/export")).await.is(200).raw;
+    import(&server, "/v1/collections/copy/import", &export).await.is(201);
+    import(&server, "/v1/collections/copy/import", &export).await.problem(409, "session_exists");
+    import(&server, "/v1/import", &export).await.problem(422, "invalid");
+    import(&server, "/v1/import?id=x", &export).await.problem(422, "invalid");
+    let session = server.get(&format!("{team}/export")).await.is(200).raw;
+    import(&server, "/v1/collections/s/import", &session).await.problem(422, "invalid");
+    import(&server, "/v1/import?id=collection:s", &session).await.problem(422, "invalid");
+    assert_eq!(names(&server.get("/v1/collections").await.body, "collections"), ["copy", "handbook"]);
+    let seqs: Vec<_> = server.get(&format!("{C}/documents")).await.body["documents"].as_array().unwrap().clone();
+    for document in seqs {
+        let path = format!("{C}/journal/{}?reason=private", document["seq"]);
+        assert_eq!(server.delete(&path).await.is(200).body["forks"], json!(["collection:copy"]));
+    }
+    for path in ["journal", "export", "documents/long", "documents/guides%2Fstyle.md"] {
+        let read = server.get(&format!("{C}/{path}")).await.is(200).raw;
+        assert!(!read.contains("zq-") && read.contains("[erased]"), "{path}: {read}");
+    }
+    assert!(server.get("/v1/collections/copy/documents/long").await.raw.contains("zq-long"));
+}
+
+#[tokio::test]
+async fn writers_of_a_collection_lose_no_update_and_a_repeated_request_changes_nothing() {
+    let server = stage().await;
+    let write = async |n: u32| {
+        let path = format!("{C}/documents/d{n}");
+        server.send("PUT", &path, json!({ "text": format!("t{n}") })).await.is(200);
+    };
+    futures::future::join_all((0..24).map(write)).await;
+    assert_eq!(server.get(C).await.body["documents"], 26);
+    let head = server.get(C).await.body["head"].clone();
+    let once = async || {
+        let call = server.call("POST", &format!("{C}/documents")).header("Idempotency-Key", "one");
+        Answer::of(call.json(&json!({"name": "once", "text": "x"}))).await
+    };
+    assert_eq!(once().await.is(200).body["outcome"], "created");
+    assert_eq!(once().await.is(200).body["outcome"], "created");
+    let stale = server.call("PUT", &format!("{C}/documents/d1")).header("If-Match", format!("\"{head}\""));
+    Answer::of(stale.json(&json!({"text": "late"}))).await.problem(412, "stale");
+}
