@@ -42,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-api", &["core"]),
     ("callboard-server", &["core", "tasks", "store", "model", "files", "engine", "run", "api"]),
     ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
-    ("callboard-bench", &["core", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
+    ("callboard-bench", &["core", "tokens", "store", "recall", "model", "files", "engine", "run", "api", "server"]),
 ];
 
 /// Checks everything and reports every fault.

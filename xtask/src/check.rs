@@ -42,6 +42,12 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
     if arguments.is_empty() { schema::check(&[]) } else { Ok(()) }
 }
 
+/// Measures how well recall finds what answers the questions of a data set.
+pub(crate) fn recall(arguments: &[String]) -> anyhow::Result<()> {
+    let example = ["run", "--release", "--package", "callboard-recall", "--example", "relevance", "--"];
+    command::run(command::cargo().args(example).args(arguments))
+}
+
 /// Runs the benchmarks of the promised speed and memory.
 pub(crate) fn bench(arguments: &[String]) -> anyhow::Result<()> {
     // The binary, which is measured as a process, is built together with the benchmarks: separately it would be built twice.

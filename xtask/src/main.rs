@@ -32,6 +32,7 @@ Usage: cargo xtask CHORE
   demo [ARGUMENTS]   build callboard and run the example team; takes arguments for `callboard run`
   test [ARGUMENTS]   install what the tests need, then run all tests; takes arguments for `cargo test`
   bench [ARGUMENTS]  measure speed and memory; see `cargo xtask bench --help`
+  recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find
   schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
   lint               check formatting, clippy, documentation, licences and dependencies between crates
   audit              check licences, sources and dependencies between crates only
@@ -60,6 +61,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "test" => check::test(arguments)?,
         "schema" => schema::check(arguments)?,
         "bench" => check::bench(arguments)?,
+        "recall" => check::recall(arguments)?,
         "lint" => check::lint()?,
         "audit" => audit::audit()?,
         "ci" => {

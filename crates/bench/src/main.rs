@@ -19,6 +19,7 @@ mod open;
 mod page;
 mod prompt;
 mod read;
+mod recall;
 mod report;
 mod rounds;
 mod served;
@@ -78,6 +79,8 @@ enum Measure {
     Page,
     /// How long reads over HTTP take.
     Read,
+    /// How fast texts are indexed and found.
+    Recall,
     /// How fast sessions take messages on Postgres and on Redis.
     Stores,
     /// For how long a sweep of expired sessions holds up others.
@@ -141,6 +144,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Director => director::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
         Measure::Read => read::measure(scale, report).await,
+        Measure::Recall => recall::measure(scale, report),
         Measure::Stores => stores::measure(scale, report).await,
         Measure::Sweep => sweep::measure(scale, report).await,
         Measure::Files => files::measure(scale, report),
