@@ -194,7 +194,7 @@ impl IndexFile {
         transaction
             .execute("UPDATE journal SET revision = ?2, data = ?3 WHERE id = ?1", params![journal, saved + 1, data])?;
         transaction.commit()?;
-        index.saved = saved + 1;
+        (index.saved, index.unsaved, index.has_erased) = (saved + 1, 0, false);
         index.postings.note_written(Arc::new(Written { shared: self.shared.clone(), segments }));
         Ok(())
     }

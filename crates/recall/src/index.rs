@@ -29,6 +29,10 @@ pub struct Index {
     revision: u64,
     /// How often it was saved.
     pub(crate) saved: i64,
+    /// How many passages were added since.
+    pub(crate) unsaved: usize,
+    /// Whether words were taken away since.
+    pub(crate) has_erased: bool,
     reader: Reader,
     /// What viewers see of it, as of some revision.
     sights: Mutex<Vec<(u64, Arc<Sight>)>>,
@@ -80,6 +84,7 @@ impl Index {
             let number = to_u32(self.texts.passages.len());
             self.postings.add(number, &terms);
             words += passage.words;
+            self.unsaved += 1;
             self.texts.passages.push(Indexed {
                 text,
                 start: to_u32(bytes.start),
@@ -148,6 +153,7 @@ impl Index {
         }
         for passages in gone {
             self.revision += 1;
+            self.has_erased = true;
             self.postings.remove(passages.clone())?;
             for passage in self.texts.passages.iter_mut().take(passages.end as usize).skip(passages.start as usize) {
                 (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);

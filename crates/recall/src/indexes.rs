@@ -11,6 +11,9 @@ use crate::{
     index::Index,
 };
 
+/// So many passages are written to the file together; each time, all of the newest segment is.
+const MANY: usize = 1024;
+
 /// The indexes of all journals.
 #[derive(Debug)]
 pub struct Indexes {
@@ -62,12 +65,15 @@ impl Indexes {
         Ok(index)
     }
 
-    /// Writes what is new of the index of a journal. Where another process wrote it meanwhile, what is in memory is dropped,
+    /// Writes what is new of the index of a journal, once that is much: a little is read from the journal again. Where another process wrote it meanwhile, what is in memory is dropped,
     /// to be read again.
     pub fn save(&self, journal: &str) -> Result<(), Error> {
         let found = self.loaded().iter().find(|one| &*one.journal == journal).map(|one| one.index.clone());
         let Some(index) = found else { return Ok(()) };
-        let saved = self.file().save(journal, &mut lock(&index));
+        let mut index = lock(&index);
+        let is_due = index.saved == 0 || index.has_erased || index.unsaved >= MANY;
+        let saved = if is_due { self.file().save(journal, &mut index) } else { Ok(()) };
+        drop(index);
         self.after(journal, saved)
     }
 

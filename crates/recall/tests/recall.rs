@@ -297,3 +297,22 @@ proptest! {
         prop_assert_eq!(hits(&grown), hits(&at_once));
     }
 }
+
+#[test]
+fn a_little_that_is_new_is_not_written_and_is_read_from_the_journal_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    {
+        let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+        let index = indexes.of("s").unwrap();
+        for seq in 1..=20 {
+            lock(&index).add(&item(seq, "thread:main", "hello"));
+            lock(&index).advance(Head { seq: Seq(seq), ..Head::default() });
+            indexes.save("s").unwrap();
+        }
+    }
+    let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+    let index = indexes.of("s").unwrap();
+    let cursor = lock(&index).cursor().seq;
+    assert_eq!((cursor, lock(&index).passages()), (Seq(1), 1));
+}
