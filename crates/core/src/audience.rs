@@ -155,7 +155,12 @@ impl VisibilitySpan {
     /// Whether `agent` may see what the entry `seq` says about the thing: it sees the thing now, and the thing was not
     /// deleted or hidden from it since.
     pub fn reaches(&self, agent: &AgentName, seq: Seq) -> bool {
-        self.audience.contains(agent) && seq >= self.since && seq >= self.lost_at(agent)
+        self.reaches_from(agent).is_some_and(|from| seq >= from)
+    }
+
+    /// From which entry on `agent` may see what is said about the thing; `None` where it does not see the thing now.
+    pub fn reaches_from(&self, agent: &AgentName) -> Option<Seq> {
+        self.audience.contains(agent).then(|| self.since.max(self.lost_at(agent)))
     }
 
     /// Whether everyone in the audience, also who joins later, may see what the entry `seq` says about the thing.

@@ -2,6 +2,7 @@
 
 pub(crate) mod decide;
 pub mod facts;
+mod recall;
 pub mod said;
 pub(crate) mod tools;
 

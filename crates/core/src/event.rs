@@ -15,7 +15,9 @@ use crate::{
     erasure,
     error::Error,
     fact::{self, Description, Earlier, Fact, Seen, TextField, TextKind, read},
-    file, idempotency, plan, run, secret, session,
+    file, idempotency, plan,
+    recall::Recallable,
+    run, secret, session,
     state::State,
     step,
     text::Text,
@@ -117,6 +119,14 @@ macro_rules! facts {
                     Some(said) => Ok(Some(said(read::<$fact>(entry)?))),
                     None => Ok(None),
                 },)*
+                _ => Err(unknown(entry)),
+            }
+        }
+
+        /// What of an entry can be found again.
+        pub(crate) fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
+            match &*entry.header.kind {
+                $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.recallable()),)*
                 _ => Err(unknown(entry)),
             }
         }

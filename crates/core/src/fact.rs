@@ -11,6 +11,7 @@ use crate::{
     conversation::said::Said,
     entry::{Draft, Entry, Header, upcast},
     error::Error,
+    recall::Recallable,
     state::State,
     time::Timestamp,
     view::View,
@@ -46,6 +47,11 @@ pub trait Fact: Serialize + DeserializeOwned {
 
     /// Applies it to the state. Total: what was once decided always applies.
     fn apply(self, state: &mut State, header: &Header);
+
+    /// What of it can be found again later.
+    fn recallable(&self) -> Option<Recallable> {
+        None
+    }
 
     /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing.
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;

@@ -107,6 +107,7 @@ pub mod viewer;
 
 pub mod count;
 pub mod prompt;
+pub mod recall;
 pub mod tail;
 pub mod why;
 

@@ -44,6 +44,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What it says, in lines that one can read: goal, phases, tasks with their notes, and the rest.
+    pub(crate) fn lines(&self) -> String {
+        let mut lines = vec![format!("Goal: {}", self.overall_goal), format!("Current phase: {}", self.current_phase)];
+        for phase in &self.phases {
+            lines.push(format!("Phase {} [{}]", phase.phase_name, phase.status.as_str()));
+            for task in &phase.tasks {
+                lines.push(format!("{}. {} [{}]", task.task_id, task.description, task.status.as_str()));
+                lines.extend(task.notes.iter().map(|notes| format!("   Notes: {notes}")));
+            }
+        }
+        lines.extend(self.next_actions.iter().flatten().map(|action| format!("Next: {action}")));
+        lines.extend(self.blockers.iter().flatten().map(|blocker| format!("Blocker: {blocker}")));
+        lines.extend(self.notes.iter().map(|notes| format!("Notes: {notes}")));
+        lines.join("\n")
+    }
+
     /// The plan without these nodes, which are gone; `None` where it names none of them.
     pub(crate) fn without(&self, gone: &[NodeId]) -> Option<Self> {
         let mut plan = self.clone();

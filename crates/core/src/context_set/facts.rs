@@ -10,7 +10,8 @@ use crate::{
     entry::Header,
     error::Error,
     fact::{Description, Earlier, Fact, Seen, json, passing, text},
-    id::SetName,
+    id::{Seq, SetName},
+    recall::{Recallable, Source},
     state::State,
     view::View,
 };
@@ -28,6 +29,17 @@ impl<'a> View<'a> {
         held.ok_or_else(|| Error::not_found("context set", name))
     }
 
+    /// From which entry on the viewer may find what the set with this subject says: only what it says now. A set that is
+    /// switched off is found by the user alone.
+    pub(crate) fn recalls_set(&self, subject: &str) -> Option<Seq> {
+        let held = self.state.sets.get(&subject.strip_prefix(SET)?.parse().ok()?)?;
+        let may = |agent| {
+            let set = &held.set;
+            held.sight.audience.contains(agent) && set.enabled && (!set.is_open_form() || self.is_in_charge())
+        };
+        self.agent().is_none_or(may).then_some(held.seq)
+    }
+
     fn see(&self, held: &'a Held) -> Option<SetView<'a>> {
         match self.agent() {
             Some(agent) if !held.sight.audience.contains(agent) => {
@@ -37,6 +49,9 @@ impl<'a> View<'a> {
         }
     }
 }
+
+/// What the subjects of sets begin with.
+const SET: &str = "set:";
 
 /// A set was created or changed. The entry carries the whole set, so an agent that gains sight of it needs no earlier
 /// entry.
@@ -67,7 +82,7 @@ impl Fact for Updated {
     };
 
     fn subject(&self) -> String {
-        format!("set:{}", self.0.name)
+        format!("{SET}{}", self.0.name)
     }
 
     fn audience(&self, before: &State) -> Audience {
@@ -91,6 +106,19 @@ impl Fact for Updated {
         }
     }
 
+    fn recallable(&self) -> Option<Recallable> {
+        let Self(set) = self;
+        let fields = set.form.iter().filter(|form| !form.answered).flat_map(|form| &form.fields);
+        let labels =
+            fields.flat_map(|field| ["\n", &field.label, " ", field.description.as_deref().unwrap_or_default()]);
+        let labels: String = labels.collect();
+        let name = format!("{}\n", set.name);
+        let says = !set.content.is_blank() || !labels.is_empty();
+        says.then(|| {
+            Recallable::new(Source::ContextSet, vec![name.as_str().into(), set.content.clone(), labels.as_str().into()])
+        })?
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         let Self(set) = &self;
         let outline = || {
@@ -110,7 +138,7 @@ impl Fact for Updated {
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        let name = subject.strip_prefix("set:")?.parse().ok()?;
+        let name = subject.strip_prefix(SET)?.parse().ok()?;
         Some(view.set(&name).ok()?.held().sight.audience.clone())
     }
 }
@@ -122,7 +150,7 @@ impl Fact for Deleted {
         Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, said: None };
 
     fn subject(&self) -> String {
-        format!("set:{}", self.name)
+        format!("{SET}{}", self.name)
     }
 
     fn audience(&self, before: &State) -> Audience {

@@ -12,6 +12,7 @@ use crate::{
     error::Error,
     fact::{Description, Earlier, Fact, Seen, json, passing, text},
     id::{AgentName, MessageId, Seq, ThreadId},
+    recall::Recallable,
     state::State,
     time::Timestamp,
     view::View,
@@ -47,6 +48,14 @@ impl<'a> View<'a> {
     pub fn sees_said(&self, thread: &ThreadId, seq: Seq, audience: &Audience) -> bool {
         let sees = |agent| audience.contains(agent) && self.state.threads.reach(thread, agent, seq);
         self.agent().is_none_or(sees)
+    }
+
+    /// From which entry on the viewer may find messages with this subject that `audience` could see.
+    pub(crate) fn recalls_messages(&self, subject: &str, audience: &Audience) -> Option<Seq> {
+        let Some(agent) = self.agent() else { return Some(Seq::ZERO) };
+        let thread = subject.strip_prefix(THREAD)?.parse().ok()?;
+        let thread = self.state.threads.get(&thread).filter(|_| audience.contains(agent))?;
+        thread.sight.reaches_from(agent)
     }
 }
 
@@ -108,12 +117,16 @@ impl Fact for MessageAdded {
         });
     }
 
+    fn recallable(&self) -> Option<Recallable> {
+        Recallable::of_message(&self.0)
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if view.sees_in(&self.0.thread_id, header) { Seen::fact(&self) } else { None }
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        let name = subject.strip_prefix("thread:")?.parse().ok()?;
+        let name = subject.strip_prefix(THREAD)?.parse().ok()?;
         Some(view.thread(&name).ok()?.sight.audience.clone())
     }
 }
@@ -173,9 +186,12 @@ impl Fact for MessageChecked {
     }
 }
 
+/// What the subjects of threads begin with.
+const THREAD: &str = "thread:";
+
 /// The subject of what is about a thread.
 pub fn thread_subject(thread: &ThreadId) -> String {
-    format!("thread:{thread}")
+    format!("{THREAD}{thread}")
 }
 
 /// The key that a message claims. The length keeps names with a `/` apart.

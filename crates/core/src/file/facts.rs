@@ -9,9 +9,23 @@ use crate::{
     audience::Audience,
     entry::Header,
     fact::{Description, Earlier, Fact, Seen, text},
+    id::Seq,
+    recall::{Recallable, Source},
     state::State,
     view::View,
 };
+
+/// What the subjects of files begin with.
+const FILE: &str = "file:";
+
+impl View<'_> {
+    /// From which entry on the viewer may find what entries say of the file with this subject that `audience` could see.
+    pub(crate) fn recalls_file(&self, subject: &str, audience: &Audience) -> Option<Seq> {
+        let held = self.state.files.get(subject.strip_prefix(FILE)?)?;
+        let may = self.is_in(audience) && self.may_see_file_for(&held.file.recipient);
+        may.then_some(held.seq)
+    }
+}
 
 /// A file is there that was not there before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +47,7 @@ impl Fact for Added {
         Description { texts: &[text("keywords.*")], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
-        format!("file:{}", self.0.path)
+        format!("{FILE}{}", self.0.path)
     }
 
     fn audience(&self, before: &State) -> Audience {
@@ -43,6 +57,12 @@ impl Fact for Added {
     fn apply(self, state: &mut State, header: &Header) {
         let held = Held { file: Arc::new(self.0), seq: header.seq };
         state.files.0.insert_mut(held.file.path.clone(), held);
+    }
+
+    fn recallable(&self) -> Option<Recallable> {
+        let ContextFile { path, recipient, keywords, .. } = &self.0;
+        let line = format!("{path} (for {recipient}): {}", keywords.join(", "));
+        Recallable::new(Source::File, vec![line.as_str().into()])
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
@@ -59,7 +79,7 @@ impl Fact for Removed {
         Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
 
     fn subject(&self) -> String {
-        format!("file:{}", self.path)
+        format!("{FILE}{}", self.path)
     }
 
     fn audience(&self, before: &State) -> Audience {

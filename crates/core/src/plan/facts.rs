@@ -10,6 +10,8 @@ use crate::{
     entry::{Entry, Header},
     error::Error,
     fact::{self, Description, Earlier, Fact, Seen, text},
+    id::Seq,
+    recall::{Recallable, Source},
     session::Share,
     state::State,
     time::Timestamp,
@@ -48,6 +50,12 @@ impl<'a> View<'a> {
     pub fn plan(&self) -> Result<&'a Arc<Held>, Error> {
         let plan = self.state.plan.as_ref().filter(|_| self.may_see(Share::Plan));
         plan.ok_or_else(|| Error::not_found("plan", ""))
+    }
+
+    /// From which entry on the viewer may find versions of the plan that `audience` could see: only the newest.
+    pub(crate) fn recalls_plan(&self, audience: &Audience) -> Option<Seq> {
+        let plan = self.plan().ok().filter(|_| self.is_in(audience))?;
+        Some(plan.seq)
     }
 
     /// The same as prompts show it.
@@ -91,6 +99,10 @@ impl Fact for Updated {
     fn apply(self, state: &mut State, header: &Header) {
         let created_at = state.plan.as_ref().map_or(header.at, |before| before.created_at);
         state.plan = Some(Arc::new(held(self, header, created_at)));
+    }
+
+    fn recallable(&self) -> Option<Recallable> {
+        Recallable::new(Source::Plan, vec![self.plan.lines().as_str().into()])
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

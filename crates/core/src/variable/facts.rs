@@ -12,7 +12,8 @@ use crate::{
     entry::{Actor, Hash, Header},
     error::Error,
     fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
-    id::VariableName,
+    id::{Seq, VariableName},
+    recall::{Recallable, Source},
     session::Share,
     state::State,
     text::Text,
@@ -21,6 +22,9 @@ use crate::{
 
 /// What an entry about all variables is about.
 const ALL: &str = "variables";
+
+/// What the subjects of variables begin with.
+const VARIABLE: &str = "variable:";
 
 impl<'a> View<'a> {
     /// The variables by name; none where the viewer may not see them.
@@ -33,6 +37,15 @@ impl<'a> View<'a> {
     pub fn variable(&self, name: &VariableName) -> Result<&'a Variable, Error> {
         let variable = self.state.variables.get(name).filter(|_| self.may_see(Share::Variables));
         variable.ok_or_else(|| Error::not_found("variable", name))
+    }
+}
+
+impl View<'_> {
+    /// From which entry on the viewer may find values of the variable with this subject that `audience` could see: only the
+    /// one that it has now.
+    pub(crate) fn recalls_variable(&self, subject: &str, audience: &Audience) -> Option<Seq> {
+        let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
+        Some(self.variable(&name).ok().filter(|_| self.is_in(audience))?.seq)
     }
 }
 
@@ -77,7 +90,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 }
 
 fn subject(name: Option<&VariableName>) -> String {
-    name.map_or_else(|| ALL.to_owned(), |name| format!("variable:{name}"))
+    name.map_or_else(|| ALL.to_owned(), |name| format!("{VARIABLE}{name}"))
 }
 
 impl Fact for Set {
@@ -119,12 +132,22 @@ impl Fact for Set {
         state.variables.0.insert_mut(variable.name.clone(), Arc::new(variable));
     }
 
+    fn recallable(&self) -> Option<Recallable> {
+        let value: Text = match (&self.long_value, &self.value) {
+            (Some(long), _) => long.clone(),
+            (None, Some(Value::String(text))) => text.as_str().into(),
+            (None, value) => value.as_ref().unwrap_or(&Value::Null).to_string().as_str().into(),
+        };
+        let name = format!("{} = ", self.name);
+        (!self.secret).then(|| Recallable::new(Source::Variable, vec![name.as_str().into(), value]))?
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if view.may_see(Share::Variables) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        let name = subject.strip_prefix("variable:")?.parse().ok()?;
+        let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
         view.variable(&name).ok().map(|_| view.state.audience_of(Share::Variables))
     }
 }

@@ -13,6 +13,7 @@ mod folding;
 mod hiding;
 mod kept;
 mod plan;
+mod recall;
 mod sight;
 mod story;
 mod texts;

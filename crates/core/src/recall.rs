@@ -1,0 +1,119 @@
+//! Recall: what of a journal can be found again, and from which entry on a viewer finds it. Nothing here searches: an index
+//! is made of what entries [say](Recallable) and is derived like all else.
+
+mod question;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::Audience,
+    conversation::Role,
+    entry::{Entry, Hash},
+    error::Error,
+    event,
+    id::{MessageId, Seq},
+    text::{Text, Values},
+    view::View,
+};
+
+pub use self::question::question;
+
+/// What kind of thing says what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RecallSource))]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A message, also the result of a tool.
+    Message,
+    /// A context set.
+    ContextSet,
+    /// The plan.
+    Plan,
+    /// A variable that is no secret.
+    Variable,
+    /// A context file: its path, its keywords and for whom it is.
+    File,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Message, Self::ContextSet, Self::Plan, Self::Variable, Self::File];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::ContextSet => "context_set",
+            Self::Plan => "plan",
+            Self::Variable => "variable",
+            Self::File => "file",
+        }
+    }
+}
+
+/// What of an entry can be found again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recallable {
+    /// What kind of thing it is.
+    pub source: Source,
+    /// What it says, in order. Long texts stand beside the journal.
+    pub texts: Vec<Text>,
+    /// Who says it, where that is an agent.
+    pub speaker: Option<Arc<str>>,
+    /// The role of who says it, where it is a message.
+    pub role: Option<Role>,
+    /// The id, where it is a message.
+    pub message_id: Option<MessageId>,
+}
+
+impl Recallable {
+    /// What a thing says that nobody in particular says.
+    pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
+        let says_something = texts.iter().any(|text| !text.is_blank());
+        says_something.then_some(Self { source, texts, speaker: None, role: None, message_id: None })
+    }
+
+    /// The hashes of the long texts in it.
+    pub fn stored(&self) -> impl Iterator<Item = Hash> {
+        self.texts.iter().filter_map(Text::stored)
+    }
+
+    /// All that it says, as one text; the hash of a long text that is not among `values`.
+    pub fn text(&self, values: &Values) -> Result<Arc<str>, Hash> {
+        match self.texts.as_slice() {
+            [text] => text.whole(values).cloned(),
+            texts => texts
+                .iter()
+                .map(|text| text.whole(values).map(|text| &**text))
+                .collect::<Result<String, _>>()
+                .map(Into::into),
+        }
+    }
+}
+
+/// What of `entry` can be found again; `None` where it says nothing that stands for itself, or was erased.
+pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
+    let may_be_erased = entry.erasure().is_some();
+    if may_be_erased && event::is_erased(entry) { Ok(None) } else { event::recallable(entry) }
+}
+
+impl View<'_> {
+    /// From which entry on the viewer may find what entries with this subject and audience say; `None` where it may find
+    /// none of them. What was said before was hidden from the viewer since, is replaced, or is gone.
+    pub fn recalls_from(&self, source: Source, subject: &str, audience: &Audience) -> Option<Seq> {
+        match source {
+            Source::Message => self.recalls_messages(subject, audience),
+            Source::ContextSet => self.recalls_set(subject),
+            Source::Plan => self.recalls_plan(audience),
+            Source::Variable => self.recalls_variable(subject, audience),
+            Source::File => self.recalls_file(subject, audience),
+        }
+    }
+
+    /// Whether the viewer is in `audience`; the user is in all.
+    pub(crate) fn is_in(&self, audience: &Audience) -> bool {
+        self.agent().is_none_or(|agent| audience.contains(agent))
+    }
+}
