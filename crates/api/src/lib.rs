@@ -21,6 +21,7 @@ mod orchestration;
 mod plan;
 mod problem;
 mod prompt;
+mod recall;
 mod run;
 mod session;
 mod system;
@@ -46,6 +47,7 @@ pub use callboard_core::{
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout, PartReport as PromptPart},
+    recall::Source as RecallSource,
     run::{Kind as RunKind, Limits, Used},
     schema::Label,
     session::SessionPatch,
@@ -85,6 +87,7 @@ pub use self::{
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody},
     query::{PageQuery, whole, words},
+    recall::{PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, WhyRecalled},
     rules::add_rules,
     run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
     session::{Fork, NewSession, Session, SessionList, SessionOrder, SessionSettings, SessionsQuery},

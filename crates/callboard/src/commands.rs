@@ -13,6 +13,7 @@ mod journal;
 mod messages;
 mod plan;
 mod prompt;
+mod recall;
 mod run;
 mod runs;
 mod say;
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Compress(compress::Compress),
     /// Pin a message: compression keeps it word for word
     Pin(compress::Pin),
+    /// Find what answers a question, in all that was ever said
+    Recall(recall::Recall),
     /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
     /// Erase what people wrote in an entry, for good
@@ -208,6 +211,7 @@ impl Context {
             Command::Context(args) => context::context(self, args).await,
             Command::Compress(args) => compress::compress(self, args).await,
             Command::Pin(args) => compress::pin(self, args).await,
+            Command::Recall(args) => recall::recall(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Erase(args) => erase::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
@@ -258,6 +262,7 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
     let store = callboard_store::open(url, config::store_settings(global)).await?;
     let mut settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
     settings.master_keys = master_keys::of(url, None);
+    settings.recall = config::recall(url, None);
     if drive == Drive::Nothing {
         settings.lease = Lease::unheld();
     }

@@ -2,7 +2,10 @@
 
 use std::{env, io, path::Path, sync::Arc, time::Duration};
 
-use callboard_engine::core::session::Ttl;
+use callboard_engine::{
+    RecallSettings,
+    core::{entry::Hash, session::Ttl},
+};
 use callboard_model::{ApiKey, Endpoints, Proxy};
 use callboard_store::Durability;
 use etcetera::BaseStrategy as _;
@@ -89,6 +92,17 @@ pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
 pub(crate) fn sqlite_path(store_url: &str) -> Option<&Path> {
     let path = store_url.strip_prefix("sqlite:")?;
     Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
+}
+
+/// Where the indices of recall are: in the folder for what is not in the store, else beside the SQLite file.
+pub(crate) fn recall(store_url: &str, folder: Option<&Path>) -> RecallSettings {
+    let folder = folder.or_else(|| sqlite_path(store_url)?.parent());
+    // A file of SQLite keeps its name when its folder is moved; the address of a server is nobody's business.
+    let store = match sqlite_path(store_url) {
+        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
+        None => Hash::of(store_url.as_bytes()).to_string().into(),
+    };
+    RecallSettings { file: folder.map(|folder| folder.join("recall.db")), store, ..RecallSettings::default() }
 }
 
 /// The settings of the store.

@@ -206,6 +206,7 @@ impl Board {
     /// Deletes a journal.
     pub(crate) async fn remove(&self, id: &SessionId) -> Result<(), Error> {
         let was_there = self.inner.store.delete(id).await?;
+        self.inner.indices.remove(id).await;
         if let Some(live) = self.inner.alive(id) {
             // Whoever reads on is told at once. An error is as good: the next one who asks finds out.
             let _ = live.refresh().await;
@@ -221,7 +222,7 @@ impl Board {
 
     /// Removes what has expired and names it.
     pub async fn sweep(&self) -> Result<Vec<SessionId>, Error> {
-        Ok(background::sweep(&*self.inner.store).await?)
+        Ok(background::sweep(&self.inner).await?)
     }
 
     /// Renews the leases that are held as [`Settings::lease`](Settings::lease) says, takes up to `most` of those

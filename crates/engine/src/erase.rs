@@ -31,7 +31,9 @@ impl Session {
 
     /// Erases the words of the entry `seq`, and says where copies of them were.
     pub async fn erase(&self, by: impl Into<Actor>, seq: Seq, reason: &str) -> Result<Receipt<ErasedEntry>, Error> {
-        self.execute(by, self.erasure(seq, reason).await?).await
+        let receipt = self.execute(by, self.erasure(seq, reason).await?).await?;
+        self.forget_erased().await?;
+        Ok(receipt)
     }
 
     /// Looks at the entries up to `head`; at those before too, if a long text may be theirs.

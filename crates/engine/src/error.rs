@@ -105,3 +105,9 @@ impl From<callboard_store::Error> for Error {
         Self::Store { source: Arc::new(error) }
     }
 }
+
+impl From<callboard_recall::Error> for Error {
+    fn from(error: callboard_recall::Error) -> Self {
+        callboard_store::Error::Damaged { what: "the index of recall".to_owned(), detail: error.to_string() }.into()
+    }
+}

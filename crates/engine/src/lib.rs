@@ -38,6 +38,7 @@ mod live;
 mod problem;
 mod prompt_memory;
 mod read;
+mod recall;
 mod scrub;
 mod seal;
 mod secrets;
@@ -50,7 +51,11 @@ mod transfer;
 mod upkeep;
 
 pub use board::Board;
+<<<<<<< HEAD
 pub use collection::CollectionInfo;
+=======
+pub use callboard_recall::Prefer;
+>>>>>>> c050333 (Find what answers a question in all that was ever said, for whoever may see it)
 pub use error::Error;
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
@@ -63,6 +68,7 @@ pub use read::{
     results::NodeResult,
     subscribe::Subscription,
 };
+pub use recall::{RecallAnswer, RecallHit, RecallQuery, RecallSettings, Why};
 pub use seal::{
     keys::{MasterKey, MasterKeys, NoMasterKeys},
     mask::Mask,

@@ -49,7 +49,9 @@ impl Session {
 
     /// Masks all secrets that are known in the words of all entries, and says which held some.
     pub async fn scrub(&self, by: impl Into<Actor>, reason: &str) -> Result<Receipt<Scrubbed>, Error> {
-        self.execute(by, self.scrubbing(reason).await?).await
+        let receipt = self.execute(by, self.scrubbing(reason).await?).await?;
+        self.forget_erased().await?;
+        Ok(receipt)
     }
 }
 

@@ -8,6 +8,7 @@ use callboard_tasks::Supervisor;
 
 use crate::{
     prompt_memory::PromptMemory,
+    recall::RecallSettings,
     seal::keys::{MasterKeys, NoMasterKeys},
     upkeep::lease::LEASE,
 };
@@ -34,6 +35,8 @@ pub struct Settings {
     pub sweep: Option<Duration>,
     /// The keys under which the keys of sessions are stored, without which no secret can be kept.
     pub master_keys: Arc<dyn MasterKeys>,
+    /// Where the indices of recall are, and what they may take.
+    pub recall: RecallSettings,
     /// Watches over what goes on in the background. Give it to the store as well, so that it knows of all.
     pub supervisor: Supervisor,
 }
@@ -50,6 +53,7 @@ impl Default for Settings {
             lease: Lease { holder: format!("{:016x}", SystemRandom.next()).into(), lasts: LEASE },
             sweep: Some(Duration::from_secs(60)),
             master_keys: Arc::new(NoMasterKeys),
+            recall: RecallSettings::default(),
             supervisor: Supervisor::default(),
         }
     }

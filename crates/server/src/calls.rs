@@ -25,6 +25,7 @@ pub(crate) mod message;
 mod orchestration;
 mod plan;
 mod prompt;
+mod recall;
 mod run;
 mod session;
 mod thread;
@@ -86,6 +87,7 @@ pub(crate) mod rights {
     ReadWorkflow,   "the workflow",     "read",     Who::Worker;
     ChangeWorkflow, "the workflow",     "change",   Who::Manager;
         BuildPrompt,    "prompts",          "build",    Who::Worker;
+        Recall,         "the session",      "search",   Who::Worker;
         StartRun,       "runs",             "start",    Who::Manager;
         ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);
         SteerRun,       "runs",             "pause, resume or cancel", Who::Manager;

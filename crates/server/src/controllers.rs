@@ -12,6 +12,7 @@ mod message;
 mod orchestration;
 mod plan;
 mod prompt;
+mod recall;
 mod run;
 mod session;
 mod system;
@@ -58,6 +59,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         file::routes(),
         plan::routes(),
         prompt::routes(),
+        recall::routes(),
         run::routes(),
         token::routes(),
         tool::routes(),

@@ -50,7 +50,7 @@ pub(crate) struct Serve {
     /// The address to listen on; port 0 takes any free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     pub(crate) listen: String,
-    /// The folder for what is not in the store: the key that signs tokens, and the server's name (default: that of the SQLite file)
+    /// The folder for what is not in the store: the key that signs tokens, the server's name, and the index of recall (default: that of the SQLite file)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// The folder of a project, whose context files in .tmp/sessions belong to the sessions of the same names
@@ -113,9 +113,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     if let Some(keys) = master_keys::file_of(&url, folder.as_deref()) {
         keys.read().map_err(master_keys::failure)?;
     }
-    let keys = master_keys::of(&url, folder.as_deref());
+    let (keys, recall) = (master_keys::of(&url, folder.as_deref()), config::recall(&url, folder.as_deref()));
     let board_settings =
-        callboard_engine::Settings { master_keys: keys, ..board_settings(&args, ttl, &node, supervisor) };
+        callboard_engine::Settings { master_keys: keys, recall, ..board_settings(&args, ttl, &node, supervisor) };
     let board = Board::new(store.clone(), board_settings);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, output);

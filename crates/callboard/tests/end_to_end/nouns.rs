@@ -14,6 +14,7 @@ both_ways!(
     lines_are_said_one_by_one,
     tools,
     entries_are_erased,
+    what_was_said_is_found_again,
 );
 
 fn team(way: Way) -> Home {
@@ -69,6 +70,30 @@ fn entries_are_erased(way: Way) {
         ])
     );
     assert!(home.json("session journal --session demo").to_string().contains("erased_by"));
+    home.assert_sound();
+}
+
+fn what_was_said_is_found_again(way: Way) {
+    let home = team(way);
+    home.json("say --session demo 'Ana moved to Lisbon in May 2023.'");
+    home.json("say --session demo 'The weather is fine.'");
+    home.json("set put Secret 'The vault opens with bergamot.' --visible-to lead --session demo");
+    insta::assert_snapshot!(
+        "recall",
+        home.transcript(&[
+            "recall 'When did Ana move?' --session demo --limit 1",
+            "recall 'What opens the vault?' --session demo --limit 1",
+            "recall 'What opens the vault?' --session demo --as writer",
+            "recall vault --session demo --agent writer --json",
+            "recall Ana --session demo --sources plan,dreams",
+            "recall Ana --session demo --sources plan",
+            "recall 'of and the' --session demo",
+            "recall '' --session demo",
+            "recall Ana --session demo --limit 0",
+            "recall Ana --session demo --thread nowhere",
+            "recall Ana --session demo --agent critic --as writer",
+        ])
+    );
     home.assert_sound();
 }
 

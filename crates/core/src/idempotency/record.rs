@@ -33,11 +33,19 @@ pub struct Settled {
     pub answer: Value,
 }
 
+/// What the names of records begin with.
+const PLACE: &str = "request-";
+
+/// Whether a request may be recorded under this name.
+pub fn is_place(id: &SessionId) -> bool {
+    id.as_str().strip_prefix(PLACE).is_some_and(|hash| hash.len() == 32)
+}
+
 /// Where a request is recorded. Keys are unique within `scope`, the session that the request works on where it has one.
 pub fn place(request: &Request, by: &Actor, scope: Option<&SessionId>) -> Result<SessionId, Error> {
     let scope = scope.map(SessionId::as_str).unwrap_or_default();
     let hash = Hash::of(format!("{scope}\n{}", request.claim(by)).as_bytes()).to_string();
-    Ok(format!("request-{}", hash.get(..32).unwrap_or_default()).parse()?)
+    Ok(format!("{PLACE}{}", hash.get(..32).unwrap_or_default()).parse()?)
 }
 
 impl Begun {

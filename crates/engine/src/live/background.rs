@@ -7,7 +7,6 @@ use std::{
 };
 
 use callboard_core::id::SessionId;
-use callboard_store::Store;
 use tokio::{
     sync::broadcast::{
         self,
@@ -23,6 +22,7 @@ use crate::{
         open::{OpenSession, OpenSessions},
         session::Live,
     },
+    recall::background as recall,
 };
 
 /// How long until a session that could not be read is tried again.
@@ -42,6 +42,11 @@ pub(crate) fn start(board: &Arc<OpenSessions>, tasks: &mut JoinSet<()>) {
     tasks.spawn(supervisor.keep("idle sessions", move || drop_idle(open.clone(), idle)));
     let (open, mut changes) = (weak(), Some(board.store.watch()));
     tasks.spawn(supervisor.keep("changes of sessions", move || follow(open.clone(), changes.take())));
+    if let Some(quiet) = board.settings.recall.quiet {
+        let (open, mut changes) = (weak(), Some(board.store.watch()));
+        let read = move || recall::read_quiet(open.clone(), changes.take(), quiet);
+        tasks.spawn(supervisor.keep("recall", read));
+    }
     if let Some(every) = board.settings.sweep {
         let open = weak();
         tasks.spawn(supervisor.keep("sweep", move || keep_swept(open.clone(), every)));
@@ -134,7 +139,7 @@ async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
         if !board.trusts_clock().await.unwrap_or(false) {
             continue;
         }
-        match sweep(&*board.store).await {
+        match sweep(&board).await {
             Ok(swept) if swept.is_empty() => {}
             Ok(swept) => tracing::info!(sessions = swept.len(), "removed expired sessions"),
             Err(error) => tracing::warn!(%error, "expired sessions could not be removed; trying again later"),
@@ -143,10 +148,13 @@ async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
 }
 
 /// Removes expired sessions and returns their ids.
-pub(crate) async fn sweep(store: &dyn Store) -> Result<Vec<SessionId>, callboard_store::Error> {
+pub(crate) async fn sweep(board: &OpenSessions) -> Result<Vec<SessionId>, callboard_store::Error> {
     let mut swept = Vec::new();
     loop {
-        let some = store.sweep(SWEPT_AT_ONCE).await?;
+        let some = board.store.sweep(SWEPT_AT_ONCE).await?;
+        for id in &some {
+            board.indices.remove(id).await;
+        }
         let is_last = some.len() < SWEPT_AT_ONCE;
         swept.extend(some);
         if is_last {

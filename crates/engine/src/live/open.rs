@@ -12,6 +12,7 @@ use tokio::{sync::Notify, task::JoinSet, time::Instant};
 use crate::{
     error::Error,
     live::{message_cache::MessageCache, session::Live},
+    recall::Indices,
     settings::Settings,
     upkeep::clock_trust::ClockTrust,
 };
@@ -23,6 +24,8 @@ pub(crate) struct OpenSessions {
     /// Notifies when a run begins or continues through this board.
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
+    /// What finds things again in sessions.
+    pub(crate) indices: Arc<Indices>,
     sessions: Mutex<Sessions>,
     clock_trust: Mutex<ClockTrust>,
     /// The background tasks of the board.
@@ -46,7 +49,8 @@ impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let (begun, messages, sessions, tasks) = Default::default();
         let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
-        Self { store, settings: Arc::new(settings), begun, messages, sessions, clock_trust, tasks }
+        let indices = Arc::new(Indices::new(store.clone(), settings.recall.clone()));
+        Self { store, settings: Arc::new(settings), begun, messages, indices, sessions, clock_trust, tasks }
     }
 
     /// Whether the store's clock can be trusted enough to delete expired sessions.

@@ -15,6 +15,7 @@ mod growth;
 mod history;
 mod message_ids;
 mod prompts;
+mod recall;
 mod remembered;
 mod reusable;
 mod runs;

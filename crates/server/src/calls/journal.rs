@@ -71,6 +71,7 @@ impl Authorized<EraseEntries> {
     ) -> Result<Answer<api::ErasedEntry>, CallError> {
         let erasure = self.session.erasure(seq, &query.reason).await?;
         let Receipt { answer, head } = self.execute(options, erasure).await?;
+        self.session.forget_erased().await?;
         let forks = self.app.board.holders(&self.session, seq).await?;
         let ErasedEntry { seq, erased_by, copies } = answer;
         Ok(Answer::ok(api::ErasedEntry { seq, erased_by, copies, forks, head }).at(head))
@@ -86,6 +87,7 @@ impl Authorized<ScrubSecrets> {
     ) -> Result<Answer<api::ScrubbedSecrets>, CallError> {
         let scrubbing = self.session.scrubbing(&body.reason).await?;
         let Receipt { answer, head } = self.execute(options, scrubbing).await?;
+        self.session.forget_erased().await?;
         let Scrubbed { scrubbed_by, entries } = answer;
         Ok(Answer::ok(api::ScrubbedSecrets { scrubbed_by, entries, head }).at(head))
     }

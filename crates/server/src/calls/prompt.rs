@@ -6,7 +6,7 @@ use callboard_engine::PromptSpec;
 
 use super::{
     Answer, Authorized, CallError,
-    rights::{BuildPrompt, Rank},
+    rights::{BuildPrompt, Rank, Right},
 };
 
 impl Authorized<BuildPrompt> {
@@ -15,7 +15,7 @@ impl Authorized<BuildPrompt> {
         if at.is_some() && self.rank != Rank::User {
             return Err(self.forbidden("build prompts as of an earlier entry"));
         }
-        let agent = whose(self, agent).await?;
+        let agent = whose(self, agent, "build the prompts of others").await?;
         if let (Some(files), None) = (&self.app.files, at) {
             files.observe(&self.session).await?;
         }
@@ -46,11 +46,16 @@ impl Authorized<BuildPrompt> {
     }
 }
 
-/// Whose prompt to build. An agent may build its own. The manager may also build those that hold nothing hidden from it.
-async fn whose(caller: &Authorized<BuildPrompt>, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
+/// Through whose eyes to look. An agent looks through its own. The manager may also look through those that see nothing hidden
+/// from it. `what` is what others may not.
+pub(super) async fn whose<R: Right>(
+    caller: &Authorized<R>,
+    named: Option<AgentName>,
+    what: &'static str,
+) -> Result<Option<AgentName>, CallError> {
     let Some(own) = caller.agent() else { return Ok(named) };
     let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
-    let forbidden = || Err(caller.forbidden("build the prompts of others"));
+    let forbidden = || Err(caller.forbidden(what));
     if caller.rank < Rank::Manager {
         return forbidden();
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use callboard_core::id::Seq;
-use callboard_engine::{MasterKey, Settings as BoardSettings};
+use callboard_engine::{MasterKey, RecallSettings, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{ProjectFolder, Settings};
 use callboard_store::{
@@ -120,6 +120,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
             {"role": "tool", "tool_call_id": "c1", "content": json!({"result": told("result")}).to_string()},
         ]}),
     );
+    add("post", on!("/recall"), "/recall", json!({"query": told("question")}));
     add("put", on!("/context-sets/{name}"), "/context-sets/facts", json!({"content": told("content")}));
     add("put", on!("/documents/{name}"), "/documents/manual", json!({"text": told("document")}));
     add("post", on!("/documents"), "/documents", json!({"name": "guide", "text": told("guide")}));
@@ -459,7 +460,8 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     std::fs::create_dir_all(&project.root).unwrap();
     let settings = Settings { project: Some(project), ..settings() };
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, snapshot_every: 5, ..BoardSettings::default() };
+    let recall = RecallSettings { file: Some(folder.join("recall.db")), ..RecallSettings::default() };
+    let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..BoardSettings::default() };
     let server = Server::of(store, settings, board).await;
     server.team("s").await;
     let field = json!({"key": "k", "valueType": "STRING", "label": "What?", "required": true});
@@ -509,6 +511,13 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
             assert!(prompt.raw.contains("message begins"), "{}", prompt.raw);
             assert_eq!(prompt.raw.contains("[hidden:password]"), agent == "lead", "{}", prompt.raw);
         }
+    }
+    for (agent, name) in [("lead", true), ("writer", false)] {
+        let question = json!({"query": "message begins", "agent": agent, "limit": 100});
+        let found = server.send("POST", "/v1/sessions/s/recall", question).await.is(200);
+        look(&format!("recall for {agent}"), &found.raw);
+        assert!(found.raw.contains("message begins"), "{}", found.raw);
+        assert_eq!(found.raw.contains("[hidden:password]"), name, "{}", found.raw);
     }
     let page = server.get("/v1/sessions/s/threads/main/messages").await.is(200);
     assert!(page.raw.contains("message begins; [hidden:password] | [hidden:password] |"), "{}", page.raw);
@@ -588,6 +597,12 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
         look(path, &server.get(&format!("{s}/{path}")).await.is(200).raw);
     }
     look("the stream", &stream(&server).await);
+    for (question, finds) in [("message begins", true), ("content ends", true), (CANARY, false)] {
+        let found = server.send("POST", &format!("{s}/recall"), json!({ "query": question })).await.is(200);
+        look("recall", &found.raw);
+        // Who asks for the secret does not learn that it stands somewhere.
+        assert_eq!(found.raw.contains("hidden:password"), finds, "{}", found.raw);
+    }
     for layout in ["team", "director"] {
         let wanted = json!({"agent": "lead", "format": "text", "layout": layout});
         look("the prompt", &server.send("POST", &format!("{s}/prompt"), wanted).await.is(200).raw);

@@ -19,6 +19,7 @@ mod keyed;
 mod local;
 mod people;
 mod plan;
+mod recall;
 mod resources;
 mod runs;
 mod several;

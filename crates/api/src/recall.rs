@@ -1,0 +1,127 @@
+//! Recall: what in a session answers a question.
+
+use callboard_core::{
+    conversation::Role,
+    id::{AgentName, MessageId, Seq, ThreadId},
+    recall::Source,
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Asks what in a session answers a question.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"query": "When did Ana move to Lisbon?", "limit": 5}))]
+pub struct RecallBody {
+    /// The question, in words: at most 16,384 bytes. Names, dates and identifiers weigh most.
+    #[schema(value_type = callboard_core::schema::Saying)]
+    pub query: String,
+    /// The most passages to return. If absent: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
+    /// The agent whose view is searched. If absent: the calling agent; for the user all of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// Only what was said in this thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<ThreadId>,
+    /// Whose words are asked about; theirs come first. If absent: the question says so itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<RecallRole>,
+    /// Only from these sources. If absent: from all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Vec<Source>>,
+    /// As of this entry. If absent: as of now. Only the user may set it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>, minimum = 1)]
+    pub at: Option<Seq>,
+}
+
+/// Whose words a question asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RecallRole {
+    /// The user's.
+    User,
+    /// An agent's.
+    Assistant,
+    /// Anybody's.
+    Any,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Recalled {
+    /// The passages, the best first.
+    pub hits: Vec<RecallHit>,
+    /// How many entries that were written before the call are not searched yet. Absent if all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<u64>,
+    /// Why nothing can be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A passage that was found.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RecallHit {
+    /// What kind of thing says it.
+    pub source: Source,
+    /// What it says. Secrets are hidden.
+    pub text: String,
+    /// How well it answers: the more the better. Scores of different questions cannot be compared.
+    pub score: f32,
+    /// The entry.
+    #[schema(value_type = u64)]
+    pub seq: Seq,
+    /// The id of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    /// The thread of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<ThreadId>,
+    /// The name of the context set or variable, or the path of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The agent that said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// The role of who said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// When it was said.
+    #[schema(value_type = String, format = DateTime)]
+    pub timestamp: Timestamp,
+    /// Why it was found.
+    pub why: WhyRecalled,
+    /// Where the passage stands in all that the entry says.
+    pub bytes: PassageBytes,
+    /// The path of the call that gives the whole.
+    pub read_on: String,
+}
+
+/// Why a passage was found.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct WhyRecalled {
+    /// The words of the question that stand in it, as they are compared.
+    pub terms: Vec<String>,
+    /// The words of the question that stand near it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<String>,
+    /// What the question says besides its words, and what that adds to the score: `speaker`, `role`, `date`.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub signals: std::collections::BTreeMap<String, f32>,
+}
+
+/// Where a passage stands in a text, in bytes of UTF-8.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PassageBytes {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// How long the whole text is.
+    pub of: usize,
+}

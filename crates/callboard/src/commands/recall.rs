@@ -1,0 +1,125 @@
+//! `callboard recall`.
+
+use callboard_api as api;
+use callboard_engine::core::{
+    id::{AgentName, Seq, ThreadId},
+    recall::Source,
+};
+use clap::{Args, ValueEnum};
+
+use super::Context;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+    output::{Output, Style, indented},
+    parse,
+};
+
+/// Find what answers a question, in all that was ever said
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard recall \"When did Ana move to Lisbon?\"\n  callboard recall --as critic --thread main --limit 3 \"the second claim\" --json\n\nThe exit status is 1 when nothing is found."
+)]
+pub(crate) struct Recall {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// The question
+    #[arg(value_name = "QUESTION")]
+    pub(crate) query: String,
+    /// At most this many passages
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) limit: usize,
+    /// Search what this agent may see
+    #[arg(long = "agent", value_name = "AGENT")]
+    pub(crate) whose: Option<AgentName>,
+    /// Only what was said in this thread
+    #[arg(long, value_name = "THREAD")]
+    pub(crate) thread: Option<ThreadId>,
+    /// Whose words are asked about (default: as the question says)
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) role: Option<Whose>,
+    /// Only from these sources, separated by commas: message, context_set, plan, variable, file
+    #[arg(long, value_name = "SOURCES", value_delimiter = ',', value_parser = parse::source)]
+    pub(crate) sources: Vec<Source>,
+    /// As of this entry (default: as of now)
+    #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
+    pub(crate) at: Option<Seq>,
+}
+
+/// Whose words are asked about.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Whose {
+    /// The user's
+    User,
+    /// An agent's
+    Assistant,
+    /// Anybody's
+    Any,
+}
+
+impl From<Whose> for api::RecallRole {
+    fn from(whose: Whose) -> Self {
+        match whose {
+            Whose::User => Self::User,
+            Whose::Assistant => Self::Assistant,
+            Whose::Any => Self::Any,
+        }
+    }
+}
+
+pub(super) async fn recall(context: &Context, args: Recall) -> Result<(), Failure> {
+    let session = context.session(&args.session_arg).await?;
+    let body = api::RecallBody {
+        query: args.query,
+        limit: Some(args.limit),
+        agent: args.whose,
+        thread: args.thread,
+        role: args.role.map(Into::into),
+        sources: (!args.sources.is_empty()).then_some(args.sources),
+        at: args.at,
+    };
+    let answer = session.post(&["recall"], &body).acting_as(&args.acting_as).answer::<api::Recalled>().await?;
+    show(context.output, &answer.json, &answer.it)
+}
+
+/// Prints what was found; to find nothing is a failure.
+pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled) -> Result<(), Failure> {
+    let api::Recalled { hits, behind, note } = recalled;
+    if let Some(behind) = behind {
+        output.note(format!("{behind} entries are not searched yet: ask again in a moment"));
+    }
+    if hits.is_empty() {
+        let failure = Failure::failed("nothing_found", "nothing was found");
+        return Err(match note {
+            Some(note) => failure.hint(note),
+            None => failure,
+        });
+    }
+    output.answer(json, |output| hits.iter().for_each(|hit| line(hit, output)));
+    Ok(())
+}
+
+fn line(hit: &api::RecallHit, output: Output) {
+    let what = match (&hit.thread, &hit.name) {
+        (Some(thread), _) => format!("{} in {thread}", who(hit)),
+        (None, Some(name)) => format!("{} {name}", hit.source.as_str().replace('_', " ")),
+        (None, None) => hit.source.as_str().replace('_', " "),
+    };
+    let place = output.paint(Style::Quiet, format!("{}, entry {}, score {:.1}", hit.timestamp, hit.seq, hit.score));
+    output.line(format!("{} ({place})", output.paint(Style::Name, what)));
+    output.line(indented(&hit.text, "    "));
+}
+
+/// Who said it.
+fn who(hit: &api::RecallHit) -> String {
+    use callboard_engine::core::conversation::Role;
+    match (&hit.agent, hit.role) {
+        (Some(agent), _) => agent.to_string(),
+        (None, Some(Role::Ai)) => "assistant".to_owned(),
+        (None, Some(Role::Tool)) => "tool".to_owned(),
+        (None, Some(Role::System)) => "system".to_owned(),
+        (None, Some(Role::User) | None) => "user".to_owned(),
+    }
+}

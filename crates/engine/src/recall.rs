@@ -1,0 +1,14 @@
+//! Recall: finding what was said in a session, as one viewer may see it. An index follows each journal that is asked. It is
+//! derived, one for every store, beside the node's data.
+
+pub(crate) mod background;
+mod follow;
+mod indices;
+mod query;
+mod settings;
+
+pub(crate) use self::indices::Indices;
+pub use self::{
+    query::{RecallAnswer, RecallHit, RecallQuery, Why},
+    settings::RecallSettings,
+};

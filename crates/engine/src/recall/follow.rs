@@ -1,0 +1,196 @@
+//! Following a journal: an index reads on from where it was.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use callboard_core::{
+    conversation::Role as MessageRole,
+    entry::{Entry, Head},
+    erasure::Erased,
+    event::EventType,
+    fact::{self, Earlier, Fact},
+    id::{Seq, SessionId},
+    recall::{Recallable, Source, recallable},
+    text::Values,
+};
+use callboard_recall::{Class, Error as IndexError, Index, Item, Kind, Role};
+
+use super::indices::Indices;
+use crate::{
+    error::Error,
+    journal::{PAGE, follows, read},
+    texts,
+};
+
+/// How far a journal was read, or that it must be read from its beginning.
+enum Read {
+    Through(Seq),
+    Anew,
+}
+
+/// A page of a journal, and what else must be read for it.
+struct Page {
+    entries: Vec<Entry>,
+    /// The entries whose words were erased since they were read, as they are now.
+    erased: Vec<Entry>,
+    /// Which ones these are.
+    erasures: BTreeSet<Seq>,
+    values: Values,
+}
+
+/// How often an index is read anew that turns out to be damaged, or of another journal.
+const TRIES: usize = 3;
+
+impl Indices {
+    /// Reads the journal on up to `head`, at most so many pages. Says how far it was read.
+    pub(crate) async fn follow(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Seq, Error> {
+        let turn = self.turn(id);
+        let _turn = turn.lock().await;
+        let mut tries = 0;
+        loop {
+            match self.read_on(id, head, pages).await? {
+                Read::Through(seq) => return Ok(seq),
+                Read::Anew if tries < TRIES => tries += 1,
+                Read::Anew => return Err(Error::Busy { session: id.clone() }),
+            }
+        }
+    }
+
+    async fn read_on(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Read, Error> {
+        let mut cursor = self.cursor(id).await?;
+        if cursor.seq >= head.seq && !self.is_of(id, cursor, head).await? {
+            return self.begin_anew(id).await;
+        }
+        let (mut read_pages, mut has_erased) = (0, false);
+        while cursor.seq < head.seq && read_pages < pages {
+            let entries = read(&*self.store, id, cursor.seq, head.seq, PAGE).await?;
+            match entries.first() {
+                Some(first) if follows(cursor, first) => {}
+                Some(_) if cursor != Head::default() => return self.begin_anew(id).await,
+                _ => return Err(Error::NoSession { session: id.clone() }),
+            }
+            let page = self.page(id, entries).await?;
+            has_erased |= !page.erasures.is_empty();
+            match self.with(id, move |index| page.add_to(index, cursor)).await? {
+                Ok(through) => cursor = through,
+                Err(error) => {
+                    self.drop_damaged(id, error).await?;
+                    return Ok(Read::Anew);
+                }
+            }
+            read_pages += 1;
+        }
+        if read_pages == 0 {
+            return Ok(Read::Through(cursor.seq));
+        }
+        self.save(id, has_erased).await?;
+        // Where another process wrote the file meanwhile, that is what counts.
+        let saved = self.cursor(id).await?;
+        Ok(if saved.seq >= cursor.seq { Read::Through(saved.seq) } else { Read::Anew })
+    }
+
+    /// How far the journal of a session was read.
+    pub(crate) async fn cursor(self: &Arc<Self>, id: &SessionId) -> Result<Head, Error> {
+        self.with(id, |index| Ok(index.cursor())).await
+    }
+
+    /// Whether what was read up to `cursor` is of the journal that has `head`, or had it a moment ago.
+    async fn is_of(&self, id: &SessionId, cursor: Head, head: Head) -> Result<bool, Error> {
+        if cursor == head {
+            return Ok(true);
+        }
+        let there = self.store.read_each(id, &[cursor.seq]).await?;
+        Ok(there.first().is_some_and(|entry| entry.tag == cursor.tag))
+    }
+
+    /// Drops what was read of another journal under this name.
+    async fn begin_anew(self: &Arc<Self>, id: &SessionId) -> Result<Read, Error> {
+        tracing::info!(session = %id, "the index of a session is made anew: its journal was replaced");
+        self.forget(id).await?;
+        Ok(Read::Anew)
+    }
+
+    async fn page(&self, id: &SessionId, entries: Vec<Entry>) -> Result<Page, Error> {
+        let mut erasures = BTreeSet::new();
+        for entry in entries.iter().filter(|entry| *entry.header.kind == *Erased::TYPE) {
+            erasures.extend(fact::read::<Erased>(entry)?.entries().map(|(seq, _)| seq));
+        }
+        let seqs: Vec<Seq> = erasures.iter().copied().collect();
+        let erased = if seqs.is_empty() { Vec::new() } else { self.store.read_each(id, &seqs).await? };
+        let mut values = Values::new();
+        for hash in entries.iter().chain(&erased).flat_map(texts::long_texts) {
+            // A text that is not there any more was erased meanwhile.
+            if let Some(text) = self.store.value(id, hash).await? {
+                values.insert(hash, text);
+            }
+        }
+        Ok(Page { entries, erased, erasures, values })
+    }
+}
+
+impl Page {
+    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now. An error is one
+    /// of the index.
+    fn add_to(&self, index: &mut Index, before: Head) -> Result<Result<Head, IndexError>, Error> {
+        if index.cursor() != before {
+            // Another process was faster.
+            return Ok(Ok(index.cursor()));
+        }
+        for entry in &self.entries {
+            end_earlier(index, entry);
+            if !self.erasures.contains(&entry.header.seq) {
+                self.add(index, entry)?;
+            }
+            index.advance(entry.head());
+        }
+        if let Err(error) = self.erasures.iter().try_for_each(|seq| index.erase(*seq)) {
+            return Ok(Err(error));
+        }
+        self.erased.iter().try_for_each(|entry| self.add(index, entry))?;
+        Ok(Ok(index.cursor()))
+    }
+
+    fn add(&self, index: &mut Index, entry: &Entry) -> Result<(), Error> {
+        let Some(said) = recallable(entry)? else { return Ok(()) };
+        let Ok(text) = said.text(&self.values) else { return Ok(()) };
+        let header = &entry.header;
+        index.add(&Item {
+            seq: header.seq,
+            kind: if said.source == Source::Message { Kind::Message } else { Kind::Text },
+            class: Class {
+                source: said.source.as_str().into(),
+                subject: header.subject.clone(),
+                audience: header.audience.clone(),
+            },
+            speaker: said.speaker.as_deref(),
+            role: role(&said),
+            time: header.time.unwrap_or(header.at),
+            text: &text,
+        });
+        Ok(())
+    }
+}
+
+/// Ends what earlier entries say about the same thing, where that no longer holds.
+fn end_earlier(index: &mut Index, entry: &Entry) {
+    let (kind, subject, seq) = (&*entry.header.kind, &*entry.header.subject, entry.header.seq);
+    let ends = EventType::named(kind).is_some_and(|kind| kind.earlier != Earlier::Stands);
+    if !ends && !kind.starts_with("file.") {
+        return;
+    }
+    index.end(subject, seq);
+    if subject == ALL_VARIABLES {
+        let all: Vec<_> = index.standing().filter(|name| name.starts_with("variable:")).map(str::to_owned).collect();
+        all.iter().for_each(|name| index.end(name, seq));
+    }
+}
+
+/// What an entry about all variables is about.
+const ALL_VARIABLES: &str = "variables";
+
+fn role(said: &Recallable) -> Role {
+    match said.role {
+        Some(MessageRole::User) => Role::User,
+        Some(MessageRole::Ai) => Role::Assistant,
+        Some(MessageRole::System | MessageRole::Tool) | None => Role::Other,
+    }
+}

@@ -1,0 +1,142 @@
+//! The indices of a board: one for each session, in a file and in memory. All that reads or writes them is off the runtime.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use callboard_core::id::SessionId;
+use callboard_recall::{Error as IndexError, Index, Indexes, lock};
+use callboard_store::Store;
+use tokio::{sync::Mutex as Turn, task::spawn_blocking};
+
+use super::settings::RecallSettings;
+use crate::error::Error;
+
+/// The indices of a board.
+pub(crate) struct Indices {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) settings: RecallSettings,
+    all: OnceLock<Arc<Indexes>>,
+    /// Whose turn it is to read a journal on.
+    turns: Mutex<HashMap<SessionId, Arc<Turn<()>>>>,
+}
+
+/// With so many turns, those that nobody waits for are dropped.
+const TURNS: usize = 1024;
+
+impl Indices {
+    pub(crate) fn new(store: Arc<dyn Store>, settings: RecallSettings) -> Self {
+        let (all, turns) = Default::default();
+        Self { store, settings, all, turns }
+    }
+
+    /// Does something with all indices. Their file is opened when it is first needed; where that fails, they are in memory
+    /// alone.
+    async fn with_all<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Indexes) -> Result<T, IndexError> + Send + 'static,
+    ) -> Result<T, Error> {
+        let this = self.clone();
+        off_runtime(move || Ok(work(&*this.all()?)?)).await?
+    }
+
+    fn all(&self) -> Result<Arc<Indexes>, IndexError> {
+        if let Some(all) = self.all.get() {
+            return Ok(all.clone());
+        }
+        let (path, memory) = (self.settings.file.as_deref(), self.settings.memory_bytes);
+        let all = Indexes::open(path, memory).or_else(|error| {
+            tracing::warn!(?path, %error, "the file of recall cannot be used: its indices are in memory alone");
+            Indexes::open(None, memory)
+        })?;
+        Ok(self.all.get_or_init(|| Arc::new(all)).clone())
+    }
+
+    /// Does something with the index of a session, as far as that is. One that turns out to be damaged is dropped.
+    pub(super) async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        id: &SessionId,
+        work: impl FnOnce(&mut Index) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let name = self.name(id);
+        self.with_all(move |all| Ok(work(&mut lock(&*all.of(&name)?)))).await?
+    }
+
+    /// Drops what is damaged of an index, so that it is read from the journal again.
+    pub(super) async fn drop_damaged(self: &Arc<Self>, id: &SessionId, error: IndexError) -> Result<(), Error> {
+        let name = self.name(id);
+        self.with_all(move |all| all.drop_damaged(&name, &error)).await
+    }
+
+    /// Writes what is new in an index to the file. Where that fails, it is read from the journal again later.
+    pub(super) async fn save(self: &Arc<Self>, id: &SessionId, has_erased: bool) -> Result<(), Error> {
+        let (name, session) = (self.name(id), id.clone());
+        self.with_all(move |all| {
+            let saved = if has_erased { all.save_erased(&name) } else { all.save(&name) };
+            if let Err(error) = saved {
+                tracing::warn!(%session, %error, "the index of a session could not be written");
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Drops all that was read of a journal, which is read anew.
+    pub(super) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
+        let name = self.name(id);
+        self.with_all(move |all| all.remove(&name)).await
+    }
+
+    /// Forgets all that was read of a journal that has gone.
+    pub(crate) async fn remove(self: &Arc<Self>, id: &SessionId) {
+        if !self.is_used() {
+            return;
+        }
+        let turn = self.turn(id);
+        // Whoever reads it on would write it again.
+        let _turn = turn.lock().await;
+        if let Err(error) = self.forget(id).await {
+            tracing::warn!(session = %id, %error, "the index of a session that has gone could not be removed");
+        }
+    }
+
+    /// Whether something was read of a journal.
+    pub(crate) async fn knows(self: &Arc<Self>, id: &SessionId) -> bool {
+        self.sessions().await.contains(id)
+    }
+
+    /// The sessions of which something was read.
+    pub(super) async fn sessions(self: &Arc<Self>) -> Vec<SessionId> {
+        if !self.is_used() {
+            return Vec::new();
+        }
+        let journals = self.with_all(Indexes::journals).await.unwrap_or_default();
+        let id = |name: &String| name.strip_prefix(&*self.settings.store)?.strip_prefix('/')?.parse().ok();
+        journals.iter().filter_map(id).collect()
+    }
+
+    /// The turn of those who read a journal on.
+    pub(super) fn turn(&self, id: &SessionId) -> Arc<Turn<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if turns.len() > TURNS {
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        }
+        turns.entry(id.clone()).or_default().clone()
+    }
+
+    /// Whether there can be anything that was ever read of a journal.
+    fn is_used(&self) -> bool {
+        self.all.get().is_some() || self.settings.file.as_ref().is_some_and(|path| path.exists())
+    }
+
+    /// What the index of a session is called.
+    fn name(&self, id: &SessionId) -> String {
+        format!("{}/{id}", self.settings.store)
+    }
+}
+
+/// Does work where nothing waits for it.
+pub(super) async fn off_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    spawn_blocking(work).await.map_err(|_| Error::Closed)
+}

@@ -1,0 +1,271 @@
+//! Questions: what in a session answers one, as one viewer may see it.
+
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+use callboard_core::{
+    conversation::Role,
+    entry::{Entry, Head},
+    error::Error as Refusal,
+    id::{AgentName, MessageId, Seq, ThreadId},
+    recall::{Source, recallable},
+    state::State,
+    text::Values,
+    time::Timestamp,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_recall::{Class, Error as IndexError, Hit, Index, Prefer, Query, Scope, search};
+use tokio::time::timeout;
+
+pub use callboard_recall::Why;
+
+use crate::{error::Error, seal::reading::ReadingMask, session::Session, sizes::sizes, texts};
+
+/// The longest question, in bytes.
+const LONGEST: usize = 16 * 1024;
+
+/// The most hits of one question.
+const MOST: usize = 1000;
+
+/// How much of a text is shown around a secret that two passages share.
+const SHOWN: usize = 2000;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallQuery {
+    /// The question, in words.
+    pub text: String,
+    /// The most hits.
+    pub limit: usize,
+    /// Only what was said in this thread.
+    pub thread: Option<ThreadId>,
+    /// Whose words are asked about.
+    pub prefer: Prefer,
+    /// Only from these sources; from all where it is empty.
+    pub sources: Vec<Source>,
+    /// As of which entry; the head where it is absent.
+    pub at: Option<Seq>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallAnswer {
+    /// The best first.
+    pub hits: Vec<RecallHit>,
+    /// How many entries that were written before were not read yet; `None` where all were.
+    pub behind: Option<u64>,
+    /// Why nothing can be found, where the question says nothing.
+    pub note: Option<&'static str>,
+}
+
+/// A passage that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallHit {
+    /// What kind of thing says it.
+    pub source: Source,
+    /// The entry.
+    pub seq: Seq,
+    /// What the entry is about, such as `thread:main`.
+    pub subject: Arc<str>,
+    /// What it says, without secrets.
+    pub text: String,
+    /// Where that stands in all that the entry says, in bytes.
+    pub bytes: Range<usize>,
+    /// How many bytes the entry says.
+    pub of_bytes: usize,
+    /// How well it answers.
+    pub score: f32,
+    /// Why it was found.
+    pub why: Why,
+    /// When it was said.
+    pub at: Timestamp,
+    /// The message, where it is one.
+    pub message_id: Option<MessageId>,
+    /// Its thread.
+    pub thread: Option<ThreadId>,
+    /// The agent that said it.
+    pub agent: Option<AgentName>,
+    /// The role of who said it.
+    pub role: Option<Role>,
+}
+
+impl RecallQuery {
+    /// What answers these words, best first, at most ten.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), limit: 10, thread: None, prefer: Prefer::AsAsked, sources: Vec::new(), at: None }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        if self.text.trim().is_empty() {
+            return Err(Refusal::invalid("/query", "say what is asked"));
+        }
+        if self.text.len() > LONGEST {
+            let size = self.text.len();
+            return Err(Refusal::invalid(
+                "/query",
+                format!("it has {size} bytes, and {LONGEST} is the most: ask in fewer words"),
+            ));
+        }
+        if self.limit == 0 || self.limit > MOST {
+            return Err(Refusal::invalid("/limit", format!("ask for 1 to {MOST} hits")));
+        }
+        Ok(())
+    }
+
+    /// Whether hits of this class are wanted.
+    fn wants(&self, class: &Class) -> bool {
+        let is_in = |thread: &ThreadId| class.subject.strip_prefix("thread:") == Some(thread.as_str());
+        let is_of = |source: &Source| source.as_str() == &*class.source;
+        self.thread.as_ref().is_none_or(is_in) && (self.sources.is_empty() || self.sources.iter().any(is_of))
+    }
+}
+
+impl Session {
+    /// Finds what answers a question, as far as `viewer` may see it.
+    pub async fn recall(&self, viewer: &Viewer, mut query: RecallQuery) -> Result<RecallAnswer, Error> {
+        query.check()?;
+        let now = self.state().await?;
+        let state = match query.at {
+            Some(at) => self.state_at(at).await?,
+            None => now.clone(),
+        };
+        let view = View::new(&state, viewer, sizes())?;
+        if let Some(thread) = &query.thread {
+            view.thread(thread)?;
+        }
+        let mask = self.reading_mask(viewer).await?;
+        if let Some(mask) = &mask {
+            // A question does not find out what a secret is.
+            query.text = mask.hide(&query.text).into_owned();
+        }
+        let behind = self.followed(now.head).await?;
+        let hits = self.hits(&state, viewer, &query).await?;
+        let hits = self.shown(hits, mask.as_ref()).await?;
+        self.live.confirm(&now).await?;
+        let note = hits.is_empty().then(|| query.note()).flatten();
+        Ok(RecallAnswer { hits, behind, note })
+    }
+
+    /// Takes what was erased out of the index, if the session has one. Whoever erases something calls it.
+    pub async fn forget_erased(&self) -> Result<(), Error> {
+        if self._board.indices.knows(self.id()).await {
+            self.followed(self.state().await?.head).await?;
+        }
+        Ok(())
+    }
+
+    /// Has the journal read up to `head`. Says how many entries are missing after a moment.
+    async fn followed(&self, head: Head) -> Result<Option<u64>, Error> {
+        let (indices, id) = (self._board.indices.clone(), self.id().clone());
+        if indices.cursor(&id).await? == head {
+            return Ok(None);
+        }
+        let (following, session) = (indices.clone(), id.clone());
+        // It goes on when nobody waits for it any more.
+        let task = tokio::spawn(async move { following.follow(&session, head, usize::MAX).await });
+        match timeout(indices.settings.patience, task).await {
+            Ok(read) => {
+                read.map_err(|_| Error::Closed)??;
+                Ok(None)
+            }
+            Err(_) => {
+                let behind = head.seq.0.saturating_sub(indices.cursor(&id).await?.seq.0);
+                Ok((behind > 0).then_some(behind))
+            }
+        }
+    }
+
+    /// The hits among what a viewer may see as of a state.
+    async fn hits(&self, state: &Arc<State>, viewer: &Viewer, query: &RecallQuery) -> Result<Vec<Hit>, Error> {
+        let indices = &self._board.indices;
+        let found = async || {
+            let (state, viewer, query) = (state.clone(), viewer.clone(), query.clone());
+            indices.with(self.id(), move |index| found(index, &state, &viewer, &query)).await
+        };
+        let error = match found().await? {
+            Ok(hits) => return Ok(hits),
+            Err(error) => error,
+        };
+        indices.drop_damaged(self.id(), error).await?;
+        self.followed(self.state().await?.head).await?;
+        Ok(found().await??)
+    }
+
+    /// The hits with their texts, as they stand in the journal now.
+    async fn shown(&self, hits: Vec<Hit>, mask: Option<&ReadingMask>) -> Result<Vec<RecallHit>, Error> {
+        let mut seqs: Vec<Seq> = hits.iter().map(|hit| hit.seq).collect();
+        seqs.sort_unstable();
+        seqs.dedup();
+        let entries = self.live.store.read_each(self.id(), &seqs).await?;
+        let values = self.values(entries.iter().flat_map(texts::long_texts)).await?;
+        let entries: BTreeMap<Seq, Entry> = entries.into_iter().map(|entry| (entry.header.seq, entry)).collect();
+        let mut shown = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let entry = entries.get(&hit.seq);
+            shown.extend(entry.map(|entry| show(hit, entry, &values, mask)).transpose()?.flatten());
+        }
+        Ok(shown)
+    }
+}
+
+impl RecallQuery {
+    /// Why nothing can be found, if that is so.
+    fn note(&self) -> Option<&'static str> {
+        let says_nothing = callboard_recall::is_blank(&self.text);
+        says_nothing.then_some(
+            "the query has only words that stand in nearly every text: add a name or a word of what you look for",
+        )
+    }
+}
+
+/// The hits among what a viewer may see as of a state.
+fn found(
+    index: &Index,
+    state: &State,
+    viewer: &Viewer,
+    query: &RecallQuery,
+) -> Result<Result<Vec<Hit>, IndexError>, Error> {
+    let view = View::new(state, viewer, sizes())?;
+    let from = |class: &Class| {
+        let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
+        view.recalls_from(source, &class.subject, &class.audience)
+    };
+    // What was read of later entries does not count.
+    let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
+    let scope = Scope { index, from: &from, at };
+    let (wants, skips) = (|class: &Class| query.wants(class), |_: usize, _: Seq| false);
+    let asked = Query { text: &query.text, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
+    Ok(search(&[scope], &asked))
+}
+
+/// A hit with its text; `None` where that was erased meanwhile.
+fn show(hit: Hit, entry: &Entry, values: &Values, mask: Option<&ReadingMask>) -> Result<Option<RecallHit>, Error> {
+    let Some(said) = recallable(entry)? else { return Ok(None) };
+    let Ok(whole) = said.text(values) else { return Ok(None) };
+    let Some(passage) = whole.get(hit.bytes.clone()) else { return Ok(None) };
+    let text = mask.map_or_else(|| passage.to_owned(), |mask| hidden(mask, &whole, &hit.bytes, passage));
+    let header = &entry.header;
+    Ok(Some(RecallHit {
+        source: said.source,
+        seq: header.seq,
+        subject: header.subject.clone(),
+        text,
+        bytes: hit.bytes,
+        of_bytes: whole.len(),
+        score: hit.score,
+        why: hit.why,
+        at: header.time.unwrap_or(header.at),
+        message_id: said.message_id,
+        thread: header.subject.strip_prefix("thread:").and_then(|name| name.parse().ok()),
+        agent: said.speaker.and_then(|name| name.parse().ok()),
+        role: said.role,
+    }))
+}
+
+/// A passage without secrets, also without the half of one that goes on behind it.
+fn hidden(mask: &ReadingMask, whole: &str, bytes: &Range<usize>, passage: &str) -> String {
+    let (before, after) = (whole.get(..bytes.start).unwrap_or_default(), whole.get(bytes.end..).unwrap_or_default());
+    let (masked, all) = (mask.hide(passage), mask.hide(whole));
+    let is_cut = format!("{}{masked}{}", mask.hide(before), mask.hide(after)) != all;
+    if is_cut { all.chars().take(SHOWN).collect() } else { masked.into_owned() }
+}

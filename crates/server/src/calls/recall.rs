@@ -1,0 +1,111 @@
+//! Recall: what in a session answers a question.
+
+use std::fmt::Write as _;
+
+use callboard_api as api;
+use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
+use callboard_engine::{Prefer, RecallAnswer, RecallHit, RecallQuery};
+
+use super::{
+    Answer, Authorized, CallError,
+    prompt::whose,
+    rights::{Rank, Recall},
+};
+
+impl Authorized<Recall> {
+    pub(crate) async fn recall(&self, body: api::RecallBody) -> Result<Answer<api::Recalled>, CallError> {
+        let api::RecallBody { query, limit, agent, thread, role, sources, at } = body;
+        if at.is_some() && self.rank != Rank::User {
+            return Err(self.forbidden("search as of an earlier entry"));
+        }
+        let viewer = match whose(self, agent, "search the views of others").await? {
+            Some(agent) => Viewer::Agent(agent),
+            None => self.viewer(),
+        };
+        let prefer = match role {
+            None => Prefer::AsAsked,
+            Some(api::RecallRole::User) => Prefer::User,
+            Some(api::RecallRole::Assistant) => Prefer::Assistant,
+            Some(api::RecallRole::Any) => Prefer::Any,
+        };
+        let mut asked = RecallQuery { prefer, thread, at, ..RecallQuery::new(query) };
+        asked.limit = limit.unwrap_or(asked.limit);
+        asked.sources = sources.unwrap_or_default();
+        let answer = self.session.recall(&viewer, asked).await?;
+        Ok(Answer::ok(recalled(self.session.id(), answer)))
+    }
+}
+
+/// What was found, as it is sent.
+fn recalled(session: &SessionId, answer: RecallAnswer) -> api::Recalled {
+    let RecallAnswer { hits, behind, note } = answer;
+    let hits = hits.into_iter().map(|hit| sent(session, hit)).collect();
+    api::Recalled { hits, behind, note: note.map(str::to_owned) }
+}
+
+fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
+    let read_on = read_on(session, &hit);
+    let signals = [("speaker", hit.why.speaker), ("role", hit.why.role), ("date", hit.why.date)];
+    let signals = signals.into_iter().filter(|(_, worth)| *worth != 0.0);
+    let name = match hit.source {
+        Source::Message | Source::Plan => None,
+        Source::ContextSet | Source::Variable | Source::File => name_in(&hit.subject),
+    };
+    api::RecallHit {
+        source: hit.source,
+        text: hit.text,
+        score: hit.score,
+        seq: hit.seq,
+        message_id: hit.message_id,
+        thread: hit.thread,
+        name: name.map(str::to_owned),
+        agent: hit.agent,
+        role: hit.role,
+        timestamp: hit.at,
+        why: api::WhyRecalled {
+            signals: signals.map(|(name, worth)| (name.to_owned(), worth)).collect(),
+            terms: hit.why.terms,
+            near: hit.why.near,
+        },
+        bytes: api::PassageBytes { start: hit.bytes.start, end: hit.bytes.end, of: hit.of_bytes },
+        read_on,
+    }
+}
+
+/// The name in a subject such as `set:Brief`.
+fn name_in(subject: &str) -> Option<&str> {
+    subject.split_once(':').map(|(_, name)| name)
+}
+
+/// The path of the call that gives the whole of what was found.
+fn read_on(session: &SessionId, hit: &RecallHit) -> String {
+    let name = name_in(&hit.subject).unwrap_or_default();
+    let message = hit.message_id.as_ref().map_or("", |id| id.as_str());
+    let segments = match hit.source {
+        Source::Message => vec!["threads", name, "messages", message],
+        Source::ContextSet => vec!["context-sets", name],
+        Source::Plan => vec!["plan"],
+        Source::Variable => vec!["variables", name],
+        Source::File => vec!["files", name],
+    };
+    let mut path = format!("/v1/sessions/{}", encoded(session.as_str()));
+    for segment in segments {
+        path.push('/');
+        path.push_str(&encoded(segment));
+    }
+    path
+}
+
+/// A name as a segment of a path.
+fn encoded(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing into a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
