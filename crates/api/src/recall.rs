@@ -82,7 +82,7 @@ pub struct RecallHit {
     /// The thread of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
-    /// The name of the context set or variable, or the path of the file.
+    /// The name of the context set, document or variable, or the path of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The agent that said it.
@@ -96,7 +96,7 @@ pub struct RecallHit {
     pub timestamp: Timestamp,
     /// Why it was found.
     pub why: WhyRecalled,
-    /// Where the passage stands in all that the entry says.
+    /// Where the passage stands in all that the thing says.
     pub bytes: PassageBytes,
     /// The path of the call that gives the whole.
     pub read_on: String,

@@ -35,11 +35,14 @@ pub enum Source {
     Variable,
     /// A context file: its path, its keywords and for whom it is.
     File,
+    /// A document.
+    Document,
 }
 
 impl Source {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Message, Self::ContextSet, Self::Plan, Self::Variable, Self::File];
+    pub const ALL: [Self; 6] =
+        [Self::Message, Self::ContextSet, Self::Plan, Self::Variable, Self::File, Self::Document];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
@@ -49,6 +52,7 @@ impl Source {
             Self::Plan => "plan",
             Self::Variable => "variable",
             Self::File => "file",
+            Self::Document => "document",
         }
     }
 }
@@ -60,6 +64,8 @@ pub struct Recallable {
     pub source: Source,
     /// What it says, in order. Long texts stand beside the journal.
     pub texts: Vec<Text>,
+    /// How many bytes of it are a name, before what is said.
+    pub name_bytes: usize,
     /// Who says it, where that is an agent.
     pub speaker: Option<Arc<str>>,
     /// The role of who says it, where it is a message.
@@ -72,7 +78,15 @@ impl Recallable {
     /// What a thing says that nobody in particular says.
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
-        says_something.then_some(Self { source, texts, speaker: None, role: None, message_id: None })
+        says_something.then_some(Self { source, texts, name_bytes: 0, speaker: None, role: None, message_id: None })
+    }
+
+    /// The same for a thing with a name, by which it is found too.
+    pub(crate) fn named(source: Source, name: &str, texts: Vec<Text>) -> Option<Self> {
+        let name = format!("{name}\n");
+        let Self { texts, .. } = Self::new(source, texts)?;
+        let texts = std::iter::once(name.as_str().into()).chain(texts).collect();
+        Some(Self { name_bytes: name.len(), ..Self::new(source, texts)? })
     }
 
     /// The hashes of the long texts in it.
@@ -109,6 +123,7 @@ impl View<'_> {
             Source::Plan => self.recalls_plan(audience),
             Source::Variable => self.recalls_variable(subject, audience),
             Source::File => self.recalls_file(subject, audience),
+            Source::Document => self.recalls_document(subject),
         }
     }
 

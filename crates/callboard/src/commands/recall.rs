@@ -40,7 +40,7 @@ pub(crate) struct Recall {
     /// Whose words are asked about (default: as the question says)
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<Whose>,
-    /// Only from these sources, separated by commas: message, context_set, plan, variable, file
+    /// Only from these sources, separated by commas: message, context_set, plan, variable, file, document
     #[arg(long, value_name = "SOURCES", value_delimiter = ',', value_parser = parse::source)]
     pub(crate) sources: Vec<Source>,
     /// As of this entry (default: as of now)

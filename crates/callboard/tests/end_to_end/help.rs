@@ -26,6 +26,7 @@ const COMMANDS: &[&str] = &[
     "thread put",
     "messages",
     "prompt",
+    "recall",
     "why",
     "erase",
     "runs",

@@ -112,11 +112,7 @@ impl Fact for Updated {
         let labels =
             fields.flat_map(|field| ["\n", &field.label, " ", field.description.as_deref().unwrap_or_default()]);
         let labels: String = labels.collect();
-        let name = format!("{}\n", set.name);
-        let says = !set.content.is_blank() || !labels.is_empty();
-        says.then(|| {
-            Recallable::new(Source::ContextSet, vec![name.as_str().into(), set.content.clone(), labels.as_str().into()])
-        })?
+        Recallable::named(Source::ContextSet, set.name.as_str(), vec![set.content.clone(), labels.as_str().into()])
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -12,7 +12,8 @@ use crate::{
     entry::{Hash, Header},
     error::Error,
     fact::{Description, Earlier, Fact, Seen, passing, text},
-    id::DocumentName,
+    id::{DocumentName, Seq},
+    recall::{Recallable, Source},
     state::State,
     text::Text,
     view::View,
@@ -29,6 +30,12 @@ impl<'a> View<'a> {
     pub fn document(&self, name: &DocumentName) -> Result<DocumentView<'a>, Error> {
         let held = self.state.documents.get(name).and_then(|held| self.see_document(held));
         held.ok_or_else(|| Error::not_found("document", name))
+    }
+
+    /// From which entry on the viewer may find what the document with this subject says: only what it says now.
+    pub(crate) fn recalls_document(&self, subject: &str) -> Option<Seq> {
+        let held = self.state.documents.get(&subject.strip_prefix(DOCUMENT)?.parse().ok()?)?;
+        self.is_in(&held.sight.audience).then_some(held.seq)
     }
 
     fn see_document(&self, held: &'a Held) -> Option<DocumentView<'a>> {
@@ -72,9 +79,12 @@ pub struct Removed {
     pub(super) name: DocumentName,
 }
 
+/// What the subjects of documents begin with.
+const DOCUMENT: &str = "document:";
+
 /// What entries about a document are about.
 fn subject(name: &DocumentName) -> String {
-    format!("document:{name}")
+    format!("{DOCUMENT}{name}")
 }
 
 fn digest(text: &Text) -> Hash {
@@ -118,6 +128,10 @@ impl Fact for Added {
         state.documents.0.insert_mut(name, Arc::new(held));
     }
 
+    fn recallable(&self) -> Option<Recallable> {
+        Recallable::named(Source::Document, self.name.as_str(), vec![self.text.clone()])
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         let outline = || {
             let Self { name, visible_to, media_type, tokens, .. } = &self;
@@ -135,7 +149,7 @@ impl Fact for Added {
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        let name = subject.strip_prefix("document:")?.parse().ok()?;
+        let name = subject.strip_prefix(DOCUMENT)?.parse().ok()?;
         Some(view.document(&name).ok()?.held().sight.audience.clone())
     }
 }

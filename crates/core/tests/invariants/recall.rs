@@ -78,6 +78,11 @@ fn stands(entry: &Entry, later: &[Entry]) -> bool {
 fn is_shown(view: &View<'_>, entry: &Entry) -> bool {
     let Some(says) = recallable(entry).unwrap() else { return false };
     let Some(seen) = view.project(entry).unwrap().filter(|seen| seen.kind == entry.header.kind) else { return false };
+    let is_whole = || serde_json::from_str::<callboard_core::document::facts::Added>(&seen.data).is_ok();
     let set = || serde_json::from_str::<ContextSet>(&seen.data);
-    says.source != Source::ContextSet || set().is_ok_and(|set| set.enabled || view.agent().is_none())
+    match says.source {
+        Source::ContextSet => set().is_ok_and(|set| set.enabled || view.agent().is_none()),
+        Source::Document => is_whole(),
+        _ => true,
+    }
 }

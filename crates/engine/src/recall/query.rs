@@ -69,7 +69,7 @@ pub struct RecallHit {
     pub subject: Arc<str>,
     /// What it says, without secrets.
     pub text: String,
-    /// Where that stands in all that the entry says, in bytes.
+    /// Where that stands in all that the entry says, in bytes; the name of a thing does not count.
     pub bytes: Range<usize>,
     /// How many bytes the entry says.
     pub of_bytes: usize,
@@ -242,16 +242,19 @@ fn found(
 fn show(hit: Hit, entry: &Entry, values: &Values, mask: Option<&ReadingMask>) -> Result<Option<RecallHit>, Error> {
     let Some(said) = recallable(entry)? else { return Ok(None) };
     let Ok(whole) = said.text(values) else { return Ok(None) };
-    let Some(passage) = whole.get(hit.bytes.clone()) else { return Ok(None) };
-    let text = mask.map_or_else(|| passage.to_owned(), |mask| hidden(mask, &whole, &hit.bytes, passage));
+    let name = said.name_bytes;
+    // The name of a thing is no part of what it says, unless nothing else was found.
+    let bytes = if hit.bytes.end > name { hit.bytes.start.max(name)..hit.bytes.end } else { hit.bytes };
+    let Some(passage) = whole.get(bytes.clone()) else { return Ok(None) };
+    let text = mask.map_or_else(|| passage.to_owned(), |mask| hidden(mask, &whole, &bytes, passage));
     let header = &entry.header;
     Ok(Some(RecallHit {
         source: said.source,
         seq: header.seq,
         subject: header.subject.clone(),
         text,
-        bytes: hit.bytes,
-        of_bytes: whole.len(),
+        bytes: bytes.start.saturating_sub(name)..bytes.end.saturating_sub(name),
+        of_bytes: whole.len() - name,
         score: hit.score,
         why: hit.why,
         at: header.time.unwrap_or(header.at),

@@ -49,7 +49,7 @@ fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
     let signals = signals.into_iter().filter(|(_, worth)| *worth != 0.0);
     let name = match hit.source {
         Source::Message | Source::Plan => None,
-        Source::ContextSet | Source::Variable | Source::File => name_in(&hit.subject),
+        Source::ContextSet | Source::Variable | Source::File | Source::Document => name_in(&hit.subject),
     };
     api::RecallHit {
         source: hit.source,
@@ -87,6 +87,7 @@ fn read_on(session: &SessionId, hit: &RecallHit) -> String {
         Source::Plan => vec!["plan"],
         Source::Variable => vec!["variables", name],
         Source::File => vec!["files", name],
+        Source::Document => vec!["documents", name],
     };
     let mut path = format!("/v1/sessions/{}", encoded(session.as_str()));
     for segment in segments {

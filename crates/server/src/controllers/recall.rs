@@ -17,7 +17,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Find what answers a question
 ///
 /// It searches all that was ever said and still stands, as far as the caller may see it: messages with the results of tools,
-/// also those that compression or a budget left out of prompts, context sets, the plan, variables and context files. Nothing of
+/// also those that compression or a budget left out of prompts, context sets, the plan, variables,
+/// context files and documents. Nothing of
 /// an answer depends on what is hidden. All that was written before the call is searched, else the answer says how far it is
 /// `behind`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
