@@ -2,23 +2,20 @@
 //! is made of what entries [say](Recallable) and is derived like all else.
 
 mod question;
+mod sight;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audience::Audience,
     conversation::Role,
-    entry::{Entry, Hash},
-    error::Error,
-    event,
-    id::{MessageId, Seq},
+    entry::Hash,
+    id::MessageId,
     text::{Text, Values},
-    view::View,
 };
 
-pub use self::question::question;
+pub use self::{question::question, sight::recallable};
 
 /// What kind of thing says what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,31 +101,5 @@ impl Recallable {
                 .collect::<Result<String, _>>()
                 .map(Into::into),
         }
-    }
-}
-
-/// What of `entry` can be found again; `None` where it says nothing that stands for itself, or was erased.
-pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
-    let may_be_erased = entry.erasure().is_some();
-    if may_be_erased && event::is_erased(entry) { Ok(None) } else { event::recallable(entry) }
-}
-
-impl View<'_> {
-    /// From which entry on the viewer may find what entries with this subject and audience say; `None` where it may find
-    /// none of them. What was said before was hidden from the viewer since, is replaced, or is gone.
-    pub fn recalls_from(&self, source: Source, subject: &str, audience: &Audience) -> Option<Seq> {
-        match source {
-            Source::Message => self.recalls_messages(subject, audience),
-            Source::ContextSet => self.recalls_set(subject),
-            Source::Plan => self.recalls_plan(audience),
-            Source::Variable => self.recalls_variable(subject, audience),
-            Source::File => self.recalls_file(subject, audience),
-            Source::Document => self.recalls_document(subject),
-        }
-    }
-
-    /// Whether the viewer is in `audience`; the user is in all.
-    pub(crate) fn is_in(&self, audience: &Audience) -> bool {
-        self.agent().is_none_or(|agent| audience.contains(agent))
     }
 }

@@ -51,11 +51,8 @@ mod transfer;
 mod upkeep;
 
 pub use board::Board;
-<<<<<<< HEAD
-pub use collection::CollectionInfo;
-=======
 pub use callboard_recall::Prefer;
->>>>>>> c050333 (Find what answers a question in all that was ever said, for whoever may see it)
+pub use collection::CollectionInfo;
 pub use error::Error;
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
