@@ -36,12 +36,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-store", &["core", "tasks"]),
     ("callboard-model", &[]),
     ("callboard-files", &["core"]),
+    ("callboard-convert", &[]),
     ("callboard-recall", &["core"]),
     ("callboard-engine", &["core", "tasks", "tokens", "store", "recall"]),
     ("callboard-run", &["core", "engine", "model"]),
     ("callboard-api", &["core"]),
-    ("callboard-server", &["core", "tasks", "store", "model", "files", "engine", "run", "api"]),
-    ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "engine", "run", "api", "server"]),
+    ("callboard-server", &["core", "tasks", "store", "model", "files", "convert", "engine", "run", "api"]),
+    ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "convert", "engine", "run", "api", "server"]),
     ("callboard-bench", &["core", "tokens", "store", "recall", "model", "files", "engine", "run", "api", "server"]),
 ];
 

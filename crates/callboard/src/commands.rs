@@ -1,11 +1,13 @@
 //! The commands, one module per noun: its arguments and what it does. Each calls the API, at a server or on a store opened
 //! in this process.
 
+mod collection;
 mod completion;
 mod compress;
 mod context;
 mod directive;
 mod doctor;
+mod documents;
 mod erase;
 pub(crate) mod files;
 mod form;
@@ -121,6 +123,12 @@ pub(crate) enum Command {
     /// Variables: named values that the team works with: list, get, set, clear
     #[command(subcommand, name = "var")]
     Variable(variable::Variable),
+    /// Documents: longer texts that agents look things up in: add, list, show, remove
+    #[command(subcommand)]
+    Documents(documents::Documents),
+    /// Collections: documents that sessions share: create, list, remove, erase, export, import
+    #[command(subcommand)]
+    Collection(collection::Collection),
     /// Context files: folders of notes that agents leave each other, without a server or a store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
     Files(files::Files),
     /// Export a session as JSON lines
@@ -166,6 +174,13 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
         Command::Store(command) => return store::execute(global, command, output).await,
         Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
+        Command::Documents(command) => {
+            let models = callboard_model::Settings::default().into();
+            let context = Context::open(global, output, Drive::Nothing, models).await?;
+            let ended = documents::execute(&context, command).await;
+            context.client.close().await;
+            return ended;
+        }
         Command::Run(args) => {
             let context = Context::open(global, output, Drive::Runs, config::endpoints()).await?;
             let ended = run::run(&context, args).await;
@@ -220,6 +235,7 @@ impl Context {
             Command::Steps(command) => steps::execute(self, command).await,
             Command::Tools(command) => tools::execute(self, command).await,
             Command::Variable(command) => variable::execute(self, command).await,
+            Command::Collection(command) => collection::execute(self, command).await,
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
@@ -228,6 +244,7 @@ impl Context {
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
+            | Command::Documents(_)
             | Command::Secrets(secrets::Secrets::Rotate(_))
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),

@@ -9,9 +9,6 @@ use crate::{
     session::{Kind, Settings, Ttl, facts::Created},
 };
 
-/// How many collections a session may name.
-const MOST: usize = 100;
-
 /// Makes a collection where there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCollection {
@@ -40,26 +37,6 @@ impl Command for NewCollection {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/collection"), self.name.as_str());
-    }
-}
-
-/// Refuses a list of collections that names one twice, or too many.
-pub(crate) fn check(names: &[CollectionName]) -> Result<(), Error> {
-    if names.len() > MOST {
-        return Err(Error::invalid("/collections", format!("name at most {MOST}")));
-    }
-    for (at, name) in names.iter().enumerate() {
-        if names.iter().take(at).any(|before| before == name) {
-            return Err(Error::invalid(format!("/collections/{at}"), format!("{name} is named twice: name it once")));
-        }
-    }
-    Ok(())
-}
-
-/// Shows the names of collections.
-pub(crate) fn input(names: Option<&[CollectionName]>, visitor: &mut dyn InputVisitor) {
-    for (at, name) in names.into_iter().flatten().enumerate() {
-        visitor.name(format_args!("/collections/{at}"), name.as_str());
     }
 }
 

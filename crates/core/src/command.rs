@@ -15,7 +15,6 @@ use crate::{
     error::Error,
     id::Seq,
     input::InputVisitor,
-    session::Kind,
     state::State,
     text::Values,
 };
@@ -115,7 +114,7 @@ pub fn decide<C: Command>(
     if let Actor::Agent(name) = context.by {
         state.team.agent(name)?;
     }
-    if !C::IN_COLLECTIONS && state.session.kind == Kind::Collection {
+    if !C::IN_COLLECTIONS && !state.session.kind.is_session() {
         let (who, what) = (context.by.to_string(), "do this in a collection");
         return Err(Error::Forbidden { who, what, hint: "a collection takes documents alone" }.into());
     }

@@ -323,7 +323,7 @@ fn parse_agent_name(text: &str) -> Result<String, BadName> {
 fn parse_document_name(text: &str) -> Result<String, BadName> {
     let name = parse_line("document name", text, 500, "use 1 to 500 characters")?;
     if name.split('/').any(|part| ["", ".", ".."].contains(&part.trim())) {
-        return Err(BadName::new("document name", text, "between slashes, use neither nothing nor `.` nor `..`"));
+        return Err(BadName::new("document name", text, "no part between slashes may be blank, `.` or `..`"));
     }
     Ok(name)
 }

@@ -1,5 +1,6 @@
 //! The session itself: its title, its settings, how long it lives.
 
+mod collections;
 pub(crate) mod decide;
 pub mod facts;
 
@@ -10,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::{
     agent::Agent,
     audience::Audience,
-    collection,
     compression::CompressionSettings,
     id::{CollectionName, SessionId},
     input::InputVisitor,
@@ -61,7 +61,7 @@ impl Settings {
         visitor.text_if_any(&mut self.title);
         self.prompt.input(visitor);
         self.steps.input(visitor);
-        collection::input(Some(&self.collections), visitor);
+        collections::input(Some(&self.collections), visitor);
     }
 }
 

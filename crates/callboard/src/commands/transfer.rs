@@ -51,11 +51,8 @@ const PIECE_BYTES: usize = 64 << 10;
 pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
     let session = context.session(&args.session_arg).await?;
     let pieces = session.get(&["export"]).pieces().await?;
-    if is_standard(&args.file) {
-        return print(pieces, context.output).await;
-    }
     let file = args.file;
-    let lines = write_file(pieces, &file).await?;
+    let Some(lines) = write(pieces, &file, context.output).await? else { return Ok(()) };
     let answer = json!({"session": session.id, "file": file, "lines": lines});
     context.output.answer(&answer, |output| {
         output.line(format!("exported {} to {}: {lines} lines", session.id, file.display()));
@@ -64,12 +61,7 @@ pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failur
 }
 
 pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failure> {
-    let lines = if is_standard(&args.file) {
-        pieces_of(tokio::io::stdin())
-    } else {
-        let file = tokio::fs::File::open(&args.file).await;
-        pieces_of(file.map_err(|error| unreadable(&args.file, &error))?)
-    };
+    let lines = read(&args.file).await?;
     let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
     let session = call.answer::<api::Session>().await?;
     context.output.answer(&session.json, |output| {
@@ -80,6 +72,23 @@ pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failur
 
 fn is_standard(file: &Path) -> bool {
     file == Path::new("-")
+}
+
+/// Writes an export to a file and returns its number of lines, or prints it.
+pub(super) async fn write(pieces: Pieces, file: &Path, output: Output) -> Result<Option<u64>, Failure> {
+    if is_standard(file) {
+        return print(pieces, output).await.map(|()| None);
+    }
+    write_file(pieces, file).await.map(Some)
+}
+
+/// Reads an export from a file or from the standard input.
+pub(super) async fn read(file: &Path) -> Result<Pieces, Failure> {
+    if is_standard(file) {
+        return Ok(pieces_of(tokio::io::stdin()));
+    }
+    let opened = tokio::fs::File::open(file).await;
+    opened.map(pieces_of).map_err(|error| unreadable(file, &error))
 }
 
 /// Writes a file atomically and returns its number of lines.

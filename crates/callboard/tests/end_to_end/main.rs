@@ -28,6 +28,7 @@ mod bad_input;
 mod compression;
 mod crash;
 mod doctor;
+mod documents;
 mod examples;
 mod files;
 mod help;

@@ -32,6 +32,7 @@ fn the_examples_of_the_readme_print_what_they_say() {
 #[test]
 fn the_examples_of_the_documentation_print_what_they_say() {
     let pages = [
+        include_str!("../../../../docs/documents.md"),
         include_str!("../../../../docs/plan.md"),
         include_str!("../../../../docs/prompts.md"),
         include_str!("../../../../docs/variables.md"),

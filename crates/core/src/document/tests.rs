@@ -84,7 +84,7 @@ fn a_document_that_says_nothing_or_has_no_good_name_is_refused() {
     assert_snapshot!(told(board.user(put("a", &"x".repeat((16 << 20) + 1), None))), @"too_large: the document has 16777217 bytes, and 16777216 is the most: split it");
     let names = ["", "..", "a/../b", "./a", "/etc/passwd", "a//b", "a/", "a\u{1}b", "a\nb", &"x".repeat(501)];
     assert!(names.iter().all(|name| name.parse::<DocumentName>().is_err()));
-    assert_snapshot!("a/../b".parse::<DocumentName>().unwrap_err(), @r#"document name "a/../b" is not valid: between slashes, use neither nothing nor `.` nor `..`"#);
+    assert_snapshot!("a/../b".parse::<DocumentName>().unwrap_err(), @r#"document name "a/../b" is not valid: no part between slashes may be blank, `.` or `..`"#);
     for good in ["a", ".gitignore", "a...b/…/c d", &"x".repeat(500)] {
         assert_eq!(good.parse::<DocumentName>().unwrap().as_str(), good);
     }

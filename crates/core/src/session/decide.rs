@@ -2,12 +2,12 @@
 
 use crate::{
     agent::{self, Agent, Team},
-    collection,
     command::{Command, DecisionBuilder, Undecided},
     error::{ConflictKind, Error},
     id::{AgentName, is_control},
     input::InputVisitor,
     rights,
+    session::collections,
     session::facts::{Created, Updated},
     session::{Kind, NewSession, SessionPatch, Settings},
 };
@@ -47,7 +47,7 @@ impl Command for SessionPatch {
         if let Some(agents) = &mut self.agents {
             agent::input(agents, visitor);
         }
-        collection::input(self.collections.as_deref(), visitor);
+        collections::input(self.collections.as_deref(), visitor);
     }
 }
 
@@ -104,7 +104,7 @@ fn checked(settings: Settings) -> Result<Settings, Error> {
     settings.prompt.check("/prompt")?;
     settings.steps.check()?;
     settings.compression.check()?;
-    collection::check(&settings.collections)?;
+    collections::check(&settings.collections)?;
     match &settings.title {
         Some(title) if title.chars().count() > 500 || title.chars().any(is_control) => {
             Err(Error::invalid("/title", "use one line of at most 500 characters"))

@@ -1,6 +1,7 @@
 //! Documents of a session or a collection.
 
 use callboard_api as api;
+use callboard_convert::{HTML, MARKDOWN, html::to_markdown};
 use callboard_core::{
     document::{Held, PutDocument, RemoveDocument},
     id::DocumentName,
@@ -16,6 +17,16 @@ use super::{
 /// What `view` shows of a document, without its text.
 fn listed(held: &Held, view: &View<'_>) -> api::Document {
     api::Document::of(held, view.state.team.hidden_from(&held.sight.audience).cloned().collect())
+}
+
+/// The same with Markdown in the place of HTML.
+async fn markdown(document: api::PutDocument) -> Result<api::PutDocument, CallError> {
+    if document.media_type.as_ref().is_none_or(|media_type| media_type.as_str() != HTML) {
+        return Ok(document);
+    }
+    let converted = tokio::task::spawn_blocking(move || to_markdown(&document.text)).await;
+    let text = converted.map_err(|_| CallError::new("internal", "a page of HTML could not be converted"))?.into();
+    Ok(api::PutDocument { text, visible_to: document.visible_to, media_type: MARKDOWN.parse().ok() })
 }
 
 impl Authorized<ReadDocuments> {
@@ -46,7 +57,7 @@ impl Authorized<WriteDocuments> {
         body: api::PutDocument,
         options: WriteOptions,
     ) -> Result<Answer<api::DocumentChanged>, CallError> {
-        let api::PutDocument { text, visible_to, media_type } = body;
+        let api::PutDocument { text, visible_to, media_type } = markdown(body).await?;
         let put = PutDocument { name: name.clone(), text, visible_to, media_type };
         let receipt = self.execute(options, put).await?;
         let look = |view: View<'_>| Ok(listed(view.document(&name)?.held(), &view));

@@ -104,6 +104,8 @@ async fn documents(
 }
 
 /// Add or replace a document of a collection
+///
+/// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(post, path = "/v1/collections/{collection}/documents", tag = "collections",
     operation_id = "add_collection_document",
     params(("collection" = api::CollectionName, Path, description = "The name of the collection")),
@@ -130,6 +132,8 @@ async fn read_document(
 }
 
 /// Add or replace a document of a collection by its name
+///
+/// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(put, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
     operation_id = "put_collection_document",
     params(("collection" = api::CollectionName, Path, description = "The name of the collection"), ("name" = api::DocumentName, Path, description = "The name of the document")),

@@ -32,6 +32,8 @@ async fn list(
 }
 
 /// Add or replace a document
+///
+/// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "add_document",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::NewDocument,
@@ -56,6 +58,8 @@ async fn read(
 }
 
 /// Add or replace a document by its name
+///
+/// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "put_document",
     params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::DocumentName, Path, description = "The name of the document")),
     request_body = api::PutDocument,

@@ -59,6 +59,24 @@ async fn what_is_no_document_is_refused_and_says_where() {
 }
 
 #[tokio::test]
+async fn html_is_kept_as_markdown() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let page =
+        "<html><title>Tides</title><body><h2>High &amp; low</h2><p>Twice a day.<script>x()</script></body></html>";
+    let new = json!({"name": "tides.html", "text": page, "media_type": "Text/HTML; charset=utf-8"});
+    let outcome =
+        async || server.send("POST", &format!("{team}/documents"), new.clone()).await.is(200).body["outcome"].clone();
+    assert_eq!((outcome().await, outcome().await), (json!("created"), json!("unchanged")));
+    let document = server.get(&format!("{team}/documents/tides.html")).await.is(200).body;
+    assert_eq!(document["text"], "# Tides\n\n## High & low\n\nTwice a day.");
+    assert_eq!(document["media_type"], "text/markdown");
+    let blank = json!({"name": "b", "text": "<p> </p><style>p {}</style>", "media_type": "text/html"});
+    let blank = server.send("POST", &format!("{team}/documents"), blank).await.problem(422, "invalid");
+    assert_eq!(blank.body["pointer"], "/text");
+}
+
+#[tokio::test]
 async fn a_document_outlives_a_restart_an_export_and_a_fork_and_is_erased_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::with(sqlite(&folder.path().join("board.db")).await, settings()).await;

@@ -1,0 +1,152 @@
+//! `callboard documents`.
+
+mod add;
+mod gather;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use callboard_api as api;
+use callboard_engine::core::{
+    audience::Audience,
+    document::MediaType,
+    id::{CollectionName, DocumentName},
+};
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::json;
+
+use super::Context;
+use crate::{
+    cli::{ActingAs, SessionArg},
+    client::{Call, Client, OnSession},
+    failure::Failure,
+    output::{Output, counted},
+    parse,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Documents {
+    /// Add files and folders as documents
+    #[command(
+        after_help = "Examples:\n  callboard documents add guides README.md\n  callboard documents add handbook --collection handbook --visible-to writer,editor\n  curl https://example.org/ | callboard documents add - --name example.html\n\nA document is named by its path below what was named here. One that is there by that name is replaced. HTML becomes\nMarkdown. Links are not followed; hidden files, and files in folders that are no text, are left out. The exit status is 1\nif something that was to be added was not."
+    )]
+    Add(DocumentsAdd),
+    /// List the documents
+    #[command(after_help = "Example:\n  callboard documents list --as writer")]
+    List {
+        #[command(flatten)]
+        place: PlaceArg,
+    },
+    /// Show a document
+    #[command(after_help = "Example:\n  callboard documents show guides/style.md")]
+    Show {
+        #[command(flatten)]
+        place: PlaceArg,
+        /// The name of the document
+        name: DocumentName,
+    },
+    /// Remove a document
+    #[command(after_help = "Example:\n  callboard documents remove guides/style.md")]
+    Remove {
+        #[command(flatten)]
+        place: PlaceArg,
+        /// The name of the document
+        name: DocumentName,
+    },
+}
+
+/// Add files and folders as documents
+#[derive(Args, Debug)]
+pub(crate) struct DocumentsAdd {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// Files and folders, or - for the standard input
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The name of the document, if there is one file
+    #[arg(long)]
+    pub(crate) name: Option<DocumentName>,
+    /// What the files are, such as text/html (default: what their names say)
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) media_type: Option<MediaType>,
+    /// Who sees them: all, none, or names separated by commas
+    #[arg(long, value_name = "WHO", value_parser = parse::audience)]
+    pub(crate) visible_to: Option<Audience>,
+}
+
+/// Where the documents are.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PlaceArg {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// The collection (default: the documents of the session)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["session", "agent"])]
+    pub(crate) collection: Option<CollectionName>,
+}
+
+/// A session or a collection.
+enum Place<'a> {
+    Session(OnSession<'a>, ActingAs),
+    Collection(&'a Client, CollectionName),
+}
+
+impl<'a> Place<'a> {
+    async fn of(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
+        match arg.collection {
+            Some(name) => Ok(Self::Collection(&context.client, name)),
+            None => Ok(Self::Session(context.session(&arg.session_arg).await?, arg.acting_as)),
+        }
+    }
+
+    /// A call on the documents, or on the one of this name.
+    fn call(&self, method: Method, name: Option<&DocumentName>) -> Call<'_> {
+        let path: Vec<_> = ["documents"].into_iter().chain(name.map(DocumentName::as_str)).collect();
+        match self {
+            Self::Session(session, acting_as) => session.call(method, &path).acting_as(acting_as),
+            Self::Collection(client, collection) => {
+                let below = ["v1", "collections", collection.as_str()];
+                client.call(method, &[&below[..], &path].concat())
+            }
+        }
+    }
+}
+
+pub(super) async fn execute(context: &Context, command: Documents) -> Result<ExitCode, Failure> {
+    match command {
+        Documents::Add(args) => return add::add(context, args).await,
+        Documents::List { place } => {
+            let place = Place::of(context, place).await?;
+            let list = place.call(Method::GET, None).answer::<api::DocumentList>().await?;
+            context.output.answer(&list.json, |output| table(&list.it.documents, output));
+        }
+        Documents::Show { place, name } => {
+            let place = Place::of(context, place).await?;
+            let document = place.call(Method::GET, Some(&name)).answer::<api::Document>().await?;
+            context.output.answer(&document.json, |output| show(&document.it, output));
+        }
+        Documents::Remove { place, name } => {
+            Place::of(context, place).await?.call(Method::DELETE, Some(&name)).done().await?;
+            context.output.answer(&json!({"removed": name}), |output| output.line(format!("removed {name}")));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(documents: &[api::Document], output: Output) {
+    let row = |document: &api::Document| {
+        let (tokens, visible_to) = (document.tokens.to_string(), document.visible_to.to_string());
+        vec![document.name.to_string(), tokens, visible_to, document.media_type.to_string()]
+    };
+    output.table(&["DOCUMENT", "TOKENS", "VISIBLE TO", "TYPE"], &documents.iter().map(row).collect::<Vec<_>>());
+}
+
+fn show(document: &api::Document, output: Output) {
+    let api::Document { name, tokens, visible_to, media_type, .. } = document;
+    output.note(format!("{name}: {}, {media_type}, visible to {visible_to}", counted(tokens, "token")));
+    match &document.text {
+        Some(text) => output.line(&**text),
+        None => output.note("the text is hidden from this agent"),
+    }
+}
