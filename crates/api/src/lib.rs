@@ -87,7 +87,9 @@ pub use self::{
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody},
     query::{PageQuery, whole, words},
-    recall::{PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, WhyRecalled},
+    recall::{
+        AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, WhyRecalled,
+    },
     rules::add_rules,
     run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
     session::{Fork, NewSession, Session, SessionList, SessionOrder, SessionSettings, SessionsQuery},

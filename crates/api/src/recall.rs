@@ -17,7 +17,7 @@ pub struct RecallBody {
     /// The question, in words: at most 16,384 bytes. Names, dates and identifiers weigh most.
     #[schema(value_type = callboard_core::schema::Saying)]
     pub query: String,
-    /// The most passages to return. If absent: 10.
+    /// The most passages to return; as many at the most come from each source elsewhere. If absent: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
@@ -30,9 +30,10 @@ pub struct RecallBody {
     /// Whose words are asked about; theirs come first. If absent: the question says so itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RecallRole>,
-    /// Only from these sources. If absent: from all.
+    /// Only from these sources: `message`, `context_set`, `plan`, `variable`, `file`, `document`, and those elsewhere that the
+    /// server has. If absent: from all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sources: Option<Vec<Source>>,
+    pub sources: Option<Vec<String>>,
     /// As of this entry. If absent: as of now. Only the user may set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1)]
@@ -54,14 +55,61 @@ pub enum RecallRole {
 /// What was found.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Recalled {
-    /// The passages, the best first.
-    pub hits: Vec<RecallHit>,
+    /// The passages, the best first; behind them those of each source elsewhere.
+    pub hits: Vec<FoundPassage>,
     /// How many entries that were written before the call are not searched yet. Absent if all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<u64>,
     /// Why nothing can be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The model whose vectors count beside the words, or `unavailable: ` and why there are none. Absent if the server has no
+    /// such model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedder: Option<String>,
+    /// The sources elsewhere that were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<AskedSource>,
+}
+
+/// A source elsewhere that was asked.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct AskedSource {
+    /// Its name.
+    pub name: String,
+    /// Why it gave no passages. Absent if it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A passage that was found, in the session or elsewhere.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are of the session")]
+pub enum FoundPassage {
+    /// One of the session.
+    Here(RecallHit),
+    /// One of a source elsewhere.
+    Elsewhere(ForeignHit),
+}
+
+/// A passage of a source elsewhere. All of it is the text of somebody else.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForeignHit {
+    /// The name of the source.
+    pub source: String,
+    /// What it says.
+    pub text: String,
+    /// How well it answers, as the source has it. It cannot be compared with other scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f32>,
+    /// Of what it is a part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where to read on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// A passage that was found.
@@ -110,7 +158,7 @@ pub struct WhyRecalled {
     /// The words of the question that stand near it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
-    /// What the question says besides its words, and what that adds to the score: `speaker`, `role`, `date`.
+    /// What the question says besides its words, and what that adds to the score: `speaker`, `role`, `date`, `meaning`.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub signals: std::collections::BTreeMap<String, f32>,
 }

@@ -109,7 +109,14 @@ fn ask(indexes: &Indexes, turns: usize, goals: Option<(f64, f64)>, report: &mut 
 
 fn hits(index: &Index, question: &str) -> anyhow::Result<usize> {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
-    let query = Query { text: question, limit: 10, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    let query = Query {
+        text: question,
+        vector: None,
+        limit: 10,
+        prefer: Prefer::AsAsked,
+        wants: &|_| true,
+        skips: &|_, _| false,
+    };
     Ok(search(&[scope], &query)?.len())
 }
 

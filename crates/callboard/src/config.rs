@@ -32,13 +32,23 @@ pub(crate) fn endpoints() -> Endpoints {
         openai_api_key: key("OPENAI_API_KEY"),
         anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
         anthropic_api_key: key("ANTHROPIC_API_KEY"),
-        proxy: variable("HTTPS_PROXY").or_else(|| variable("https_proxy")).map(|url| Proxy {
-            url,
-            except: variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default(),
-        }),
+        proxy: proxy(),
         ..callboard_model::Settings::default()
     }
     .into()
+}
+
+/// The proxy for what is not on this machine.
+pub(crate) fn proxy() -> Option<Proxy> {
+    let url = variable("HTTPS_PROXY").or_else(|| variable("https_proxy"))?;
+    Some(Proxy { url, except: variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default() })
+}
+
+/// A secret in a variable that the user names.
+pub(crate) fn secret(name: &str) -> Option<ApiKey> {
+    // Such a name cannot be looked up.
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    if is_name { key(name) } else { None }
 }
 
 /// After how long without use a session expires, unless it has its own setting.

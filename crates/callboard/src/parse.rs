@@ -7,7 +7,6 @@ use callboard_engine::core::{
     audience::Audience,
     conversation::Role as MessageRole,
     id::{AgentName, BadName, CollectionName, Seq},
-    recall::Source,
     session::Ttl,
 };
 
@@ -76,13 +75,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn message_role(text: &str) -> Result<MessageRole, String> {
     let role = serde_json::from_value(serde_json::Value::from(text));
     role.map_err(|_| format!("there is no role {text:?}: use user, assistant, system or tool"))
-}
-
-/// A source of recall.
-pub(crate) fn source(text: &str) -> Result<Source, String> {
-    let all = || Source::ALL.map(Source::as_str).join(", ");
-    let source = Source::ALL.into_iter().find(|source| source.as_str() == text);
-    source.ok_or_else(|| format!("there is no source {text:?}: use {}", all()))
 }
 
 /// The number of an entry.

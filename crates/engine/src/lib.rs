@@ -65,7 +65,10 @@ pub use read::{
     results::NodeResult,
     subscribe::Subscription,
 };
-pub use recall::{RecallAnswer, RecallHit, RecallQuery, RecallSettings, Why};
+pub use recall::{
+    Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource, RecallAnswer, RecallHit, RecallQuery,
+    RecallSettings, Why,
+};
 pub use seal::{
     keys::{MasterKey, MasterKeys, NoMasterKeys},
     mask::Mask,

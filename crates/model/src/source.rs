@@ -73,7 +73,7 @@ impl HttpSource {
         let headers = settings.headers.iter().map(header).collect::<Result<Vec<_>, _>>()?;
         let timeout = settings.timeout;
         let http = Http::new(Address {
-            protocol: "sources (docs/recall.md)",
+            protocol: "sources (docs/recall-sources.md)",
             base_url: &settings.url,
             secrets: headers.iter().map(|(name, before, value)| (name.clone(), *before, value)).collect(),
             proxy: settings.proxy.as_ref(),

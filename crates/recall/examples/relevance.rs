@@ -119,7 +119,14 @@ fn index(conversation: &Conversation) -> (Index, Vec<String>) {
 /// The ids of the texts that are found, the best first.
 fn hits<'a>(index: &Index, ids: &'a [String], question: &str) -> Result<Vec<&'a str>, callboard_recall::Error> {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
-    let query = Query { text: question, limit: 50, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    let query = Query {
+        text: question,
+        vector: None,
+        limit: 50,
+        prefer: Prefer::AsAsked,
+        wants: &|_| true,
+        skips: &|_, _| false,
+    };
     let hits = search(&[scope], &query)?;
     let place = |seq: Seq| usize::try_from(seq.0).ok()?.checked_sub(1);
     Ok(hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect())

@@ -376,7 +376,7 @@ pub(crate) fn is_of_file(error: &Error) -> bool {
 }
 
 /// Removes a file with what SQLite keeps beside it.
-fn remove(path: &Path) -> Result<(), Error> {
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);

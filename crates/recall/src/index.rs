@@ -14,6 +14,7 @@ use crate::{
     sight::Sight,
     terms::{Key, Reader, Terms},
     texts::{Class, Indexed, Item, Kind, Text, Texts, to_u16, to_u32},
+    vectors::Vectors,
 };
 
 /// The sights of so many viewers are kept.
@@ -25,6 +26,8 @@ pub struct Index {
     pub(crate) cursor: Head,
     pub(crate) texts: Texts,
     pub(crate) postings: Postings,
+    /// The vectors of its passages, where a model gives them. They are not written with it.
+    pub(crate) vectors: Vectors,
     /// Counts whenever something changes that was there before: what was derived from it no longer holds.
     revision: u64,
     /// How often it was saved.
@@ -64,7 +67,7 @@ impl Index {
         let texts = self.texts.texts.len() * size_of::<Text>() + self.texts.passages.len() * size_of::<Indexed>();
         let sights = self.sights.lock().unwrap_or_else(PoisonError::into_inner);
         let sights = sights.iter().map(|(_, sight)| sight.bytes()).sum::<usize>();
-        (texts + sights) as u64 + self.postings.bytes()
+        (texts + sights + self.vectors.bytes()) as u64 + self.postings.bytes()
     }
 
     /// Adds a text. One that is not a message takes the place of those about the same before it only where
@@ -154,6 +157,7 @@ impl Index {
         for passages in gone {
             self.revision += 1;
             self.has_erased = true;
+            passages.clone().for_each(|passage| self.vectors.remove(passage));
             self.postings.remove(passages.clone())?;
             for passage in self.texts.passages.iter_mut().take(passages.end as usize).skip(passages.start as usize) {
                 (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);

@@ -5,6 +5,7 @@
 //! several of them: nothing of a result depends on what is hidden from the viewer. No model is needed.
 
 mod dates;
+mod dense;
 mod english;
 mod error;
 mod file;
@@ -17,9 +18,12 @@ mod sight;
 mod signals;
 mod terms;
 mod texts;
+mod vector_file;
+mod vectors;
 mod window;
 
 pub use self::{
+    dense::Wanted,
     error::Error,
     index::Index,
     indexes::{Indexes, lock},
@@ -27,4 +31,6 @@ pub use self::{
     score::{Hit, Query, Scope, Why, is_blank, search},
     signals::Prefer,
     texts::{Class, Item, Kind, Role},
+    vector_file::VectorFile,
+    vectors::Vector,
 };

@@ -3,13 +3,14 @@
 use callboard_core::id::Seq;
 
 use crate::{
-    Error,
+    Error, dense,
     index::Index,
     postings::Posting,
     sight::Sight,
     signals::{Found, Prefer, Signals},
     terms::{Asked, Field, asked},
     texts::{Class, Kind},
+    vectors::Vector,
 };
 
 /// How soon more of a term adds little (BM25's k1).
@@ -36,6 +37,8 @@ pub struct Scope<'a> {
 pub struct Query<'a> {
     /// The question, in words.
     pub text: &'a str,
+    /// Its vector, by the model of the vectors of the indexes; without it, terms alone count.
+    pub vector: Option<&'a Vector>,
     /// How many hits are wanted.
     pub limit: usize,
     /// Whose words are asked about.
@@ -80,6 +83,8 @@ pub struct Why {
     pub role: f32,
     /// See above.
     pub date: f32,
+    /// What vectors add to the score: how near it and its neighbours are to what the question means.
+    pub meaning: f32,
 }
 
 /// A passage of so few words means little without what was said just before it.
@@ -117,6 +122,13 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
             scope.score(term, idf, average);
         }
     }
+    let meant =
+        query.vector.map(|vector| (vector, dense::weight(asked.iter().filter(|it| it.field == Field::Word).count())));
+    if let Some((vector, weight)) = meant {
+        for scope in &mut searched {
+            dense::add(&scope.index.vectors, &scope.sight, vector, weight, &mut scope.scores);
+        }
+    }
     let mut best: Vec<Candidate> = Vec::new();
     for (number, scope) in searched.iter().enumerate() {
         scope.candidates(number, query, &signals, &mut best);
@@ -125,7 +137,7 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
         b.score.total_cmp(&a.score).then_with(|| (a.scope, a.seq, a.passage).cmp(&(b.scope, b.seq, b.passage)))
     });
     best.truncate(query.limit);
-    Ok(best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked)).collect())
+    Ok(best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked, meant)).collect())
 }
 
 /// Whether a question has nothing that can be looked for.
@@ -238,7 +250,7 @@ impl<'a> Searched<'a> {
         }
     }
 
-    fn hit(&self, found: &Candidate, asked: &[Asked]) -> Option<Hit> {
+    fn hit(&self, found: &Candidate, asked: &[Asked], meant: Option<(&Vector, f32)>) -> Option<Hit> {
         let passage = self.index.texts.passages.get(found.passage as usize)?;
         let text = self.index.texts.texts.get(passage.text as usize)?;
         let (before, _) = self.sight.neighbours(found.passage);
@@ -250,6 +262,9 @@ impl<'a> Searched<'a> {
             speaker: found.signals.speaker,
             role: found.signals.role,
             date: found.signals.date,
+            meaning: meant.map_or(0.0, |(vector, weight)| {
+                dense::of(&self.index.vectors, &self.sight, vector, weight, found.passage)
+            }),
             ..Why::default()
         };
         for (term, postings) in asked.iter().zip(&self.postings) {

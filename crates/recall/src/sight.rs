@@ -182,6 +182,14 @@ impl Sight {
         }
     }
 
+    /// Calls `lender` with each passage that lends its words to `passage`, itself included, and how much of them.
+    pub(crate) fn borrow(&self, passage: u32, lender: impl FnMut(u32, f32)) {
+        let Some(place) = self.places.get(passage as usize) else { return };
+        if let Some(lane) = self.lanes.get(place.lane as usize) {
+            lane.borrow(place.seat as usize, lender);
+        }
+    }
+
     /// How many terms, or pairs, a passage has with what it is lent.
     pub(crate) fn length(&self, passage: u32, is_pairs: bool) -> f32 {
         let [terms, pairs] = self.lengths.get(passage as usize).copied().unwrap_or_default();
@@ -214,6 +222,31 @@ impl Sight {
 }
 
 impl Lane {
+    fn borrow(&self, at: usize, mut lender: impl FnMut(u32, f32)) {
+        let Some(to) = self.seats.get(at) else { return };
+        lender(to.passage, 1.0);
+        let mut gap = 0;
+        let before = self.seats.get(..at).unwrap_or_default();
+        let mut is_sitting = !to.begins_sitting;
+        for (distance, seat) in before.iter().rev().take(REACH).enumerate() {
+            if gap >= FARTHEST_WORDS || !is_sitting {
+                break;
+            }
+            lender(seat.passage, forward(gap, seat.words, distance == 0 && to.answers));
+            gap += seat.words;
+            is_sitting = !seat.begins_sitting;
+        }
+        gap = 0;
+        let after = self.seats.get(at + 1..).unwrap_or_default();
+        for seat in after.iter().take(REACH) {
+            if gap >= FARTHEST_WORDS || seat.begins_sitting {
+                break;
+            }
+            lender(seat.passage, backward(gap, seat.words));
+            gap += seat.words;
+        }
+    }
+
     fn lend(&self, at: usize, mut lent: impl FnMut(u32, f32)) {
         let Some(from) = self.seats.get(at) else { return };
         lent(from.passage, 1.0);

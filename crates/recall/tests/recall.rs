@@ -26,7 +26,7 @@ fn index(texts: &[&str]) -> Index {
 }
 
 fn ask_all(scope: Scope<'_>, text: &str, limit: usize) -> Vec<Hit> {
-    let query = Query { text, limit, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    let query = Query { text, vector: None, limit, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
     search(&[scope], &query).unwrap()
 }
 

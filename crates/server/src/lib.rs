@@ -33,10 +33,12 @@ mod write_options;
 
 mod controllers;
 mod drivers;
+mod elsewhere;
 mod files;
 mod masking;
 mod metrics;
 
+pub use elsewhere::{embedder, passage_source};
 pub use error::Error;
 pub use local::{Drive, Local, Pieces};
 pub use openapi::openapi;

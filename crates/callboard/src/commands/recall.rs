@@ -1,10 +1,7 @@
 //! `callboard recall`.
 
 use callboard_api as api;
-use callboard_engine::core::{
-    id::{AgentName, Seq, ThreadId},
-    recall::Source,
-};
+use callboard_engine::core::id::{AgentName, Seq, ThreadId};
 use clap::{Args, ValueEnum};
 
 use super::Context;
@@ -40,9 +37,10 @@ pub(crate) struct Recall {
     /// Whose words are asked about (default: as the question says)
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<Whose>,
-    /// Only from these sources, separated by commas: message, context_set, plan, variable, file, document
-    #[arg(long, value_name = "SOURCES", value_delimiter = ',', value_parser = parse::source)]
-    pub(crate) sources: Vec<Source>,
+    /// Only from these sources, separated by commas: message, context_set, plan, variable, file, document, and those elsewhere
+    /// that the server has
+    #[arg(long, value_name = "SOURCES", value_delimiter = ',')]
+    pub(crate) sources: Vec<String>,
     /// As of this entry (default: as of now)
     #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) at: Option<Seq>,
@@ -86,7 +84,15 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<(), Failur
 
 /// Prints what was found; to find nothing is a failure.
 pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled) -> Result<(), Failure> {
-    let api::Recalled { hits, behind, note } = recalled;
+    let api::Recalled { hits, behind, note, embedder, sources } = recalled;
+    for api::AskedSource { name, error } in sources {
+        if let Some(error) = error {
+            output.note(format!("{name} gave nothing: {error}"));
+        }
+    }
+    if let Some(why) = embedder.as_ref().and_then(|embedder| embedder.strip_prefix("unavailable: ")) {
+        output.note(format!("only words count, not what they mean: {why}"));
+    }
     if let Some(behind) = behind {
         output.note(format!("{behind} entries are not searched yet: ask again in a moment"));
     }
@@ -97,8 +103,19 @@ pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api:
             None => failure,
         });
     }
-    output.answer(json, |output| hits.iter().for_each(|hit| line(hit, output)));
+    output.answer(json, |output| {
+        hits.iter().for_each(|hit| match hit {
+            api::FoundPassage::Here(hit) => line(hit, output),
+            api::FoundPassage::Elsewhere(hit) => foreign_line(hit, output),
+        })
+    });
     Ok(())
+}
+
+fn foreign_line(hit: &api::ForeignHit, output: Output) {
+    let what = [Some(&hit.source), hit.title.as_ref(), hit.url.as_ref()].into_iter().flatten().cloned();
+    output.line(output.paint(Style::Name, what.collect::<Vec<_>>().join(", ")));
+    output.line(indented(&hit.text, "    "));
 }
 
 fn line(hit: &api::RecallHit, output: Output) {

@@ -1,6 +1,7 @@
 //! `callboard serve`: until it is told to end.
 
 mod node;
+mod recall;
 mod token_key;
 
 use std::{
@@ -59,6 +60,9 @@ pub(crate) struct Serve {
     /// The seconds between removals of expired sessions, or off
     #[arg(long, value_name = "N|off", default_value = "60", value_parser = parse::sweep)]
     pub(crate) sweep_seconds: Sweep,
+    /// A TOML file with the sources elsewhere and the model of vectors that recall asks
+    #[arg(long, value_name = "FILE")]
+    pub(crate) recall: Option<PathBuf>,
     /// The certificate chain in PEM, to serve HTTPS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_certificate: Option<PathBuf>,
@@ -87,6 +91,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     }
     let url = config::store_url(global)?;
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
+    let elsewhere = args.recall.as_deref().map(recall::read).transpose()?.unwrap_or_default();
     let ttl = config::ttl()?;
     let listener = TcpListener::bind(&args.listen).await.map_err(|error| no_address(&args.listen, &error))?;
     let store_settings = config::store_settings(global);
@@ -113,7 +118,8 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     if let Some(keys) = master_keys::file_of(&url, folder.as_deref()) {
         keys.read().map_err(master_keys::failure)?;
     }
-    let (keys, recall) = (master_keys::of(&url, folder.as_deref()), config::recall(&url, folder.as_deref()));
+    let (keys, recall) =
+        (master_keys::of(&url, folder.as_deref()), elsewhere.added_to(config::recall(&url, folder.as_deref())));
     let board_settings =
         callboard_engine::Settings { master_keys: keys, recall, ..board_settings(&args, ttl, &node, supervisor) };
     let board = Board::new(store.clone(), board_settings);

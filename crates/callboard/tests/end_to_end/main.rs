@@ -29,6 +29,7 @@ mod compression;
 mod crash;
 mod doctor;
 mod documents;
+mod elsewhere;
 mod examples;
 mod files;
 mod help;

@@ -22,7 +22,7 @@ use crate::{
         open::{OpenSession, OpenSessions},
         session::Live,
     },
-    recall::background as recall,
+    recall::{background as recall, fill},
 };
 
 /// How long until a session that could not be read is tried again.
@@ -46,6 +46,10 @@ pub(crate) fn start(board: &Arc<OpenSessions>, tasks: &mut JoinSet<()>) {
         let (open, mut changes) = (weak(), Some(board.store.watch()));
         let read = move || recall::read_quiet(open.clone(), changes.take(), quiet);
         tasks.spawn(supervisor.keep("recall", read));
+    }
+    if board.settings.recall.embedder.is_some() {
+        let open = weak();
+        tasks.spawn(supervisor.keep("vectors of recall", move || fill::keep_filled(open.clone())));
     }
     if let Some(every) = board.settings.sweep {
         let open = weak();

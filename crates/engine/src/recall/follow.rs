@@ -69,7 +69,10 @@ impl Indices {
                 _ => return Err(Error::NoSession { session: id.clone() }),
             }
             let page = self.page(id, entries).await?;
-            has_erased |= !page.erasures.is_empty();
+            if !page.erasures.is_empty() {
+                has_erased = true;
+                self.vectors.erase(self.name(id), page.erasures.iter().copied().collect()).await?;
+            }
             match self.with(id, move |index| page.add_to(index, cursor)).await? {
                 Ok(through) => cursor = through,
                 Err(error) => {
@@ -83,6 +86,7 @@ impl Indices {
             return Ok(Read::Through(cursor.seq));
         }
         self.save(id, has_erased).await?;
+        self.vectors.want(id);
         // Where another process wrote the file meanwhile, that is what counts.
         let saved = self.cursor(id).await?;
         Ok(if saved.seq >= cursor.seq { Read::Through(saved.seq) } else { Read::Anew })

@@ -8,15 +8,17 @@ use std::{
 use callboard_core::id::SessionId;
 use callboard_recall::{Error as IndexError, Index, Indexes, lock};
 use callboard_store::Store;
-use tokio::{sync::Mutex as Turn, task::spawn_blocking};
+use tokio::sync::Mutex as Turn;
 
-use super::settings::RecallSettings;
+use super::{blocking::off_runtime, settings::RecallSettings, vectors::Vectors};
 use crate::error::Error;
 
 /// The indices of a board.
 pub(crate) struct Indices {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: RecallSettings,
+    /// The vectors of their passages.
+    pub(super) vectors: Arc<Vectors>,
     all: OnceLock<Arc<Indexes>>,
     /// Whose turn it is to read a journal on.
     turns: Mutex<HashMap<SessionId, Arc<Turn<()>>>>,
@@ -28,7 +30,8 @@ const TURNS: usize = 1024;
 impl Indices {
     pub(crate) fn new(store: Arc<dyn Store>, settings: RecallSettings) -> Self {
         let (all, turns) = Default::default();
-        Self { store, settings, all, turns }
+        let vectors = Arc::new(Vectors::new(settings.embedder.clone(), settings.file.as_deref()));
+        Self { store, settings, vectors, all, turns }
     }
 
     /// Does something with all indices. Their file is opened when it is first needed; where that fails, they are in memory
@@ -85,6 +88,7 @@ impl Indices {
     /// Drops all that was read of a journal, which is read anew.
     pub(super) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
         let name = self.name(id);
+        self.vectors.remove(name.clone()).await?;
         self.with_all(move |all| all.remove(&name)).await
     }
 
@@ -111,7 +115,10 @@ impl Indices {
         if !self.is_used() {
             return Vec::new();
         }
-        let journals = self.with_all(Indexes::journals).await.unwrap_or_default();
+        let mut journals = self.with_all(Indexes::journals).await.unwrap_or_default();
+        journals.extend(self.vectors.journals().await.unwrap_or_default());
+        journals.sort_unstable();
+        journals.dedup();
         let id = |name: &String| name.strip_prefix(&*self.settings.store)?.strip_prefix('/')?.parse().ok();
         journals.iter().filter_map(id).collect()
     }
@@ -131,12 +138,7 @@ impl Indices {
     }
 
     /// What the index of a session is called.
-    fn name(&self, id: &SessionId) -> String {
+    pub(super) fn name(&self, id: &SessionId) -> String {
         format!("{}/{id}", self.settings.store)
     }
-}
-
-/// Does work where nothing waits for it.
-pub(super) async fn off_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    spawn_blocking(work).await.map_err(|_| Error::Closed)
 }

@@ -14,11 +14,15 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_recall::{Class, Error as IndexError, Hit, Index, Prefer, Query, Scope, search};
-use tokio::time::timeout;
+use callboard_recall::{Class, Error as IndexError, Hit, Index, Prefer, Query, Scope, Vector, search};
+use tokio::{time::timeout, try_join};
 
 pub use callboard_recall::Why;
 
+use super::{
+    elsewhere::{self, FromElsewhere},
+    settings::RecallSettings,
+};
 use crate::{error::Error, seal::reading::ReadingMask, session::Session, sizes::sizes, texts};
 
 /// The longest question, in bytes.
@@ -41,8 +45,8 @@ pub struct RecallQuery {
     pub thread: Option<ThreadId>,
     /// Whose words are asked about.
     pub prefer: Prefer,
-    /// Only from these sources; from all where it is empty.
-    pub sources: Vec<Source>,
+    /// Only from these sources, also those elsewhere; from all where it is empty.
+    pub sources: Vec<String>,
     /// As of which entry; the head where it is absent.
     pub at: Option<Seq>,
 }
@@ -56,6 +60,10 @@ pub struct RecallAnswer {
     pub behind: Option<u64>,
     /// Why nothing can be found, where the question says nothing.
     pub note: Option<&'static str>,
+    /// The model whose vectors count, and how many passages have theirs; or `unavailable: ` and why. `None` without a model.
+    pub embedder: Option<String>,
+    /// What sources elsewhere gave.
+    pub elsewhere: Vec<FromElsewhere>,
 }
 
 /// A passage that was found.
@@ -95,7 +103,13 @@ impl RecallQuery {
         Self { text: text.into(), limit: 10, thread: None, prefer: Prefer::AsAsked, sources: Vec::new(), at: None }
     }
 
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self, settings: &RecallSettings) -> Result<(), Refusal> {
+        let own = Source::ALL.iter().map(|source| source.as_str());
+        let known: Vec<&str> = own.chain(settings.sources.iter().map(|source| source.name())).collect();
+        if let Some(place) = self.sources.iter().position(|name| !known.contains(&name.as_str())) {
+            let known = known.join(", ");
+            return Err(Refusal::invalid(format!("/sources/{place}"), format!("no source has this name: use {known}")));
+        }
         if self.text.trim().is_empty() {
             return Err(Refusal::invalid("/query", "say what is asked"));
         }
@@ -115,15 +129,19 @@ impl RecallQuery {
     /// Whether hits of this class are wanted.
     fn wants(&self, class: &Class) -> bool {
         let is_in = |thread: &ThreadId| class.subject.strip_prefix("thread:") == Some(thread.as_str());
-        let is_of = |source: &Source| source.as_str() == &*class.source;
-        self.thread.as_ref().is_none_or(is_in) && (self.sources.is_empty() || self.sources.iter().any(is_of))
+        self.thread.as_ref().is_none_or(is_in) && self.is_from(&class.source)
+    }
+
+    fn is_from(&self, source: &str) -> bool {
+        self.sources.is_empty() || self.sources.iter().any(|name| name == source)
     }
 }
 
 impl Session {
     /// Finds what answers a question, as far as `viewer` may see it.
     pub async fn recall(&self, viewer: &Viewer, mut query: RecallQuery) -> Result<RecallAnswer, Error> {
-        query.check()?;
+        let indices = &self._board.indices;
+        query.check(&indices.settings)?;
         let now = self.state().await?;
         let state = match query.at {
             Some(at) => self.state_at(at).await?,
@@ -138,12 +156,30 @@ impl Session {
             // A question does not find out what a secret is.
             query.text = mask.hide(&query.text).into_owned();
         }
-        let behind = self.followed(now.head).await?;
-        let hits = self.hits(&state, viewer, &query).await?;
-        let hits = self.shown(hits, mask.as_ref()).await?;
+        // Sources elsewhere know neither threads nor entries.
+        let is_open = query.thread.is_none() && query.at.is_none();
+        let asked = indices.settings.sources.iter().filter(|source| is_open && query.is_from(source.name()));
+        let elsewhere = async { Ok(elsewhere::ask(asked, &query.text, query.limit).await) };
+        let here = async {
+            let (behind, vector) = self.followed_with(now.head, &query.text).await?;
+            let (found, embedder) = self.hits(&state, viewer, &query, vector).await?;
+            Ok::<_, Error>((behind, self.shown(found, mask.as_ref()).await?, embedder))
+        };
+        let ((behind, hits, embedder), elsewhere) = try_join!(here, elsewhere)?;
         self.live.confirm(&now).await?;
         let note = hits.is_empty().then(|| query.note()).flatten();
-        Ok(RecallAnswer { hits, behind, note })
+        Ok(RecallAnswer { hits, behind, note, embedder, elsewhere })
+    }
+
+    /// Has the journal read up to `head`, and gets the vector of the question meanwhile, if there is a model.
+    async fn followed_with(
+        &self,
+        head: Head,
+        question: &str,
+    ) -> Result<(Option<u64>, Option<Result<Vector, String>>), Error> {
+        let indices = &self._board.indices;
+        let vector = async { Ok(indices.vectors.of_question(question, indices.settings.patience).await) };
+        try_join!(self.followed(head), vector)
     }
 
     /// Takes what was erased out of the index, if the session has one. Whoever erases something calls it.
@@ -175,12 +211,32 @@ impl Session {
         }
     }
 
-    /// The hits among what a viewer may see as of a state.
-    async fn hits(&self, state: &Arc<State>, viewer: &Viewer, query: &RecallQuery) -> Result<Vec<Hit>, Error> {
+    /// The hits among what a viewer may see as of a state, and which model counted.
+    async fn hits(
+        &self,
+        state: &Arc<State>,
+        viewer: &Viewer,
+        query: &RecallQuery,
+        vector: Option<Result<Vector, String>>,
+    ) -> Result<(Vec<Hit>, Option<String>), Error> {
         let indices = &self._board.indices;
+        let (vector, trouble) = match vector {
+            Some(Err(reason)) => (None, Some(format!("unavailable: {reason}"))),
+            vector => (vector.and_then(Result::ok), None),
+        };
         let found = async || {
-            let (state, viewer, query) = (state.clone(), viewer.clone(), query.clone());
-            indices.with(self.id(), move |index| found(index, &state, &viewer, &query)).await
+            let (state, viewer, query, vector) = (state.clone(), viewer.clone(), query.clone(), vector.clone());
+            let (hits, is_whole) = indices
+                .with(self.id(), move |index| {
+                    let hits = found(index, &state, &viewer, &query, vector.as_ref())?;
+                    Ok((hits, index.vectors() >= index.passages()))
+                })
+                .await?;
+            if !is_whole {
+                indices.vectors.want(self.id());
+            }
+            let embedder = trouble.clone().or_else(|| indices.vectors.shown(is_whole));
+            Ok::<_, Error>(hits.map(|hits| (hits, embedder)))
         };
         let error = match found().await? {
             Ok(hits) => return Ok(hits),
@@ -224,6 +280,7 @@ fn found(
     state: &State,
     viewer: &Viewer,
     query: &RecallQuery,
+    vector: Option<&Vector>,
 ) -> Result<Result<Vec<Hit>, IndexError>, Error> {
     let view = View::new(state, viewer, sizes())?;
     let from = |class: &Class| {
@@ -234,7 +291,8 @@ fn found(
     let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
     let scope = Scope { index, from: &from, at };
     let (wants, skips) = (|class: &Class| query.wants(class), |_: usize, _: Seq| false);
-    let asked = Query { text: &query.text, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
+    let asked =
+        Query { text: &query.text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
     Ok(search(&[scope], &asked))
 }
 

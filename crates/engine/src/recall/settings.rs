@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use super::elsewhere::{Embedder, PassageSource};
+
 /// Where the indices of recall are, and what they may take.
 #[derive(Clone, Debug)]
 pub struct RecallSettings {
@@ -16,6 +18,10 @@ pub struct RecallSettings {
     /// How long nothing must be written to a session before it is read in the background; absent, it is read only when
     /// somebody asks.
     pub quiet: Option<Duration>,
+    /// The model that gives texts their vectors, if there is one.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// The sources of passages elsewhere.
+    pub sources: Vec<Arc<dyn PassageSource>>,
 }
 
 impl Default for RecallSettings {
@@ -26,6 +32,8 @@ impl Default for RecallSettings {
             memory_bytes: 64 << 20,
             patience: Duration::from_secs(2),
             quiet: Some(Duration::from_secs(1)),
+            embedder: None,
+            sources: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use callboard_api as api;
 use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
-use callboard_engine::{Prefer, RecallAnswer, RecallHit, RecallQuery};
+use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
 
 use super::{
     Answer, Authorized, CallError,
@@ -38,14 +38,32 @@ impl Authorized<Recall> {
 
 /// What was found, as it is sent.
 fn recalled(session: &SessionId, answer: RecallAnswer) -> api::Recalled {
-    let RecallAnswer { hits, behind, note } = answer;
-    let hits = hits.into_iter().map(|hit| sent(session, hit)).collect();
-    api::Recalled { hits, behind, note: note.map(str::to_owned) }
+    let RecallAnswer { hits, behind, note, embedder, elsewhere } = answer;
+    let mut hits: Vec<_> = hits.into_iter().map(|hit| api::FoundPassage::Here(sent(session, hit))).collect();
+    let mut sources = Vec::with_capacity(elsewhere.len());
+    for FromElsewhere { source, passages } in elsewhere {
+        let error = match passages {
+            Ok(passages) => {
+                let foreign = passages.into_iter().map(|it| foreign(&source, it));
+                hits.extend(foreign.map(api::FoundPassage::Elsewhere));
+                None
+            }
+            Err(error) => Some(error),
+        };
+        sources.push(api::AskedSource { name: source, error });
+    }
+    api::Recalled { hits, behind, note: note.map(str::to_owned), embedder, sources }
+}
+
+fn foreign(source: &str, passage: ForeignPassage) -> api::ForeignHit {
+    let ForeignPassage { text, score, title, url } = passage;
+    api::ForeignHit { source: source.to_owned(), text, score, title, url }
 }
 
 fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
     let read_on = read_on(session, &hit);
-    let signals = [("speaker", hit.why.speaker), ("role", hit.why.role), ("date", hit.why.date)];
+    let why = &hit.why;
+    let signals = [("speaker", why.speaker), ("role", why.role), ("date", why.date), ("meaning", why.meaning)];
     let signals = signals.into_iter().filter(|(_, worth)| *worth != 0.0);
     let name = match hit.source {
         Source::Message | Source::Plan => None,

@@ -12,6 +12,7 @@ mod collections;
 mod compression;
 mod document;
 mod documents;
+mod elsewhere;
 mod erasure;
 mod everyone;
 mod files;

@@ -1,0 +1,72 @@
+//! What recall asks elsewhere: a model that gives texts their vectors, and sources of passages.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::join_all;
+
+/// A model that gives texts their vectors: texts that mean much the same have vectors that point the same way.
+#[async_trait]
+pub trait Embedder: fmt::Debug + Send + Sync {
+    /// Its name. Another model has another name.
+    fn model(&self) -> &str;
+
+    /// The vector of each text, in this order. All have one dimension.
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NoVectors>;
+}
+
+/// Why there are no vectors.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct NoVectors {
+    /// The reason, for people.
+    pub reason: String,
+    /// Whether other texts may get theirs.
+    pub is_of_texts: bool,
+}
+
+/// A source of passages elsewhere. It limits its own time.
+#[async_trait]
+pub trait PassageSource: fmt::Debug + Send + Sync {
+    /// Its name, which no other source has.
+    fn name(&self) -> &str;
+
+    /// At most `limit` passages for a question, the best first; or why there are none.
+    async fn passages(&self, question: &str, limit: usize) -> Result<Vec<ForeignPassage>, String>;
+}
+
+/// A passage from elsewhere: a text of somebody else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignPassage {
+    /// What it says.
+    pub text: String,
+    /// How well it answers. Scores of two sources cannot be compared.
+    pub score: Option<f32>,
+    /// Of what it is a part.
+    pub title: Option<String>,
+    /// Where to read on.
+    pub url: Option<String>,
+}
+
+/// What a source elsewhere gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FromElsewhere {
+    /// Its name.
+    pub source: String,
+    /// Its passages, or why there are none.
+    pub passages: Result<Vec<ForeignPassage>, String>,
+}
+
+/// Asks all of these sources at the same time.
+pub(super) async fn ask(
+    sources: impl Iterator<Item = &Arc<dyn PassageSource>>,
+    question: &str,
+    limit: usize,
+) -> Vec<FromElsewhere> {
+    let ask = async |source: &Arc<dyn PassageSource>| FromElsewhere {
+        source: source.name().to_owned(),
+        passages: source.passages(question, limit).await,
+    };
+    join_all(sources.map(ask)).await
+}

@@ -1,0 +1,146 @@
+//! Giving passages their vectors, behind: in the order in which they were said, some at a time.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Weak},
+};
+
+use callboard_core::{
+    entry::{Entry, Hash},
+    id::{Seq, SessionId},
+    recall::recallable,
+    text::Values,
+};
+use callboard_recall::{Vector, VectorFile, Wanted};
+use tokio::time::{sleep, timeout};
+
+use super::{
+    indices::Indices,
+    vectors::{REST, lock},
+};
+use crate::{error::Error, live::open::OpenSessions, texts};
+
+/// So many passages get their vectors at once.
+const AT_ONCE: usize = 64;
+
+/// Gives passages their vectors, as long as the board is there.
+pub(crate) async fn keep_filled(board: Weak<OpenSessions>) {
+    loop {
+        let Some(indices) = board.upgrade().map(|board| board.indices.clone()) else { return };
+        let Some(id) = lock(&indices.vectors.wanting).pop_first() else {
+            let vectors = indices.vectors.clone();
+            drop(indices);
+            // The board may go meanwhile.
+            let _ = timeout(REST, vectors.wanted.notified()).await;
+            continue;
+        };
+        match indices.fill(&id).await {
+            Ok(Filled::Wholly) => {}
+            Ok(Filled::NoModel) => {
+                indices.vectors.want(&id);
+                drop(indices);
+                sleep(REST).await;
+            }
+            // A question wants them again.
+            Err(error) => tracing::debug!(session = %id, %error, "passages of a session got no vectors"),
+        }
+    }
+}
+
+/// What came of giving passages their vectors.
+enum Filled {
+    /// All have theirs.
+    Wholly,
+    /// The model could not be asked.
+    NoModel,
+}
+
+impl Indices {
+    /// Gives the passages of a session their vectors.
+    async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
+        let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
+        loop {
+            let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;
+            if wanted.is_empty() {
+                return Ok(Filled::Wholly);
+            }
+            let texts = self.texts(id, &wanted).await?;
+            let hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
+            let (known, dimension) = (hashes.clone(), self.vectors.dimension.get().copied());
+            let mut vectors = self.vectors.with_file(move |file| file.find(&known)).await?;
+            for vector in &mut vectors {
+                *vector = vector.take().filter(|it| dimension.is_none_or(|dimension| it.numbers().len() == dimension));
+            }
+            vectors.resize(texts.len(), None);
+            let is_missing = |place: &usize| {
+                let is_there = vectors.get(*place).is_some_and(Option::is_some);
+                !is_there && texts.get(*place).is_some_and(|text| !text.is_empty())
+            };
+            let missing: Vec<usize> = (0..texts.len()).filter(is_missing).collect();
+            let asked: Vec<&str> = missing.iter().filter_map(|place| texts.get(*place)).map(String::as_str).collect();
+            if !asked.is_empty() {
+                let embedded = match self.vectors.embed(&*embedder, &asked).await {
+                    Ok(embedded) => embedded,
+                    Err(error) => {
+                        self.vectors.note(error);
+                        return Ok(Filled::NoModel);
+                    }
+                };
+                for (place, vector) in missing.into_iter().zip(embedded) {
+                    if let Some(empty) = vectors.get_mut(place) {
+                        *empty = vector;
+                    }
+                }
+            }
+            self.put(id, wanted, hashes, vectors).await?;
+        }
+    }
+
+    /// Gives passages their vectors and keeps these. What was erased meanwhile is neither given nor kept.
+    async fn put(
+        self: &Arc<Self>,
+        id: &SessionId,
+        wanted: Vec<Wanted>,
+        hashes: Vec<Hash>,
+        vectors: Vec<Option<Vector>>,
+    ) -> Result<(), Error> {
+        let turn = self.turn(id);
+        // Nothing is erased before what is given here is kept.
+        let _turn = turn.lock().await;
+        let (vectors, given) = self
+            .with(id, move |index| {
+                let given = index.add_vectors(&wanted, &vectors);
+                Ok((vectors, given))
+            })
+            .await?;
+        let journal = self.name(id);
+        let kept = move |file: &VectorFile| {
+            let all = given.iter().zip(hashes).zip(&vectors);
+            file.keep(&journal, all.filter_map(|((seq, hash), vector)| Some(((*seq)?, hash, vector.as_ref()?))))
+        };
+        self.vectors.with_file(kept).await
+    }
+
+    /// What gets the vectors of passages: who says it, and the words. Empty where they are gone.
+    async fn texts(&self, id: &SessionId, wanted: &[Wanted]) -> Result<Vec<String>, Error> {
+        let seqs: BTreeSet<Seq> = wanted.iter().map(|wanted| wanted.seq).collect();
+        let entries = self.store.read_each(id, &seqs.into_iter().collect::<Vec<_>>()).await?;
+        let mut values = Values::new();
+        for hash in entries.iter().flat_map(texts::long_texts) {
+            if let Some(text) = self.store.value(id, hash).await? {
+                values.insert(hash, text);
+            }
+        }
+        let entries: BTreeMap<Seq, &Entry> = entries.iter().map(|entry| (entry.header.seq, entry)).collect();
+        let text = |wanted: &Wanted| {
+            let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();
+            let whole = said.and_then(|said| said.text(&values).ok());
+            let passage = whole.as_ref().and_then(|text| text.get(wanted.bytes.clone())).unwrap_or_default();
+            Ok(match &wanted.speaker {
+                Some(speaker) if !passage.is_empty() => format!("{speaker}: {passage}"),
+                _ => passage.to_owned(),
+            })
+        };
+        wanted.iter().map(text).collect()
+    }
+}

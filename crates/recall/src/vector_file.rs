@@ -1,0 +1,201 @@
+//! The file of vectors: an SQLite file beside that of the indexes. Vectors cost money or time, so they are kept by the text
+//! that they are of, whatever becomes of an index. The file can be deleted at any time.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use callboard_core::{entry::Hash, id::Seq};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+
+use crate::{
+    Error,
+    file::{is_of_file, remove},
+    vectors::Vector,
+};
+
+const FORM: i64 = 1;
+
+/// A text that several entries say has a row for each of them, so that erasing one leaves nothing of it.
+const SCHEMA: &str = "
+    CREATE TABLE model (name TEXT NOT NULL);
+    CREATE TABLE vector (
+        text BLOB NOT NULL, journal TEXT NOT NULL, seq INTEGER NOT NULL, numbers BLOB NOT NULL,
+        PRIMARY KEY (text, journal, seq)
+    ) WITHOUT ROWID;
+    CREATE INDEX vector_of_entry ON vector (journal, seq);
+";
+
+/// The vectors of texts by one model.
+#[derive(Debug)]
+pub struct VectorFile {
+    connection: Mutex<Connection>,
+    path: Option<PathBuf>,
+}
+
+impl VectorFile {
+    /// Opens the file at `path`, or one in memory, for the vectors of `model`; those of another model are dropped. Without a
+    /// model, it is only for taking away. A file that is damaged is made anew.
+    pub fn open(path: Option<&Path>, model: Option<&str>) -> Result<Self, Error> {
+        let connect = || made(path.map_or_else(Connection::open_in_memory, Connection::open)?, model);
+        let connection = match (connect(), path) {
+            (Err(error), Some(path)) if is_of_file(&error) => {
+                tracing::warn!(%error, "the file of vectors is made anew");
+                remove(path)?;
+                connect()?
+            }
+            (connection, _) => connection?,
+        };
+        Ok(Self { connection: Mutex::new(connection), path: path.map(Path::to_owned) })
+    }
+
+    /// The vectors of texts, as far as they are known.
+    pub fn find(&self, texts: &[Hash]) -> Result<Vec<Option<Vector>>, Error> {
+        let connection = self.connection();
+        let mut find = connection.prepare_cached("SELECT numbers FROM vector WHERE text = ?1 LIMIT 1")?;
+        let mut known = |text: &Hash| {
+            let numbers: Option<Vec<u8>> = find.query_row([text.0], |row| row.get(0)).optional()?;
+            Ok(numbers.and_then(|numbers| Vector::from_parts(numbers.into_iter().map(u8::cast_signed).collect())))
+        };
+        texts.iter().map(&mut known).collect()
+    }
+
+    /// Keeps the vectors of texts, each with the entry of `journal` that says it.
+    pub fn keep<'a>(
+        &self,
+        journal: &str,
+        vectors: impl IntoIterator<Item = (Seq, Hash, &'a Vector)>,
+    ) -> Result<(), Error> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO vector (text, journal, seq, numbers) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (seq, text, vector) in vectors {
+                let numbers: Vec<u8> = vector.numbers().iter().map(|number| number.cast_unsigned()).collect();
+                insert.execute(params![text.0, journal, number(seq), numbers])?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Takes away what is kept of entries whose words are gone.
+    pub fn erase(&self, journal: &str, entries: impl IntoIterator<Item = Seq>) -> Result<(), Error> {
+        let mut erased = 0;
+        for seq in entries {
+            let gone = params![journal, number(seq)];
+            erased += self.connection().execute("DELETE FROM vector WHERE journal = ?1 AND seq = ?2", gone)?;
+        }
+        self.forget_old_pages(erased)
+    }
+
+    /// The journals of which something is kept.
+    pub fn journals(&self) -> Result<Vec<String>, Error> {
+        let connection = self.connection();
+        let mut names = connection.prepare("SELECT DISTINCT journal FROM vector ORDER BY journal")?;
+        let names = names.query_map([], |row| row.get(0))?;
+        Ok(names.collect::<Result<_, _>>()?)
+    }
+
+    /// Takes away all of a journal.
+    pub fn remove(&self, journal: &str) -> Result<(), Error> {
+        let removed = self.connection().execute("DELETE FROM vector WHERE journal = ?1", [journal])?;
+        self.forget_old_pages(removed)
+    }
+
+    /// Leaves nothing in the log of the file of so many rows that were taken away.
+    fn forget_old_pages(&self, rows: usize) -> Result<(), Error> {
+        if rows > 0 && self.path.is_some() {
+            self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn number(seq: Seq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+/// A connection to a file with our tables, for the vectors of `model`.
+fn made(mut connection: Connection, model: Option<&str>) -> Result<Connection, Error> {
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let form = transaction.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
+    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (form, tables) {
+        (FORM, _) => {}
+        (0, 0) => {
+            transaction.execute_batch(SCHEMA)?;
+            transaction.pragma_update(None, "user_version", FORM)?;
+        }
+        _ => return Err(Error::damaged(format!("it has form {form}, and this program writes form {FORM}"))),
+    }
+    let known: Option<String> = transaction.query_row("SELECT name FROM model", [], |row| row.get(0)).optional()?;
+    if let Some(model) = model.filter(|model| known.as_deref() != Some(*model)) {
+        transaction.execute_batch("DELETE FROM vector; DELETE FROM model;")?;
+        transaction.execute("INSERT INTO model (name) VALUES (?1)", [model])?;
+    }
+    transaction.commit()?;
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vector(x: f32) -> Vector {
+        Vector::new(&[x, 1.0]).unwrap()
+    }
+
+    fn hash(text: &str) -> Hash {
+        Hash::of(text.as_bytes())
+    }
+
+    #[test]
+    fn vectors_are_kept_by_their_text_until_all_entries_that_say_it_are_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.db");
+        let file = VectorFile::open(Some(&path), Some("small")).unwrap();
+        let (a, b) = (vector(0.3), vector(-2.0));
+        file.keep("one", [(Seq(1), hash("a"), &a), (Seq(2), hash("b"), &b)]).unwrap();
+        file.keep("two", [(Seq(7), hash("a"), &a)]).unwrap();
+        drop(file);
+        let file = VectorFile::open(Some(&path), Some("small")).unwrap();
+        let all = || file.find(&[hash("b"), hash("a"), hash("c")]).unwrap();
+        assert_eq!(all(), [Some(b.clone()), Some(a.clone()), None]);
+        file.erase("one", [Seq(1), Seq(5)]).unwrap();
+        assert_eq!(all(), [Some(b), Some(a), None]);
+        assert_eq!(file.journals().unwrap(), ["one", "two"]);
+        file.remove("one").unwrap();
+        file.erase("two", [Seq(7)]).unwrap();
+        assert_eq!(all(), [None, None, None]);
+    }
+
+    #[test]
+    fn another_model_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.db");
+        let find = |model: Option<&str>| VectorFile::open(Some(&path), model).unwrap().find(&[hash("a")]).unwrap();
+        VectorFile::open(Some(&path), Some("small")).unwrap().keep("one", [(Seq(1), hash("a"), &vector(1.0))]).unwrap();
+        assert_eq!(find(Some("small")), [Some(vector(1.0))]);
+        assert_eq!(find(Some("large")), [None]);
+        assert_eq!(find(Some("small")), [None]);
+    }
+
+    #[test]
+    fn noise_in_the_place_of_the_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.db");
+        std::fs::write(&path, "noise ".repeat(5000)).unwrap();
+        let file = VectorFile::open(Some(&path), Some("small")).unwrap();
+        assert_eq!(file.find(&[hash("a")]).unwrap(), [None]);
+    }
+}

@@ -1,0 +1,316 @@
+//! What recall asks elsewhere, over real HTTP: a model of vectors, and sources of passages.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use callboard_engine::{RecallSettings, Settings as BoardSettings};
+use callboard_model::{
+    ApiKey, Embeddings, EmbeddingsSettings, HttpSource, Retries, SourceSettings, Timeouts,
+    scripted::{Reply, Scripted},
+};
+use callboard_server::{embedder, passage_source};
+use serde_json::{Value, json};
+
+use crate::fixtures::{Server, memory, settings, sqlite};
+
+/// How long a source may take, in a test of one that takes too long.
+const SHORT: Duration = Duration::from_millis(200);
+
+/// A model with three meanings: vehicles, meals, and all else.
+fn meaning(text: &str) -> [f32; 3] {
+    let has = |words: [&str; 3]| words.iter().any(|word| text.contains(word));
+    if has(["car", "automobile", "truck"]) {
+        [1.0, 0.0, 0.1]
+    } else if has(["soup", "meal", "lunch"]) {
+        [0.0, 1.0, 0.1]
+    } else {
+        [0.0, 0.1, 1.0]
+    }
+}
+
+fn inputs(request: &Value) -> Vec<String> {
+    request["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+fn vectors(request: &Value) -> Reply {
+    let vectors: Vec<_> = inputs(request).iter().map(|text| meaning(text)).collect();
+    Reply::vectors(vectors.iter().map(|vector| &vector[..]))
+}
+
+fn with_model(endpoint: &Scripted, model: &str) -> RecallSettings {
+    let settings = EmbeddingsSettings {
+        base_url: endpoint.base_url(),
+        model: model.to_owned(),
+        key: None,
+        proxy: None,
+        timeouts: Timeouts { whole: SHORT * 50, ..Timeouts::default() },
+        retries: Retries { tries: 2, first_wait: Duration::from_millis(1), ..Retries::default() },
+    };
+    let embedder = Some(embedder(Arc::new(Embeddings::new(&settings).unwrap())));
+    RecallSettings { embedder, patience: Duration::from_secs(1), ..RecallSettings::default() }
+}
+
+fn source(endpoint: &Scripted, name: &str) -> Arc<dyn callboard_engine::PassageSource> {
+    let settings = SourceSettings {
+        name: name.to_owned(),
+        url: format!("{}/passages", endpoint.base_url()),
+        timeout: SHORT,
+        max_bytes: 1 << 20,
+        headers: vec![("authorization".to_owned(), ApiKey::new("sk-source").unwrap())],
+        proxy: None,
+    };
+    passage_source(Arc::new(HttpSource::new(&settings).unwrap()))
+}
+
+async fn server(recall: RecallSettings) -> Server {
+    Server::of(memory().await, settings(), BoardSettings { recall, ..BoardSettings::default() }).await
+}
+
+/// A server of the store in this folder, with its files there.
+async fn server_in(folder: &Path, recall: RecallSettings) -> Server {
+    let recall = RecallSettings { file: Some(folder.join("recall.db")), ..recall };
+    let board = BoardSettings { recall, ..BoardSettings::default() };
+    Server::of(sqlite(&folder.join("board.db")).await, settings(), board).await
+}
+
+async fn say(server: &Server, team: &str, thread: &str, text: &str) -> u64 {
+    let body = json!({"messages": [{"role": "user", "content": text}]});
+    let said = server.send("POST", &format!("{team}/threads/{thread}/messages"), body).await.is(200);
+    said.body["messages"][0]["seq"].as_u64().unwrap()
+}
+
+async fn recall(server: &Server, at: &str, body: Value) -> Value {
+    server.send("POST", at, body).await.is(200).body
+}
+
+fn texts(answer: &Value) -> Vec<&str> {
+    answer["hits"].as_array().unwrap().iter().map(|hit| hit["text"].as_str().unwrap()).collect()
+}
+
+/// Asks until all passages have their vectors.
+async fn recall_with_all(server: &Server, at: &str, query: &str, model: &str) -> Value {
+    let begun = Instant::now();
+    loop {
+        let answer = recall(server, at, json!({ "query": query })).await;
+        if answer["embedder"] == model {
+            return answer;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{answer}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_meant_is_found_without_a_word_of_it_and_only_by_those_who_may_see_it() {
+    let endpoint = Scripted::start(|request, _| vectors(request));
+    let server = server(with_model(&endpoint, "small")).await;
+    let team = server.team("s").await;
+    server.send("PUT", &format!("{team}/threads/plans"), json!({"visible_to": ["lead"]})).await.is(200);
+    say(&server, &team, "main", "Ana bought a red car.").await;
+    say(&server, &team, "plans", "The boss gets a truck.").await;
+    say(&server, &team, "main", "The soup was too salty.").await;
+    let at = format!("{team}/recall");
+    let all = recall_with_all(&server, &at, "automobile", "small").await;
+    let mut found = texts(&all)[..2].to_vec();
+    found.sort_unstable();
+    assert_eq!(found, ["Ana bought a red car.", "The boss gets a truck."]);
+    let why = &all["hits"][0]["why"];
+    assert!(why["terms"] == json!([]) && why["signals"]["meaning"].as_f64().unwrap() > 2.0, "{why}");
+
+    let seen = recall(&server, &format!("{at}?as=writer"), json!({"query": "automobile"})).await;
+    assert_eq!((texts(&seen)[0], seen["embedder"].as_str()), ("Ana bought a red car.", Some("small")));
+    assert!(!seen.to_string().contains("truck"), "{seen}");
+    // The same score as in a session in which what is hidden never was.
+    let other = server.team("other").await;
+    say(&server, &other, "main", "Ana bought a red car.").await;
+    say(&server, &other, "main", "The soup was too salty.").await;
+    let without = recall_with_all(&server, &format!("{other}/recall"), "automobile", "small").await;
+    assert_eq!(without["hits"][0]["score"], seen["hits"][0]["score"]);
+    assert!(
+        endpoint.requests().iter().any(|asked| inputs(asked).contains(&"User: The soup was too salty.".to_owned()))
+    );
+}
+
+#[tokio::test]
+async fn without_a_model_that_answers_words_count_alone_and_the_answer_says_why() {
+    let raw = |numbers: &str| {
+        Reply::raw(200, "application/json", format!(r#"{{"data": [{{"index": 0, "embedding": [{numbers}]}}]}}"#))
+    };
+    let bad = [
+        (Reply::error(500, "oops"), "status 500: oops"),
+        (Reply::error(429, "slow down").retry_after(3600), "status 429"),
+        (Reply::silence(), "gave no vector within 1 s"),
+        (Reply::endless(r#"{"data": [{"embedding": [0"#, ", 0".repeat(10_000)), "does not end"),
+        (Reply::garbage("<html>"), "not understood"),
+        (raw("NaN"), "not understood"),
+        (raw("1, null"), "null"),
+        (raw("0, 0"), "all zeros"),
+    ];
+    for (reply, reason) in bad {
+        let endpoint = Scripted::start(move |_, _| reply.clone());
+        let server = server(with_model(&endpoint, "small")).await;
+        let team = server.team("s").await;
+        say(&server, &team, "main", "Ana bought a red car.").await;
+        say(&server, &team, "main", "The soup was too salty.").await;
+        let at = format!("{team}/recall");
+        for _ in 0..2 {
+            let begun = Instant::now();
+            let answer = recall(&server, &at, json!({"query": "soup"})).await;
+            assert_eq!(texts(&answer)[0], "The soup was too salty.", "{reason}");
+            let embedder = answer["embedder"].as_str().unwrap();
+            assert!(embedder.starts_with("unavailable: ") && embedder.contains(reason), "{reason}: {embedder}");
+            assert!(begun.elapsed() < Duration::from_secs(5), "{reason}: {:?}", begun.elapsed());
+        }
+        assert!(recall(&server, &at, json!({"query": "automobile"})).await["hits"] == json!([]), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_the_model_refuses_takes_no_other_with_it() {
+    let endpoint = Scripted::start(|request, _| match inputs(request).iter().any(|text| text.contains("poison")) {
+        true => Reply::error(400, "input is too long"),
+        false => vectors(request),
+    });
+    let server = server(with_model(&endpoint, "small")).await;
+    let team = server.team("s").await;
+    for text in ["Ana bought a red car.", "This is poison.", "The soup was too salty."] {
+        say(&server, &team, "main", text).await;
+    }
+    let at = format!("{team}/recall");
+    assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
+    assert_eq!(texts(&recall_with_all(&server, &at, "meal", "small").await)[0], "The soup was too salty.");
+    assert_eq!(texts(&recall(&server, &at, json!({"query": "poison"})).await)[0], "This is poison.");
+}
+
+#[tokio::test]
+async fn vectors_are_kept_until_another_model_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let endpoint = Scripted::start(|request, _| vectors(request));
+    let asked_for =
+        |text: &str| endpoint.requests().iter().filter(|it| inputs(it).iter().any(|one| one == text)).count();
+    let soup = "User: The soup was too salty.";
+    let one = server_in(folder.path(), with_model(&endpoint, "small")).await;
+    let team = one.team("s").await;
+    say(&one, &team, "main", "Ana bought a red car.").await;
+    say(&one, &team, "main", "The soup was too salty.").await;
+    let at = format!("{team}/recall");
+    recall_with_all(&one, &at, "automobile", "small").await;
+    assert_eq!(asked_for(soup), 1);
+    one.stop().await;
+
+    let again = server_in(folder.path(), with_model(&endpoint, "small")).await;
+    assert_eq!(texts(&recall_with_all(&again, &at, "meal", "small").await)[0], "The soup was too salty.");
+    // Another session that says the same needs no vector either.
+    let other = again.team("other").await;
+    say(&again, &other, "main", "The soup was too salty.").await;
+    recall_with_all(&again, &format!("{other}/recall"), "meal", "small").await;
+    assert_eq!(asked_for(soup), 1);
+    again.stop().await;
+
+    let large = server_in(folder.path(), with_model(&endpoint, "large")).await;
+    assert_eq!(texts(&recall_with_all(&large, &at, "meal", "large").await)[0], "The soup was too salty.");
+    assert_eq!(asked_for(soup), 2);
+    large.stop().await;
+}
+
+fn passages(texts: &[&str]) -> Reply {
+    let passages: Vec<_> = texts.iter().map(|text| json!({"text": text, "title": "Runbook", "score": 0.5})).collect();
+    Reply::raw(200, "application/json", json!({ "passages": passages }).to_string())
+}
+
+#[tokio::test]
+async fn passages_from_elsewhere_come_behind_those_of_the_session() {
+    let (wiki, tickets) =
+        (Scripted::start(|_, _| passages(&["Rotate on <b>Mondays</b>."])), Scripted::start(|_, _| passages(&[])));
+    let sources = vec![source(&wiki, "wiki"), source(&tickets, "tickets")];
+    let server = server(RecallSettings { sources, ..RecallSettings::default() }).await;
+    let team = server.team("s").await;
+    let seq = say(&server, &team, "main", "Keys are rotated by Ana.").await;
+    let at = format!("{team}/recall");
+    let question = json!({"query": "Who rotates keys?", "limit": 3});
+    let answer = recall(&server, &format!("{at}?as=writer"), question.clone()).await;
+    assert_eq!(texts(&answer), ["Keys are rotated by Ana.", "Rotate on <b>Mondays</b>."]);
+    let foreign = json!({"source": "wiki", "text": "Rotate on <b>Mondays</b>.", "title": "Runbook", "score": 0.5});
+    assert_eq!(answer["hits"][1], foreign);
+    assert_eq!(answer["sources"], json!([{"name": "wiki"}, {"name": "tickets"}]));
+    assert!(answer.get("embedder").is_none());
+    assert_eq!((wiki.requests(), wiki.keys()), (vec![question.clone()], vec![Some("sk-source".to_owned())]));
+
+    // Those that were not asked for are not asked, nor with a thread or an entry.
+    let only = |body: Value| {
+        let (server, at) = (&server, &at);
+        async move { recall(server, at, body).await }
+    };
+    let own = only(json!({"query": "Who rotates keys?", "sources": ["message"]})).await;
+    assert_eq!((texts(&own).len(), own.get("sources")), (1, None));
+    let foreign = only(json!({"query": "Who rotates keys?", "sources": ["wiki"]})).await;
+    assert_eq!((texts(&foreign), &foreign["sources"]), (vec!["Rotate on <b>Mondays</b>."], &json!([{"name": "wiki"}])));
+    assert!(only(json!({"query": "Who rotates keys?", "thread": "main"})).await.get("sources").is_none());
+    assert!(only(json!({"query": "Who rotates keys?", "at": seq})).await.get("sources").is_none());
+    let body = json!({"query": "Who rotates keys?", "sources": ["wiki", "dreams"]});
+    let refused = server.send("POST", &at, body).await.problem(422, "invalid");
+    assert_eq!(refused.body["errors"][0]["pointer"], "/sources/1");
+    assert_eq!((wiki.requests().len(), tickets.requests().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn a_source_that_fails_is_named_and_harms_nothing_else() {
+    let bad = [
+        (Reply::silence(), "took longer than 0.2 s"),
+        (Reply::stall("Well"), "took longer than 0.2 s"),
+        (Reply::endless(r#"{"passages": [{"text": ""#, "more ".repeat(10_000)), "does not end within 1048576 bytes"),
+        (Reply::error(500, "oops"), "status 500: oops"),
+        (Reply::error(302, "there"), "redirects are not followed"),
+        (Reply::garbage("<html>"), "not understood"),
+        (Reply::raw(200, "application/json", r#"{"results": []}"#), "missing field `passages`"),
+        (Reply::cut_off(""), "broke off"),
+    ];
+    for (reply, reason) in bad {
+        let (wrong, good) =
+            (Scripted::start(move |_, _| reply.clone()), Scripted::start(|_, _| passages(&["On Mondays."])));
+        let sources = vec![source(&wrong, "wrong"), source(&good, "good")];
+        let server = server(RecallSettings { sources, ..RecallSettings::default() }).await;
+        let team = server.team("s").await;
+        say(&server, &team, "main", "Keys are rotated by Ana.").await;
+        let begun = Instant::now();
+        let answer = recall(&server, &format!("{team}/recall"), json!({"query": "Who rotates keys?"})).await;
+        assert!(begun.elapsed() < Duration::from_secs(3), "{reason}: {:?}", begun.elapsed());
+        assert_eq!(texts(&answer), ["Keys are rotated by Ana.", "On Mondays."], "{reason}");
+        let error = answer["sources"][0]["error"].as_str().unwrap();
+        assert!(error.contains(reason) && !error.contains("sk-source"), "{reason}: {error}");
+        assert_eq!(answer["sources"][1], json!({"name": "good"}));
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_recall_asks_no_source_and_no_secret_is_asked_for() {
+    let wiki = Scripted::start(|_, _| passages(&["On Mondays."]));
+    let model = Scripted::start(|request, _| vectors(request));
+    let recall_settings = RecallSettings { sources: vec![source(&wiki, "wiki")], ..with_model(&model, "small") };
+    let keys = Arc::new(vec![callboard_engine::MasterKey::new([7; 32])]);
+    let board = BoardSettings { recall: recall_settings, master_keys: keys, ..BoardSettings::default() };
+    let guarded = callboard_server::Settings { user_tokens: vec!["user-token".to_owned()], ..settings() };
+    let server = Server::of(memory().await, guarded, board).await;
+    let call = |path: &str, token: &str, body: Value| server.call("POST", path).bearer_auth(token).json(&body).send();
+    let agents = json!([{"name": "lead", "role": "manager"}]);
+    call("/v1/sessions", "user-token", json!({"id": "s", "agents": agents})).await.unwrap().error_for_status().unwrap();
+    let at = "/v1/sessions/s/recall";
+    let refused = call(at, "wrong-token", json!({"query": "keys"})).await.unwrap();
+    assert_eq!((refused.status().as_u16(), wiki.requests().len()), (401, 0));
+
+    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
+    let password = callboard_core::variable::SetVariable::new(
+        "password".parse().unwrap(),
+        json!("bergamot-7261"),
+        None,
+        "x".into(),
+    );
+    session.execute(callboard_core::entry::Actor::User, password.unwrap()).await.unwrap();
+    let answer = call(at, "user-token", json!({"query": "Is bergamot-7261 the word?"})).await.unwrap();
+    assert_eq!(answer.status().as_u16(), 200);
+    assert_eq!(wiki.requests(), [json!({"query": "Is [hidden:password] the word?", "limit": 10})]);
+    assert!(!format!("{:?}", model.requests()).contains("bergamot"), "{:?}", model.requests());
+}
