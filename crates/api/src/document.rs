@@ -6,11 +6,13 @@ use callboard_core::{
     audience::Audience,
     count::Tokens,
     document::{Held, MediaType, Outcome},
-    id::{AgentName, DocumentName, Seq},
+    id::{AgentName, CollectionName, DocumentName, Seq},
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::query::number;
 
 /// A document, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -61,6 +63,34 @@ pub struct DocumentList {
     /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// Selects a page of documents.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DocumentsQuery {
+    /// The most items to return. If absent: all.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<u64>, minimum = 0)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the previous page. If absent: the first page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(pattern = "^([0-9a-f]{2})+$")]
+    pub cursor: Option<String>,
+    /// A collection that the session names. If absent: the documents of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collection: Option<CollectionName>,
+}
+
+/// Where a document is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DocumentQuery {
+    /// A collection that the session names. If absent: the documents of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collection: Option<CollectionName>,
 }
 
 /// A document to add. It replaces the one of its name.

@@ -71,7 +71,7 @@ pub use self::{
     },
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
-    document::{Document, DocumentChanged, DocumentList, NewDocument, PutDocument},
+    document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, NewDocument, PutDocument},
     file::{ContextFile, ContextFileAdded, ContextFileList, Delegation, DelegationMessage, FilesQuery, NewContextFile},
     form::{Form, FormAnswers},
     journal::{

@@ -3,6 +3,7 @@
 pub(crate) mod decide;
 pub mod facts;
 mod media_type;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 
@@ -14,8 +15,10 @@ use crate::{
     audience::{Audience, VisibilitySpan},
     count::Tokens,
     entry::Hash,
+    error::Error,
     id::{DocumentName, Seq},
     time::Timestamp,
+    viewer::Viewer,
 };
 
 /// A document as the state holds it: all but its text, which stands in its entry.
@@ -39,6 +42,16 @@ pub struct Held {
     pub seq: Seq,
 }
 
+impl Held {
+    /// Whether a viewer may see it who is not of the team, but of one that shares the collection.
+    fn is_for(&self, viewer: &Viewer) -> bool {
+        match viewer {
+            Viewer::User => true,
+            Viewer::Agent(name) => self.sight.audience.contains(name),
+        }
+    }
+}
+
 /// All documents, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -53,6 +66,23 @@ impl Documents {
     /// All documents by name, visible or not.
     pub fn iter(&self) -> impl Iterator<Item = &Held> {
         self.0.values().map(|held| &**held)
+    }
+
+    /// The documents of a collection that `viewer` sees, by name: the user, or an agent of a session that names it.
+    pub fn of_collection(&self, viewer: &Viewer) -> impl Iterator<Item = &Held> {
+        self.iter().filter(move |held| held.is_for(viewer))
+    }
+
+    /// The one of these with this name. A hidden one answers like one that is not there.
+    pub fn in_collection(&self, viewer: &Viewer, name: &DocumentName) -> Result<&Held, Error> {
+        let held = self.get(name).filter(|held| held.is_for(viewer));
+        held.ok_or_else(|| Error::not_found("document", name))
+    }
+
+    /// From which entry on `viewer` may find what the document of a collection with this subject says.
+    pub fn recalls_from(&self, viewer: &Viewer, subject: &str) -> Option<Seq> {
+        let name = subject.strip_prefix(facts::DOCUMENT)?.parse().ok()?;
+        self.in_collection(viewer, &name).ok().map(|held| held.seq)
     }
 
     /// How many there are.

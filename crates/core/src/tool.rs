@@ -11,7 +11,7 @@ use crate::{
     agent::Tool,
     command::{DecisionBuilder, Undecided},
     error::Error,
-    id::{Seq, ThreadId},
+    id::{CollectionName, DocumentName, Seq, ThreadId},
     input::InputVisitor,
     text::Text,
     variable::Variable,
@@ -58,6 +58,8 @@ pub type Decide = fn(&mut DecisionBuilder<'_>, &Value) -> Result<String, Undecid
 pub enum Read {
     /// These texts, one right after the other. Long ones stand beside the journal.
     Texts(Vec<Text>),
+    /// A document of the session, or of a collection that it names.
+    Document(DocumentName, Option<CollectionName>),
     /// The newest messages of a thread, at most so many.
     Messages(ThreadId, usize),
     /// The value of a variable, as JSON.

@@ -37,6 +37,11 @@ impl Board {
         Self { inner }
     }
 
+    /// The board that a session is of.
+    pub(crate) fn of(session: &Session) -> Self {
+        Self { inner: session._board.clone() }
+    }
+
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store

@@ -38,6 +38,13 @@ impl Session {
                 let texts = texts.iter().map(|text| text.whole(&values).map(|text| &**text));
                 texts.collect::<Result<_, _>>().map_err(|_| self.live.gone())
             }
+            Read::Document(name, None) => {
+                let (_, text) = self.document(viewer, &name).await?;
+                Ok(text.map_or_else(|| format!("[{name} is hidden from you]"), |text| text.to_string()))
+            }
+            Read::Document(name, Some(collection)) => {
+                Ok(self.collection_document(viewer, &collection, &name).await?.1.to_string())
+            }
             Read::Variable(variable) => Ok(self.value_of(&variable).await?.to_string()),
             Read::Variables(variables) => self.values_of(&variables).await,
             Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),

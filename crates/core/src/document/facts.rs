@@ -80,7 +80,7 @@ pub struct Removed {
 }
 
 /// What the subjects of documents begin with.
-const DOCUMENT: &str = "document:";
+pub(super) const DOCUMENT: &str = "document:";
 
 /// What entries about a document are about.
 fn subject(name: &DocumentName) -> String {

@@ -9,6 +9,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set, conversation,
     conversation::ToolCall,
+    document,
     error::Error,
     input::InputVisitor,
     plan, variable, workflow,
@@ -18,6 +19,7 @@ use crate::{
 pub static OWN_TOOLS: &[&OwnTool] = &[
     &context_set::tools::READ_CONTEXT_SET,
     &context_set::tools::WRITE_CONTEXT_SET,
+    &document::tools::READ_DOCUMENT,
     &conversation::tools::READ_MESSAGES,
     &variable::tools::GET_WORKFLOW_VARIABLE,
     &variable::tools::SET_VARIABLE,

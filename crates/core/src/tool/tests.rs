@@ -60,10 +60,10 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         |board: &Board, viewer: &str| board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>();
     assert_eq!(names(&board, "lead"), OWN_TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
     assert_eq!(names(&board, "lead"), names(&board, "user"));
-    assert_eq!(names(&board, "writer"), ["read_context_set", "read_messages"]);
+    assert_eq!(names(&board, "writer"), ["read_context_set", "read_document", "read_messages"]);
     let patch = json!({"grant": ["context_sets"], "share": ["variables"]});
     board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
-    let granted = ["read_context_set", "write_context_set", "read_messages", "get_workflow_variable"];
+    let granted = ["read_context_set", "write_context_set", "read_document", "read_messages", "get_workflow_variable"];
     assert_eq!(names(&board, "writer"), granted);
 }
 

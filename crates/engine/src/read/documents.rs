@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use callboard_core::{
     document::{DocumentView, Held, facts::Added},
+    error::Error as Refusal,
     fact::read,
-    id::DocumentName,
+    id::{CollectionName, DocumentName},
+    view::View,
     viewer::Viewer,
 };
 
-use crate::{error::Error, session::Session};
+use crate::{board::Board, error::Error, session::Session};
 
 impl Session {
     /// A document that `viewer` sees, and what it says; `None` where the viewer may only know that it is there.
     pub async fn document(&self, viewer: &Viewer, name: &DocumentName) -> Result<(Held, Option<Arc<str>>), Error> {
         let state = self.state().await?;
-        let look = |view: callboard_core::view::View<'_>| {
+        let look = |view: View<'_>| {
             let seen = view.document(name)?;
             Ok((seen.held().clone(), matches!(seen, DocumentView::Whole(_))))
         };
@@ -23,6 +25,56 @@ impl Session {
         let text = if is_whole { Some(self.text_of(&held).await?) } else { None };
         self.live.confirm(&state).await?;
         Ok((held, text))
+    }
+
+    /// The collections that the session names, as far as they are there.
+    pub async fn collections(&self) -> Result<Vec<(CollectionName, Self)>, Error> {
+        let (state, board) = (self.state().await?, Board::of(self));
+        let mut collections = Vec::new();
+        for name in &state.session.settings.collections {
+            match board.collection(name).await {
+                Ok(collection) => collections.push((name.clone(), collection)),
+                Err(error) if error.code() == "not_found" => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(collections)
+    }
+
+    /// The documents that `viewer` sees of a collection that the session names; none where it was deleted.
+    pub async fn collection_documents(&self, viewer: &Viewer, collection: &CollectionName) -> Result<Vec<Held>, Error> {
+        match self.named(viewer, collection).await {
+            Ok(Some(collection)) => Ok(collection.state().await?.documents.of_collection(viewer).cloned().collect()),
+            Ok(None) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A document that `viewer` sees of a collection that the session names, and what it says.
+    pub async fn collection_document(
+        &self,
+        viewer: &Viewer,
+        collection: &CollectionName,
+        name: &DocumentName,
+    ) -> Result<(Held, Arc<str>), Error> {
+        let absent = || Refusal::not_found("document", name);
+        let collection = self.named(viewer, collection).await?.ok_or_else(absent)?;
+        let held = collection.state().await?.documents.in_collection(viewer, name)?.clone();
+        let text = collection.text_of(&held).await?;
+        Ok((held, text))
+    }
+
+    /// A collection that the session names; `None` where it was deleted.
+    async fn named(&self, viewer: &Viewer, name: &CollectionName) -> Result<Option<Self>, Error> {
+        let names = |view: View<'_>| Ok(view.state.session.settings.collections.contains(name));
+        if !self.view(viewer, names).await? {
+            return Err(Refusal::not_found("collection", name).into());
+        }
+        match Board::of(self).collection(name).await {
+            Ok(collection) => Ok(Some(collection)),
+            Err(error) if error.code() == "not_found" => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// What a document says.

@@ -30,21 +30,42 @@ async fn markdown(document: api::PutDocument) -> Result<api::PutDocument, CallEr
 }
 
 impl Authorized<ReadDocuments> {
-    pub(crate) async fn list_documents(&self, query: api::PageQuery) -> Result<Answer<api::DocumentList>, CallError> {
+    pub(crate) async fn list_documents(
+        &self,
+        query: api::DocumentsQuery,
+    ) -> Result<Answer<api::DocumentList>, CallError> {
         let after = After::read(query.cursor.as_deref())?;
-        let limit = query.limit.unwrap_or(usize::MAX);
+        let (viewer, limit) = (self.viewer(), query.limit.unwrap_or(usize::MAX));
+        let shared = match &query.collection {
+            Some(collection) => Some(self.session.collection_documents(&viewer, collection).await?),
+            None => None,
+        };
         let look = |view: View<'_>| {
-            let documents = view.documents().map(|seen| seen.held());
+            let documents: Box<dyn Iterator<Item = &Held>> = match &shared {
+                Some(documents) => Box::new(documents.iter()),
+                None => Box::new(view.documents().map(|seen| seen.held())),
+            };
             let documents = documents.filter(|held| after.is_before(held.name.as_str()));
             Ok(documents.take(limit.saturating_add(1)).map(|held| listed(held, &view)).collect::<Vec<_>>())
         };
-        let mut documents = self.session.view(&self.viewer(), look).await?;
+        let mut documents = self.session.view(&viewer, look).await?;
         let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.as_str());
         Ok(Answer::ok(api::DocumentList { documents, next_cursor }))
     }
 
-    pub(crate) async fn read_document(&self, name: DocumentName) -> Result<Answer<api::Document>, CallError> {
-        let (held, text) = self.session.document(&self.viewer(), &name).await?;
+    pub(crate) async fn read_document(
+        &self,
+        name: DocumentName,
+        query: api::DocumentQuery,
+    ) -> Result<Answer<api::Document>, CallError> {
+        let (session, viewer) = (&self.session, self.viewer());
+        let (held, text) = match &query.collection {
+            Some(collection) => {
+                let (held, text) = session.collection_document(&viewer, collection, &name).await?;
+                (held, Some(text))
+            }
+            None => session.document(&viewer, &name).await?,
+        };
         let body = self.session.view(&self.viewer(), |view| Ok(listed(&held, &view))).await?;
         Ok(Answer::ok(api::Document { text, ..body }))
     }

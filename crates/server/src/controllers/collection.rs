@@ -100,7 +100,8 @@ async fn documents(
     caller: Authorized<ReadDocuments>,
     Query(query): Query<api::PageQuery>,
 ) -> Result<Answer<api::DocumentList>, CallError> {
-    caller.list_documents(query).await
+    let api::PageQuery { limit, cursor } = query;
+    caller.list_documents(api::DocumentsQuery { limit, cursor, collection: None }).await
 }
 
 /// Add or replace a document of a collection
@@ -128,7 +129,7 @@ async fn read_document(
     caller: Authorized<ReadDocuments>,
     Name(name): Name<DocumentName>,
 ) -> Result<Answer<api::Document>, CallError> {
-    caller.read_document(name).await
+    caller.read_document(name, api::DocumentQuery::default()).await
 }
 
 /// Add or replace a document of a collection by its name

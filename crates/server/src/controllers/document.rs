@@ -22,11 +22,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List documents
 #[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "list_documents",
-    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageQuery),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::DocumentsQuery),
     responses((status = OK, description = "A page of the documents that the caller sees, sorted by name, without their texts", body = api::DocumentList)))]
 async fn list(
     caller: Authorized<ReadDocuments>,
-    Query(query): Query<api::PageQuery>,
+    Query(query): Query<api::DocumentsQuery>,
 ) -> Result<Answer<api::DocumentList>, CallError> {
     caller.list_documents(query).await
 }
@@ -48,13 +48,14 @@ async fn add(
 
 /// Read a document
 #[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "read_document",
-    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::DocumentName, Path, description = "The name of the document")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::DocumentName, Path, description = "The name of the document"), api::DocumentQuery),
     responses((status = OK, description = "The document with its text", body = api::Document)))]
 async fn read(
     caller: Authorized<ReadDocuments>,
     Name(name): Name<DocumentName>,
+    Query(query): Query<api::DocumentQuery>,
 ) -> Result<Answer<api::Document>, CallError> {
-    caller.read_document(name).await
+    caller.read_document(name, query).await
 }
 
 /// Add or replace a document by its name

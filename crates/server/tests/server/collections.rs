@@ -130,6 +130,55 @@ async fn sessions_name_collections_that_are_there() {
 }
 
 #[tokio::test]
+async fn agents_read_the_collections_that_their_session_names_as_far_as_they_may() {
+    let server = stage().await;
+    let team = server.team("s").await;
+    let style = format!("{team}/documents/guides%2Fstyle.md?collection=handbook");
+    server.get(&format!("{style}&as=writer")).await.problem(404, "not_found");
+    server.send("PATCH", &team, json!({"collections": ["handbook"]})).await.is(200);
+    // Of another team, with an agent of the same name.
+    let other = json!({"id": "o", "agents": [{"name": "writer", "role": "worker"}], "collections": ["handbook"]});
+    server.send("POST", "/v1/sessions", other).await.is(201);
+    for session in ["s", "o"] {
+        let style = style.replace("/s/", &format!("/{session}/"));
+        let read = server.get(&format!("{style}&as=writer")).await.is(200).body;
+        assert_eq!((&read["text"], &read["visible_to"]), (&json!("zq-short sentences"), &json!(["writer"])));
+    }
+    let listed = async |agent: &str| {
+        let list = server.get(&format!("{team}/documents?collection=handbook{agent}")).await.is(200).body;
+        names(&list, "documents").join(" ")
+    };
+    assert_eq!(listed("&as=writer").await, "guides/style.md long");
+    assert_eq!(listed("").await, "guides/style.md long");
+    assert_eq!(listed("&as=lead").await, "long");
+    assert_eq!(listed("&as=critic&limit=5").await, "long");
+    for agent in ["lead", "critic"] {
+        server.get(&format!("{style}&as={agent}")).await.problem(404, "not_found");
+    }
+    let absent = server.get(&format!("{}&as=critic", style.replace("style", "absent"))).await;
+    let hidden = server.get(&format!("{style}&as=critic")).await;
+    assert_eq!(absent.raw.replace("absent", "style"), hidden.raw);
+    let read = async |agent: &str, arguments: Value| {
+        let call = json!({"agent": agent, "arguments": arguments});
+        server.send("POST", &format!("{team}/tools/read_document"), call).await
+    };
+    let of = json!({"name": "guides/style.md", "collection": "handbook"});
+    assert!(read("writer", of.clone()).await.is(200).raw.contains("zq-short sentences"));
+    read("critic", of.clone()).await.problem(404, "not_found");
+    read("writer", json!({"name": "long", "collection": "ghost"})).await.problem(404, "not_found");
+    server
+        .send("PUT", &format!("{team}/documents/own"), json!({"text": "zq-own", "visible_to": ["writer"]}))
+        .await
+        .is(200);
+    assert!(read("writer", json!({"name": "own"})).await.is(200).raw.contains("zq-own"));
+    assert!(read("lead", json!({"name": "own"})).await.is(200).raw.contains("hidden from you"));
+    read("critic", json!({"name": "own"})).await.problem(404, "not_found");
+    server.delete(C).await.is(204);
+    assert_eq!(listed("&as=writer").await, "");
+    read("writer", of).await.problem(404, "not_found");
+}
+
+#[tokio::test]
 async fn a_collection_outlives_a_restart_and_is_exported_imported_and_erased_from() {
     let folder = tempfile::tempdir().unwrap();
     let store = async || sqlite(&folder.path().join("board.db")).await;

@@ -251,6 +251,9 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
     }
     calls.push(("GET", on("/documents"), None));
     calls.push(("POST", on("/documents"), Some(json!({"name": "open", "text": "x", "visible_to": ["no such agent"]}))));
+    calls.push(("GET", on("/documents?collection=shared"), None));
+    calls.push(("GET", on("/documents/DOCNAME?collection=shared"), None));
+    calls.push(("POST", on("/tools/read_document"), Some(json!({"arguments": {"name": "DOCNAME"}}))));
     for name in ["open", "DOCNAME", "critics", "absent"] {
         calls.push(("GET", on(&format!("/documents/{name}")), None));
         calls.push(("PUT", on(&format!("/documents/{name}")), Some(json!({"text": "new"}))));

@@ -1,0 +1,37 @@
+//! The tool of models for documents.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    id::{CollectionName, DocumentName},
+    tool::{Execution, OwnTool, Read, parse},
+};
+
+/// Reads a document.
+pub(crate) static READ_DOCUMENT: OwnTool = OwnTool {
+    name: "read_document",
+    description: "Reads a document by its name, whole.",
+    idempotent: true,
+    execution: Execution::Read(|view, arguments| {
+        let NamedDocument { name, collection } = parse(arguments)?;
+        if collection.is_none() {
+            view.document(&name)?;
+        }
+        Ok(Read::Document(name, collection))
+    }),
+    is_for: |_| true,
+    arguments: || {
+        let name = json!({"type": "string", "description": "The name of the document."});
+        let collection = json!({"type": "string", "description": "The collection that it is in, if it is in one."});
+        (json!({"name": name, "collection": collection}), json!(["name"]))
+    },
+    variable: None,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedDocument {
+    name: DocumentName,
+    collection: Option<CollectionName>,
+}
