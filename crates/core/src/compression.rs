@@ -203,6 +203,12 @@ impl Compression {
         self.pins.values().copied().sum()
     }
 
+    /// What is aimed at where nobody says: the target for prompts that have to fit in `budget`, and where half of that would
+    /// not hold what is pinned, twice that.
+    pub fn target(&self, settings: &CompressionSettings, budget: Tokens) -> Tokens {
+        settings.thresholds(budget).target.max(Tokens(self.pinned_tokens().0.saturating_mul(2)))
+    }
+
     /// The newest summary that stands.
     pub fn newest(&self) -> Option<&Head> {
         self.standing.iter().max_by_key(|head| head.seq)

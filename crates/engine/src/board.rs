@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
-use callboard_core::{error::Error as Refusal, id::SessionId, session::Kind, time::Timestamp};
+use callboard_core::{error::Error as Refusal, id::SessionId, session::Kind, time::Timestamp, viewer::Viewer};
 use callboard_store::{Lease, Row, Store};
 use tokio::{task::JoinSet, time::Instant};
 
@@ -14,6 +14,7 @@ use crate::{
         open::{OpenSession, OpenSessions},
         session::Live,
     },
+    seal::reading::ReadingMask,
     session::{Session, SessionInfo},
     settings::Settings,
     upkeep::snapshot::{self, Loaded},
@@ -198,6 +199,16 @@ impl Board {
             Kind::Session => Ok(SessionInfo::of(id.clone(), &loaded.state, row)),
             Kind::Collection => Err(Error::NoSession { session: id.clone() }),
         }
+    }
+
+    /// What hides the secrets of a session in what `viewer` reads of it, as in
+    /// [`Session::reading_mask`](crate::Session::reading_mask). To ask is no use of it.
+    pub async fn reading_mask(&self, id: &SessionId, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
+        let (loaded, row) = self.load(id).await?;
+        if loaded.state.secrets.key.is_none() {
+            return Ok(None);
+        }
+        self.keep(id.clone(), loaded, row.last_activity).await?.reading_mask(viewer).await
     }
 
     /// Deletes all there is of a session.

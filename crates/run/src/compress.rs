@@ -1,6 +1,7 @@
 //! Compressing a thread: a model writes the summary, and where none does, it is made without one. So it cannot fail.
 
 use std::{
+    borrow::Cow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -15,8 +16,9 @@ use callboard_core::{
     count::{TokenCounter, Tokens},
     entry::Actor,
     id::{Seq, ThreadId},
+    viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, Session, counter_of, sizes, window_of};
+use callboard_engine::{DEFAULT_WINDOW, ReadingMask, Session, counter_of, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
 use serde_json::{Value, json};
 
@@ -83,6 +85,8 @@ struct Author<'a> {
     plan: &'a Plan,
     model: ModelName,
     count: &'static dyn TokenCounter,
+    /// Hides what was said before it was known to be secret.
+    mask: Option<ReadingMask>,
     spent: &'a mut Spent,
 }
 
@@ -141,7 +145,8 @@ impl Compressor {
         let long = state.sets.iter().filter_map(|held| held.set.content.stored());
         let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
         let context = context(&state, plan.thread(), &values);
-        Author { compressor: self, plan, model, count, spent }.write(&context).await
+        let mask = self.session.reading_mask(&Viewer::User).await.map_err(|error| error.to_string())?;
+        Author { compressor: self, plan, model, count, mask, spent }.write(&context).await
     }
 }
 
@@ -154,14 +159,14 @@ impl Author<'_> {
         // The summary so far is read, the next one is written, and once it may be asked for again.
         let around = self.count.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
         let half = Tokens(window.minus(around).0 / 2);
-        let context = self.fitting(context, half);
+        let context = self.fitting(&self.hidden(context), half);
         let room = window.minus(around).minus(self.count.count(&context));
         if room < Tokens(256) {
             return Err(format!("the window of {} is too small for this", self.model));
         }
         let mut so_far = self.plan.earlier.as_ref().map(|earlier| {
             let identifiers: String = earlier.identifiers().map(|one| format!("- {one}\n")).collect();
-            format!("{}\n{identifiers}", earlier.text)
+            self.hidden(&format!("{}\n{identifiers}", earlier.text)).into_owned()
         });
         let pieces = self.pieces(room);
         let mut summary = None;
@@ -215,7 +220,7 @@ impl Author<'_> {
         missing: &[Arc<str>],
     ) -> Summary {
         messages.push(json!({"role": "assistant", "content": first.text()}));
-        messages.push(json!({"role": "user", "content": Plan::reminder(missing)}));
+        messages.push(json!({"role": "user", "content": self.hidden(&Plan::reminder(missing))}));
         let second = self.answer(instructions, &messages).await.ok();
         let second = second.and_then(|answer| self.check(&answer).ok());
         let lacks = |summary: &Summary| self.plan.missing(summary.text()).len();
@@ -243,6 +248,11 @@ impl Author<'_> {
         Ok(answer)
     }
 
+    /// A text without secrets. It is hidden before it is cut, so that no half of one is left.
+    fn hidden<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.mask.as_ref().map_or(Cow::Borrowed(text), |mask| mask.hide(text))
+    }
+
     /// Says whether an answer is a good summary.
     fn check(&self, answer: &ChatAnswer) -> Result<Summary, Shortcoming> {
         match answer.finish {
@@ -256,7 +266,7 @@ impl Author<'_> {
     fn pieces(&self, room: Tokens) -> Vec<String> {
         let (mut pieces, mut piece, mut used) = (Vec::new(), String::new(), Tokens(0));
         for spoken in &self.plan.old {
-            let mut rest = spoken.transcript();
+            let mut rest = self.hidden(&spoken.transcript()).into_owned();
             while !rest.is_empty() {
                 let tokens = self.count.count(&rest);
                 if used + tokens <= room {

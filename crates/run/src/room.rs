@@ -96,6 +96,13 @@ impl Room<'_> {
         Ok(threads.await?)
     }
 
+    /// How short a thread is to become. What is pinned is kept, however much that is.
+    async fn target(&self, thread: &ThreadId) -> Result<Tokens, Error> {
+        let state = self.driver.session.state().await?;
+        let held = state.threads.get(thread).map(|held| held.compression.clone()).unwrap_or_default();
+        Ok(held.target(&self.settings, self.prompt.budget))
+    }
+
     /// Shows long and old results of tools no longer.
     async fn clear(&mut self) -> Result<(), Error> {
         let Some(over) = self.settings.clear_tool_results_over else { return Ok(()) };
@@ -122,7 +129,7 @@ impl Room<'_> {
                 continue;
             }
             let model = self.query.model.clone();
-            let aim = Aim { target: self.thresholds.target, keep_recent: None };
+            let aim = Aim { target: self.target(&thread).await?, keep_recent: None };
             let wanted = Compressing { thread: thread.clone(), aim, model, by: Actor::System, preview: false };
             match compressor.compress(wanted).await {
                 Ok(done) if done.seq.is_some() => self.measure().await?,

@@ -11,6 +11,7 @@ use callboard_core::{
     prompt::{Body, Format, LayoutName, Prompt},
     run::{Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
     state::State,
+    viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, MaskedStream, PromptSpec};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
@@ -42,7 +43,13 @@ impl Driver {
             }
             Err(error) => return Err(error),
         };
-        let request = request(state, &turn);
+        let mut request = request(state, &turn);
+        if let Some(mask) = self.session.reading_mask(&Viewer::Agent(turn.ask.agent.clone())).await? {
+            // The prompt has none any more; the descriptions of tools may.
+            request.tools.iter_mut().for_each(|tool| {
+                mask.hide_in(tool);
+            });
+        }
         let recorded = match self.ask(&turn, &request).await? {
             Ok(answer) => self.record(turn.reply(answer)).await,
             Err(error) => self.record(turn.failure(error)).await,

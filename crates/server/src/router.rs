@@ -21,7 +21,7 @@ pub(crate) fn guarded(app: &App) -> Router {
 /// All routes.
 pub(crate) fn routes(app: &App) -> Router {
     let (routes, _) = controllers::routes().split_for_parts();
-    let routes = routes.route_layer(middleware::from_fn(masking::hide));
+    let routes = routes.route_layer(middleware::from_fn_with_state(app.clone(), masking::hide));
     routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 

@@ -1,9 +1,9 @@
 //! Long conversations: they are compressed before a turn that would be too large, whatever the model does.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use callboard_engine::{
-    MessageQuery, PromptSpec, Session,
+    MasterKey, MessageQuery, PromptSpec, Session,
     core::{
         compression::{
             decide::UndoCompression,
@@ -15,13 +15,16 @@ use callboard_engine::{
         entry::Actor,
         id::{Seq, ThreadId},
         run::Status,
+        variable::SetVariable,
     },
 };
 use callboard_model::scripted::Reply;
 use callboard_run::{Compressing, Compression, Compressor};
 use serde_json::{Value, json};
 
-use crate::fixture::{Models, done, journal, memory, of_type, patch, prompt, session_on, soon, start, user};
+use crate::fixture::{
+    Models, done, journal, memory, of_type, patch, prompt, session_on, session_with_keys, soon, start, user,
+};
 
 /// What is asked for where a summary is wanted.
 fn is_summary(request: &Value) -> bool {
@@ -256,4 +259,48 @@ async fn a_history_that_does_not_fit_the_window_is_read_in_pieces() {
         assert!(asked.contains(&format!("Part {part}. ")), "part {part} was read by nobody");
     }
     assert!(shown(&session).await.contains(&format!("Summary {} of tides", done.spent.requests - 1)));
+}
+
+#[tokio::test]
+async fn i6_a_model_that_summarizes_is_told_no_secret_that_was_said_before_it_was_known() {
+    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
+    let session = session_with_keys(&memory(), keys).await;
+    let mut said = talk(9000, "The password is hunter2-hunter2, at #loginForm.");
+    // One that stands where the history is cut into pieces is not cut in two.
+    said.extend((0..40).map(|n| NewMessage::text(Role::User, format!("{n} hunter2-hunter2 ").repeat(40))));
+    say(&session, "main", said).await;
+    let secret = SetVariable::new("password".parse().unwrap(), json!("hunter2-hunter2"), None, "needed".into());
+    user(&session, secret.unwrap()).await;
+    let models = Models::new(|_, _| Reply::text("They talk of tides."));
+    let (thread, model) = ("main".parse().unwrap(), Some("openai:gpt-4".to_owned()));
+    let aim = Aim { target: Tokens(1000), keep_recent: None };
+    let wanted = Compressing { thread, aim, model, by: Actor::User, preview: false };
+    let done = compressor(&models, &session).compress(wanted).await.unwrap();
+    assert!(done.spent.requests > 3 && done.model.is_some(), "{done:?}");
+    let requests = models.endpoint.requests();
+    assert!(requests.iter().any(|request| request.to_string().contains("[hidden:password]")));
+    for request in requests {
+        assert!(!request.to_string().contains("hunter2"), "{request}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_compresses_however_much_is_pinned() {
+    let store = memory();
+    let session = session_on(&store).await;
+    user(&session, patch(json!({"prompt": {"budget": 16_000}}))).await;
+    let said = say(&session, "main", talk(30_000, "It is node_77.")).await;
+    // Half of what a thread is compressed to where nobody says otherwise is 10,000; at this budget it is 800.
+    for seq in &said[1..16] {
+        let pin = Pin { thread: "main".parse().unwrap(), message: format!("m{seq}").parse().unwrap(), seq: *seq };
+        user(&session, PinMessage(pin)).await;
+    }
+    let models = Models::new(|request, _| match is_summary(request) {
+        true => Reply::text("They talk of tides and node_77."),
+        false => done("Done."),
+    });
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let compressed = of_type(&journal(&store).await, "conversation.compressed").pop().unwrap();
+    assert_eq!(compressed["pins"].as_array().unwrap().len(), 15, "{compressed}");
 }

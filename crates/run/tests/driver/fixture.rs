@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use callboard_engine::{
-    Board, NewBoardSession, Session, Settings as EngineSettings,
+    Board, MasterKey, NewBoardSession, Session, Settings as EngineSettings,
     core::{
         command::Command,
         entry::{Actor, Entry},
@@ -79,6 +79,15 @@ pub(crate) fn prompt(request: &Value) -> String {
 /// `lead`, `writer` who can look things up, and `editor`.
 pub(crate) async fn session_on(store: &Arc<dyn Store>) -> Session {
     session_asking(store, None, None).await
+}
+
+/// The same session on a board with master keys.
+pub(crate) async fn session_with_keys(store: &Arc<dyn Store>, master_keys: Arc<Vec<MasterKey>>) -> Session {
+    let clock = Arc::new(ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap()));
+    let settings = EngineSettings { clock, master_keys, sweep: None, ..EngineSettings::default() };
+    let agents = serde_json::from_value(json!([{"name": "lead", "role": "manager"}])).unwrap();
+    let new = NewBoardSession { id: "s".parse().ok(), agents, settings: None };
+    Board::new(store.clone(), settings).create(new).await.unwrap()
 }
 
 /// The same team, in which the lead and the writer have models of their own.

@@ -14,7 +14,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, PromptSpec};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_run::{Compressing, Compressor};
 
 use super::{
@@ -35,9 +35,13 @@ impl Authorized<CompressThread> {
         let (target, manager) = self
             .session
             .view(&self.viewer(), |view| {
-                view.thread(&thread)?;
+                let held = view.thread(&thread)?;
                 let manager = view.state.team.manager().and_then(|manager| manager.model.clone());
-                Ok((view.state.session.settings.compression.target(), manager))
+                let settings = &view.state.session.settings;
+                let window =
+                    manager.as_ref().or(self.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
+                let budget = settings.prompt.budget.or(window).unwrap_or(DEFAULT_WINDOW);
+                Ok((held.compression.target(&settings.compression, budget), manager))
             })
             .await?;
         let (models, settings) = (self.app.settings.models.clone(), &self.app.settings.runs);
@@ -116,12 +120,12 @@ impl Authorized<ReadMessages> {
 impl Authorized<ReadThreads> {
     /// Says how large the prompts are that a thread leads to.
     pub(crate) async fn measure_context(&self, thread: ThreadId) -> Result<Answer<api::ContextSize>, CallError> {
-        let (readers, settings, newest) = self
+        let (readers, settings, compression) = self
             .session
             .view(&self.viewer(), |view| {
                 let held = view.thread(&thread)?;
-                let newest = held.compression.newest().map(|head| head.seq);
-                Ok((readers(&view, &thread), view.state.session.settings.compression.clone(), newest))
+                let settings = view.state.session.settings.compression.clone();
+                Ok((readers(&view, &thread), settings, held.compression.clone()))
             })
             .await?;
         let mut agents = Vec::new();
@@ -142,7 +146,9 @@ impl Authorized<ReadThreads> {
             }
         };
         if self.rank > super::rights::Rank::Worker {
-            let aim = Aim { target: settings.target(), keep_recent: None };
+            let budget = agents.first().map_or(DEFAULT_WINDOW, |first| first.window);
+            let aim = Aim { target: compression.target(&settings, budget), keep_recent: None };
+            let newest = compression.newest().map(|head| head.seq);
             let (messages, tokens_before, tokens_after) = match self.session.plan_compression(&thread, aim).await {
                 Ok(Outlook::Compress(plan)) => (plan.messages(), plan.tokens_before, aim.target),
                 Ok(Outlook::Enough(tokens)) => (0, tokens, tokens),

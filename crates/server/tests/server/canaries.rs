@@ -572,6 +572,7 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..BoardSettings::default() }).await;
     let s = server.team("s").await;
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
+    server.send("PATCH", &s, json!({"title": told("title")})).await.is(200);
     let message = json!({"messages": [{"role": "user", "content": told("message")}]});
     server.send("POST", &format!("{s}/threads/main/messages"), message).await.is(200);
     let task = json!({"task_id": 1, "description": told("task"), "status": "pending"});
@@ -596,6 +597,8 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     ] {
         look(path, &server.get(&format!("{s}/{path}")).await.is(200).raw);
     }
+    look("the list of sessions", &server.get("/v1/sessions").await.is(200).raw);
+    look("the newest sessions", &server.get("/v1/sessions?order=recent").await.is(200).raw);
     look("the stream", &stream(&server).await);
     for (question, finds) in [("message begins", true), ("content ends", true), (CANARY, false)] {
         let found = server.send("POST", &format!("{s}/recall"), json!({ "query": question })).await.is(200);
@@ -613,7 +616,7 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     agent.problem(403, "forbidden");
     server.send("POST", &format!("{s}/secrets/scrub"), json!({"reason": " "})).await.problem(422, "invalid");
     let done = server.send("POST", &format!("{s}/secrets/scrub"), scrub.clone()).await.is(200);
-    assert_eq!(done.body["entries"].as_array().unwrap().len(), 4, "{}", done.raw);
+    assert_eq!(done.body["entries"].as_array().unwrap().len(), 5, "{}", done.raw);
     for seq in 1..=done.head() {
         let entry = session.entry(Seq(seq)).await.unwrap().unwrap();
         look(&format!("entry {seq}"), &entry.data);

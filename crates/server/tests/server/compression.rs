@@ -173,6 +173,11 @@ async fn the_size_of_each_prompt_is_told_and_what_compressing_would_save() {
         (&context["agents"][0]["tokens"], &json!(128_000))
     );
     assert_eq!((&context["warn_at"], &context["compress_at"]), (&json!(102_400), &json!(115_200)));
+    // The target is in proportion to the window, as in a run.
+    assert!(context["compression"]["messages"].as_u64().unwrap() > 100, "{context}");
+    assert_eq!(context["compression"]["tokens_after"], 12_800);
+    server.send("PATCH", "/v1/sessions/s", json!({"compression": {"target_tokens": 30_000}})).await.is(200);
+    let context = server.get(&format!("{AT}/context")).await.is(200).body;
     assert_eq!(context["compression"]["messages"], 0, "it fits the target");
     let own = server.get(&format!("{AT}/context?as=ann")).await.is(200).body;
     assert_eq!(own["agents"].as_array().unwrap().len(), 1, "{own}");
