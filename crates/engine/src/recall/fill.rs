@@ -10,15 +10,22 @@ use callboard_core::{
     id::{Seq, SessionId},
     recall::recallable,
     text::Values,
+    viewer::Viewer,
 };
 use callboard_recall::{Vector, VectorFile, Wanted};
 use tokio::time::{sleep, timeout};
 
 use super::{
     indices::Indices,
+    query::hidden,
     vectors::{REST, lock},
 };
-use crate::{error::Error, live::open::OpenSessions, texts};
+use crate::{
+    error::Error,
+    live::{open::OpenSessions, session::Live},
+    seal::reading::ReadingMask,
+    texts,
+};
 
 /// So many passages get their vectors at once.
 const AT_ONCE: usize = 64;
@@ -26,15 +33,19 @@ const AT_ONCE: usize = 64;
 /// Gives passages their vectors, as long as the board is there.
 pub(crate) async fn keep_filled(board: Weak<OpenSessions>) {
     loop {
-        let Some(indices) = board.upgrade().map(|board| board.indices.clone()) else { return };
+        let Some(open) = board.upgrade() else { return };
+        let indices = open.indices.clone();
         let Some(id) = lock(&indices.vectors.wanting).pop_first() else {
             let vectors = indices.vectors.clone();
-            drop(indices);
+            drop((open, indices));
             // The board may go meanwhile.
             let _ = timeout(REST, vectors.wanted.notified()).await;
             continue;
         };
-        match indices.fill(&id).await {
+        // A question brings the session back into memory, and wants them again.
+        let Some(live) = open.alive(&id) else { continue };
+        drop(open);
+        match indices.fill(&id, &live).await {
             Ok(Filled::Wholly) => {}
             Ok(Filled::NoModel) => {
                 indices.vectors.want(&id);
@@ -57,14 +68,16 @@ enum Filled {
 
 impl Indices {
     /// Gives the passages of a session their vectors.
-    async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
+    async fn fill(self: &Arc<Self>, id: &SessionId, live: &Live) -> Result<Filled, Error> {
         let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
         loop {
             let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;
             if wanted.is_empty() {
                 return Ok(Filled::Wholly);
             }
-            let texts = self.texts(id, &wanted).await?;
+            // What became a secret after it was said does not leave the node either.
+            let mask = live.reading_mask(&*live.known()?, &Viewer::User).await?;
+            let texts = self.texts(id, &wanted, mask.as_ref()).await?;
             let hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
             let (known, dimension) = (hashes.clone(), self.vectors.dimension.get().copied());
             let mut vectors = self.vectors.with_file(move |file| file.find(&known)).await?;
@@ -122,7 +135,7 @@ impl Indices {
     }
 
     /// What gets the vectors of passages: who says it, and the words. Empty where they are gone.
-    async fn texts(&self, id: &SessionId, wanted: &[Wanted]) -> Result<Vec<String>, Error> {
+    async fn texts(&self, id: &SessionId, wanted: &[Wanted], mask: Option<&ReadingMask>) -> Result<Vec<String>, Error> {
         let seqs: BTreeSet<Seq> = wanted.iter().map(|wanted| wanted.seq).collect();
         let entries = self.store.read_each(id, &seqs.into_iter().collect::<Vec<_>>()).await?;
         let mut values = Values::new();
@@ -135,10 +148,12 @@ impl Indices {
         let text = |wanted: &Wanted| {
             let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();
             let whole = said.and_then(|said| said.text(&values).ok());
-            let passage = whole.as_ref().and_then(|text| text.get(wanted.bytes.clone())).unwrap_or_default();
+            let whole = whole.as_deref().unwrap_or_default();
+            let passage = whole.get(wanted.bytes.clone()).unwrap_or_default();
+            let passage = mask.map_or(passage.to_owned(), |mask| hidden(mask, whole, &wanted.bytes, passage));
             Ok(match &wanted.speaker {
                 Some(speaker) if !passage.is_empty() => format!("{speaker}: {passage}"),
-                _ => passage.to_owned(),
+                _ => passage,
             })
         };
         wanted.iter().map(text).collect()

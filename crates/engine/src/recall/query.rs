@@ -324,7 +324,7 @@ fn show(hit: Hit, entry: &Entry, values: &Values, mask: Option<&ReadingMask>) ->
 }
 
 /// A passage without secrets, also without the half of one that goes on behind it.
-fn hidden(mask: &ReadingMask, whole: &str, bytes: &Range<usize>, passage: &str) -> String {
+pub(super) fn hidden(mask: &ReadingMask, whole: &str, bytes: &Range<usize>, passage: &str) -> String {
     let (before, after) = (whole.get(..bytes.start).unwrap_or_default(), whole.get(bytes.end..).unwrap_or_default());
     let (masked, all) = (mask.hide(passage), mask.hide(whole));
     let is_cut = format!("{}{masked}{}", mask.hide(before), mask.hide(after)) != all;

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::Error,
+    live::session::Live,
     seal::mask::{HIDDEN, Mask},
     session::Session,
     sizes::sizes,
@@ -34,21 +35,7 @@ impl Session {
     /// searched for.
     pub async fn reading_mask(&self, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
         let state = self.live.known()?;
-        self.reading_mask_of(&state, viewer).await
-    }
-
-    async fn reading_mask_of(&self, state: &State, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
-        if state.secrets.key.is_none() {
-            return Ok(None);
-        }
-        let mask = match self.live.known_secrets(state).await {
-            Ok(known) => known.mask.clone(),
-            Err(error) if error.is_sealed() => Arc::default(),
-            Err(error) => return Err(error),
-        };
-        // Who has left the team sees no names.
-        let shows_names = View::new(state, viewer, sizes()).is_ok_and(|view| view.may_see(Share::Variables));
-        Ok(Some(ReadingMask { mask, shows_names }))
+        self.live.reading_mask(&state, viewer).await
     }
 
     /// Hides secrets in a prompt of `viewer`. It may be larger then: by how much more than its budget, if it is.
@@ -66,6 +53,23 @@ impl Session {
         });
         prompt.tokens = Tokens((prompt.tokens.0 + more).saturating_sub(less));
         Ok(Tokens(prompt.tokens.0.saturating_sub(prompt.budget.0)))
+    }
+}
+
+impl Live {
+    /// What hides secrets in what `viewer` reads, as of a state.
+    pub(crate) async fn reading_mask(&self, state: &State, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
+        if state.secrets.key.is_none() {
+            return Ok(None);
+        }
+        let mask = match self.known_secrets(state).await {
+            Ok(known) => known.mask.clone(),
+            Err(error) if error.is_sealed() => Arc::default(),
+            Err(error) => return Err(error),
+        };
+        // Who has left the team sees no names.
+        let shows_names = View::new(state, viewer, sizes()).is_ok_and(|view| view.may_see(Share::Variables));
+        Ok(Some(ReadingMask { mask, shows_names }))
     }
 }
 

@@ -25,4 +25,5 @@ mod sight;
 mod sizes;
 mod snapshots;
 mod streams;
+mod vectors;
 mod writers;

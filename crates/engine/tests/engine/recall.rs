@@ -256,7 +256,7 @@ async fn what_was_said_long_ago_is_found_on_every_store() {
 
 /// Something that happens in a session.
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Say { thread: usize, words: Vec<usize>, by: usize },
     Thread { thread: usize, audience: usize },
     Set { set: usize, words: Vec<usize>, audience: usize },
@@ -281,7 +281,7 @@ fn audience(number: usize) -> Audience {
     }
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let some = || vec(0..WORDS.len(), 1..8);
     let say = (0..THREADS.len(), some(), 0..3_usize).prop_map(|(thread, words, by)| Step::Say { thread, words, by });
     let thread = (1..THREADS.len(), 0..4_usize).prop_map(|(thread, audience)| Step::Thread { thread, audience });
@@ -300,7 +300,7 @@ fn actor(by: usize) -> Viewer {
     [Viewer::User, agent("lead"), agent("writer")][by].clone()
 }
 
-async fn take(session: &Session, step: &Step) {
+pub(crate) async fn take(session: &Session, step: &Step) {
     // What an agent may not do is refused; nothing has changed then.
     match step {
         Step::Say { thread: name, words: said, by } => {
@@ -332,7 +332,7 @@ async fn take(session: &Session, step: &Step) {
 }
 
 /// A session in which only that was ever said which `viewer` may find now.
-async fn without_hidden(board: &Board, session: &Session, viewer: &Viewer) -> Session {
+pub(crate) async fn without_hidden(board: &Board, session: &Session, viewer: &Viewer) -> Session {
     let other = board.create(new("other")).await.unwrap();
     run(&other, patch(serde_json::json!({"share": ["variables"]}))).await;
     for name in &THREADS[1..] {
@@ -367,7 +367,7 @@ async fn without_hidden(board: &Board, session: &Session, viewer: &Viewer) -> Se
     other
 }
 
-async fn finds_the_same(session: &Session, other: &Session, viewer: &Viewer) -> Result<(), TestCaseError> {
+pub(crate) async fn finds_the_same(session: &Session, other: &Session, viewer: &Viewer) -> Result<(), TestCaseError> {
     for query in
         ["harbour", "Ana lantern violin", "What about the user_id of Ana in March?", "storm bakery letter sardine"]
     {

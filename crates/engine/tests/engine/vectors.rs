@@ -1,0 +1,141 @@
+//! Vectors of passages: who gets them, and what becomes of them when journals change.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use callboard_engine::{
+    Board, Embedder, MasterKey, NoVectors, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
+    core::{
+        entry::{Actor, Hash},
+        variable::SetVariable,
+        viewer::Viewer,
+    },
+};
+use callboard_recall::VectorFile;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{
+    fixture::{agent, clock, memory, new, run, say, settings},
+    recall::{finds_the_same, steps, take, without_hidden},
+};
+
+/// A model whose vectors come of the letters of a text.
+#[derive(Debug, Default)]
+struct Letters {
+    asked: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Embedder for Letters {
+    fn model(&self) -> &str {
+        "letters"
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NoVectors> {
+        self.asked.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+        let vector = |text: &&str| {
+            let mut vector = vec![1.0; 32];
+            text.bytes().for_each(|byte| vector[usize::from(byte % 32)] += 1.0);
+            vector
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+fn settings_with(embedder: &Arc<Letters>, folder: Option<&Path>) -> Settings {
+    let recall = RecallSettings {
+        file: folder.map(|folder| folder.join("recall.db")),
+        quiet: None,
+        embedder: Some(embedder.clone()),
+        ..RecallSettings::default()
+    };
+    Settings { recall, master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..settings(&clock()) }
+}
+
+/// Asks until all passages have their vectors.
+async fn asked(session: &Session, query: &str) -> RecallAnswer {
+    for _ in 0..1000 {
+        let answer = session.recall(&Viewer::User, RecallQuery::new(query)).await.unwrap();
+        if answer.embedder.as_deref() == Some("letters") {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the passages got no vectors")
+}
+
+/// Whether the file of vectors has that of a text of the user.
+fn has(folder: &Path, text: &str) -> bool {
+    let file = VectorFile::open(Some(&folder.join("recall-vectors.db")), Some("letters")).unwrap();
+    file.find(&[Hash::of(format!("User: {text}").as_bytes())]).unwrap()[0].is_some()
+}
+
+#[tokio::test]
+async fn erased_words_and_sessions_that_are_gone_leave_no_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, letters) = (memory(&clock()), Arc::new(Letters::default()));
+    let board = Board::new(store.clone(), settings_with(&letters, Some(folder.path())));
+    let (session, other) = (board.create(new("s")).await.unwrap(), board.create(new("other")).await.unwrap());
+    let seq = say(&session, "The code word is xylophonist.").await;
+    say(&session, "It is a fine day.").await;
+    say(&other, "It is a fine day.").await;
+    asked(&session, "day").await;
+    asked(&other, "day").await;
+    assert!(has(folder.path(), "The code word is xylophonist.") && has(folder.path(), "It is a fine day."));
+    session.erase(Actor::User, seq, "it is private").await.unwrap();
+    session.forget_erased().await.unwrap();
+    let answer = asked(&session, "xylophonist").await;
+    assert!(answer.hits.iter().all(|hit| !hit.text.contains("xylophonist")), "{answer:?}");
+    assert!(!has(folder.path(), "The code word is xylophonist."));
+    board.delete(session.id()).await.unwrap();
+    assert!(has(folder.path(), "It is a fine day."));
+    board.close().await;
+    // A board without a model takes them away too.
+    let recall = RecallSettings { embedder: None, ..settings_with(&letters, Some(folder.path())).recall };
+    let board = Board::new(store, Settings { recall, ..settings(&clock()) });
+    board.delete(other.id()).await.unwrap();
+    board.close().await;
+    assert!(!has(folder.path(), "It is a fine day."));
+}
+
+#[tokio::test]
+async fn what_became_a_secret_later_is_not_sent_to_the_model() {
+    let letters = Arc::new(Letters::default());
+    let board = Board::new(memory(&clock()), settings_with(&letters, None));
+    let session = board.create(new("s")).await.unwrap();
+    say(&session, "The password is bergamot-7261, for now.").await;
+    run(&session, SetVariable::new("password".parse().unwrap(), json!("bergamot-7261"), None, "r".into()).unwrap())
+        .await;
+    asked(&session, "What is bergamot-7261?").await;
+    let asked = letters.asked.lock().unwrap().join("\n");
+    assert!(asked.contains("The password is [hidden:password]") && !asked.contains("bergamot"), "{asked}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn i3_what_is_meant_is_found_as_if_what_is_hidden_never_was(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let board = || Board::new(memory(&clock()), settings_with(&Arc::default(), None));
+            let session = board().create(new("s")).await.unwrap();
+            for step in &steps {
+                take(&session, step).await;
+            }
+            asked(&session, "harbour").await;
+            for viewer in [agent("writer"), agent("lead"), Viewer::User] {
+                let apart = board();
+                let other = without_hidden(&apart, &session, &viewer).await;
+                asked(&other, "harbour").await;
+                finds_the_same(&session, &other, &viewer).await?;
+            }
+            Ok::<_, TestCaseError>(())
+        })?;
+    }
+}
