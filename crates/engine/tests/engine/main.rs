@@ -7,6 +7,7 @@ mod fixture;
 
 mod cached_messages;
 mod close;
+mod collections;
 mod erasure;
 mod expiry;
 mod faults;
