@@ -6,6 +6,7 @@ pub mod copies;
 mod decide;
 pub mod facts;
 mod scrub;
+mod words;
 
 pub use self::{
     check::ErasureCheck,

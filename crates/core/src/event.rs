@@ -14,7 +14,7 @@ use crate::{
     entry::{Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{self, Description, Earlier, Fact, Seen, TextField, TextKind, read},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, TextField, TextKind, read},
     file, idempotency, plan,
     recall::Recallable,
     run, secret, session,
@@ -36,14 +36,16 @@ pub struct EventType {
     pub gone_as: Option<&'static str>,
     /// See [`Description::earlier`](crate::fact::Description::earlier).
     pub earlier: Earlier,
+    /// See [`Description::repeats`](crate::fact::Description::repeats).
+    pub repeats: Repeats,
     /// Whether it is part of a conversation.
     pub is_said: bool,
 }
 
 impl EventType {
     const fn of<F: Fact>() -> Self {
-        let Description { texts, gone_as, earlier, said } = F::DESCRIPTION;
-        Self { kind: F::TYPE, texts, gone_as, earlier, is_said: said.is_some() }
+        let Description { texts, gone_as, earlier, repeats, said } = F::DESCRIPTION;
+        Self { kind: F::TYPE, texts, gone_as, earlier, repeats, is_said: said.is_some() }
     }
 
     /// The type of this name.

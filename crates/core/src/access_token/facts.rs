@@ -8,7 +8,7 @@ use super::{AccessToken, Holder};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Earlier, Fact, Seen},
+    fact::{Description, Earlier, Fact, Repeats, Seen},
     state::State,
     view::View,
 };
@@ -33,7 +33,7 @@ impl Fact for Created {
     const TYPE: &'static str = "token.created";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("token:{}", self.id)
@@ -58,7 +58,7 @@ impl Fact for Revoked {
     const TYPE: &'static str = "token.revoked";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("token:{}", self.id)

@@ -9,7 +9,7 @@ use crate::{
     agent::{Agent, Team},
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, TextField, json, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
     id::AgentName,
     state::State,
     view::View,
@@ -43,7 +43,7 @@ impl Fact for Added {
     const TYPE: &'static str = "agent.added";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
@@ -70,7 +70,7 @@ impl Fact for Updated {
     const TYPE: &'static str = "agent.updated";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Unchanged, said: None };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
@@ -105,7 +105,7 @@ impl Fact for Removed {
     const TYPE: &'static str = "agent.removed";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.name)

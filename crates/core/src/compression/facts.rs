@@ -11,7 +11,7 @@ use crate::{
     conversation::{facts::audience_of, facts::thread_subject, said::Said},
     count::Tokens,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, erase_words, json, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, erase_words, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     view::View,
@@ -95,6 +95,7 @@ impl Fact for Compressed {
         texts: &[text("summary"), json("identifiers"), text("reason")],
         gone_as: None,
         earlier: Earlier::Stands,
+        repeats: Repeats::Covered,
         said: Some(|compressed| Said::Summary(Arc::new(compressed))),
     };
 
@@ -150,7 +151,7 @@ impl Fact for CompressionUndone {
     const TYPE: &'static str = "conversation.compression_undone";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         thread_subject(&self.thread)
@@ -184,7 +185,7 @@ impl Fact for ContextWarned {
     const TYPE: &'static str = "context.warned";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         thread_subject(&self.thread)
@@ -209,7 +210,7 @@ impl Fact for ToolResultsCleared {
     const TYPE: &'static str = "conversation.tool_results_cleared";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         thread_subject(&self.thread)
@@ -233,7 +234,7 @@ impl Fact for MessagePinned {
     const TYPE: &'static str = "message.pinned";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)
@@ -258,7 +259,7 @@ impl Fact for MessageUnpinned {
     const TYPE: &'static str = "message.unpinned";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)

@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, Held, SetView},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Seen, json, passing, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, json, passing, text},
     id::{Seq, SetName},
     recall::{Recallable, Source},
     state::State,
@@ -78,6 +78,7 @@ impl Fact for Updated {
         ],
         gone_as: Some(Deleted::TYPE),
         earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
         said: None,
     };
 
@@ -143,7 +144,7 @@ impl Fact for Deleted {
     const TYPE: &'static str = "context_set.deleted";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("{SET}{}", self.name)

@@ -10,7 +10,7 @@ use crate::{
     conversation::{Criteria, Message, MessageChecked, Size, Thread, said::Said},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Seen, json, passing, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, json, passing, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     recall::Recallable,
     state::State,
@@ -78,6 +78,7 @@ impl Fact for MessageAdded {
         texts: &[text("content"), text("expected_output"), json("metadata"), json("tool_calls.*.arguments")],
         gone_as: None,
         earlier: Earlier::Stands,
+        repeats: Repeats::Results,
         said: Some(|added| Said::Message(Arc::new(added.0))),
     };
 
@@ -134,8 +135,13 @@ impl Fact for MessageAdded {
 impl Fact for ThreadUpdated {
     const TYPE: &'static str = "thread.updated";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: Some("thread.deleted"), earlier: Earlier::Stands, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[],
+        gone_as: Some("thread.deleted"),
+        earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         thread_subject(&self.name)
@@ -168,6 +174,7 @@ impl Fact for MessageChecked {
         texts: &[text("reason")],
         gone_as: None,
         earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
         said: Some(|checked| Said::Checked(Arc::new(checked))),
     };
 

@@ -7,7 +7,7 @@ use crate::{
     conversation::said::Said,
     directive::{Received, SUBJECT},
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, text},
     state::State,
     view::View,
 };
@@ -26,6 +26,7 @@ impl Fact for Received {
         ],
         gone_as: None,
         earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
         said: Some(|received| Said::Directive(Arc::new(received))),
     };
 

@@ -11,7 +11,7 @@ use crate::{
     count::Tokens,
     entry::{Hash, Header},
     error::Error,
-    fact::{Description, Earlier, Fact, Seen, passing, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, passing, text},
     id::{DocumentName, Seq},
     recall::{Recallable, Source},
     state::State,
@@ -97,8 +97,13 @@ fn digest(text: &Text) -> Hash {
 impl Fact for Added {
     const TYPE: &'static str = "document.added";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[text("text")], gone_as: Some(Removed::TYPE), earlier: Earlier::Replaced, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("text")],
+        gone_as: Some(Removed::TYPE),
+        earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         subject(&self.name)
@@ -158,7 +163,7 @@ impl Fact for Removed {
     const TYPE: &'static str = "document.removed";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         subject(&self.name)

@@ -11,36 +11,25 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::words::{data_of, long_texts, repeats, strings, take_fields};
 use crate::{
-    agent::facts as agent,
     compression::Compressed,
-    context_set::facts as context_set,
     conversation::{Message, Role, facts::MessageAdded},
-    document::facts as document,
-    entry::{Entry, Hash, Header},
+    entry::{Actor, Entry, Hash, Header},
     event::{self, EventType},
-    fact::{self, Fact, TextKind, erased_value},
+    fact::{self, Fact, Repeats, TextKind, erased_value},
     id::Seq,
     idempotency::facts::Answered,
-    plan::facts as plan,
     run::facts::{ToolFinished, TurnAnswered, TurnRequested},
-    session::facts as session,
     text::Text,
     time::Timestamp,
-    workflow::facts::NodeUpdated,
 };
-
-/// What is written anew as a whole when a part of it is changed.
-const VERSIONS: [&str; 5] = [
-    agent::Updated::TYPE,
-    session::Updated::TYPE,
-    plan::Updated::TYPE,
-    context_set::Updated::TYPE,
-    document::Added::TYPE,
-];
 
 /// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
 const CHARS: usize = 16;
+
+/// The same in what was decided together with the entry.
+const CHARS_THERE: usize = 4;
 
 /// A search for copies of the words of an entry. It looks at the entries behind it in order.
 #[derive(Clone, Debug)]
@@ -65,6 +54,9 @@ pub struct CopySearch {
     needed: BTreeMap<Hash, Seq>,
     /// The last call of one of Callboard's own tools that was done.
     finished: Option<(Seq, String)>,
+    /// Results of tools that were said with the answer that called them, if that answer is what follows. They repeat the
+    /// words of the entry.
+    told: Vec<Header>,
 }
 
 impl CopySearch {
@@ -78,9 +70,23 @@ impl CopySearch {
             words.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
         words.into_iter().for_each(|value| strings(value, &mut found));
         found.retain(|text| !text.trim().is_empty());
-        let (copies, versions, turns, needed, finished) = Default::default();
+        let (copies, versions, turns, needed, finished, told) = Default::default();
         let at = entry.header.at;
-        Self { seq, through: seq, subject, words: found, json, at, copies, versions, turns, long, needed, finished }
+        Self {
+            seq,
+            through: seq,
+            subject,
+            words: found,
+            json,
+            at,
+            copies,
+            versions,
+            turns,
+            long,
+            needed,
+            finished,
+            told,
+        }
     }
 
     /// Adds whole long texts, of which the entry holds the beginning.
@@ -94,27 +100,25 @@ impl CopySearch {
         if event::is_erased(entry) {
             return;
         }
-        if self.is_copy(entry) {
+        let is_version = self.is_version(entry);
+        if !is_version && self.is_copy(entry) {
             self.copies.insert(entry.header.seq);
             self.long.extend(long_texts(entry));
-        } else if VERSIONS.contains(&&*entry.header.kind) && entry.header.subject == self.subject {
-            self.note_needed(entry);
-            if self.without_repeats(entry).is_some() {
-                self.versions.insert(entry.header.seq);
-            }
-        } else {
-            self.note_needed(entry);
-            let shown =
-                *entry.header.kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
-            self.turns.extend(shown.then_some(entry.header.seq));
+            return;
         }
+        self.note_needed(entry);
+        if is_version && self.without_repeats(entry).is_some() {
+            self.versions.insert(entry.header.seq);
+        }
+        let shown =
+            *entry.header.kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
+        self.turns.extend(shown.then_some(entry.header.seq));
     }
 
     /// Notes which long texts an entry refers to that is not erased.
     pub fn note_needed(&mut self, entry: &Entry) {
-        let is_version = entry.header.seq > self.seq && entry.header.subject == self.subject;
-        let repeats = |hash: &Hash| is_version && VERSIONS.contains(&&*entry.header.kind) && self.long.contains(hash);
-        for hash in long_texts(entry).into_iter().filter(|hash| !repeats(hash)) {
+        let is_version = entry.header.seq > self.seq && self.is_version(entry);
+        for hash in long_texts(entry).into_iter().filter(|hash| !is_version || !self.long.contains(hash)) {
             self.needed.insert(hash, entry.header.seq);
         }
     }
@@ -134,12 +138,22 @@ impl CopySearch {
         let (kind, mut data) = (EventType::named(&entry.header.kind)?, data_of(entry));
         let mut is_changed = false;
         for field in kind.texts {
-            for value in field.values_mut(&mut data).into_iter().filter(|value| self.says_again(field.kind, value)) {
-                *value = erased_value(field.kind, value);
-                is_changed = true;
+            for value in field.values_mut(&mut data) {
+                is_changed |= self.take_away(field.kind, value);
             }
         }
         is_changed.then_some(data)
+    }
+
+    /// Takes away what the entry says too, and says whether there was any: a text as a whole, and of JSON also single
+    /// fields.
+    fn take_away(&self, kind: TextKind, value: &mut Value) -> bool {
+        if self.says_again(kind, value) {
+            *value = erased_value(kind, value);
+            return true;
+        }
+        let fields = value.as_object_mut().filter(|_| kind == TextKind::Json);
+        fields.is_some_and(|fields| self.json.iter().fold(false, |any, said| any | take_fields(fields, said)))
     }
 
     /// Whether a value is, as a whole, one that the entry has.
@@ -170,28 +184,53 @@ impl CopySearch {
         self.long.iter().filter(|hash| !self.needed.contains_key(hash)).copied().collect()
     }
 
+    /// Whether an entry says anew as a whole what the erased one is about.
+    fn is_version(&self, entry: &Entry) -> bool {
+        repeats_of(entry) == Repeats::Unchanged && entry.header.subject == self.subject
+    }
+
     fn is_copy(&mut self, entry: &Entry) -> bool {
+        self.note_tools(entry);
+        match repeats_of(entry) {
+            Repeats::Nothing | Repeats::Unchanged => false,
+            Repeats::Covered => {
+                entry.header.subject == self.subject
+                    && fact::read::<Compressed>(entry).is_ok_and(|summary| self.is_in(&summary))
+            }
+            Repeats::Answer => {
+                let is_led_to = fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header));
+                is_led_to || self.is_repeated_in(entry)
+            }
+            Repeats::Results => {
+                let of_own_tool = |MessageAdded(said)| self.is_of_own_tool(entry, &said);
+                fact::read(entry).is_ok_and(of_own_tool) && self.is_repeated_in(entry)
+            }
+            Repeats::Anything => self.is_repeated_in(entry),
+        }
+    }
+
+    /// Notes which results are those of Callboard's own tools. A tool that is read says that it is done, and its result
+    /// follows. One that is a command is done within the answer that calls it: the results are said before the turn is
+    /// answered, at the same moment.
+    fn note_tools(&mut self, entry: &Entry) {
+        self.told.retain(|told| told.at == entry.header.at);
         match &*entry.header.kind {
-            Compressed::TYPE if entry.header.subject == self.subject => {
-                fact::read(entry).is_ok_and(|one| self.is_in(&one))
-            }
-            // A node that is moved is written again as it is.
-            NodeUpdated::TYPE if entry.header.subject == self.subject => self.is_repeated_in(entry),
-            Answered::TYPE => {
-                fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header))
-                    || self.is_repeated_in(entry)
-            }
-            TurnRequested::TYPE | TurnAnswered::TYPE => self.is_repeated_in(entry),
             ToolFinished::TYPE => {
                 let call = fact::read(entry).map(|ToolFinished { tool_call_id, .. }| tool_call_id);
                 self.finished = call.ok().map(|call| (entry.header.seq, call));
-                false
+            }
+            TurnAnswered::TYPE => {
+                let agent = fact::read(entry).map(|TurnAnswered { agent, .. }| Actor::Agent(agent)).ok();
+                let told = self.told.drain(..).filter(|told| Some(&told.by) == agent.as_ref());
+                self.copies.extend(told.map(|told| told.seq));
             }
             MessageAdded::TYPE => {
-                let of_own_tool = |MessageAdded(said)| self.is_of_own_tool(entry.header.seq, &said);
-                fact::read(entry).is_ok_and(of_own_tool) && self.is_repeated_in(entry)
+                let is_result = fact::read(entry).is_ok_and(|MessageAdded(said)| said.role == Role::Tool);
+                if is_result && matches!(entry.header.by, Actor::Agent(_)) && self.is_repeated_in(entry) {
+                    self.told.push(entry.header.clone());
+                }
             }
-            _ => false,
+            _ => {}
         }
     }
 
@@ -213,49 +252,25 @@ impl CopySearch {
     }
 
     /// Whether a message is the result of one of Callboard's own tools: it follows the entry that says that it is done.
-    fn is_of_own_tool(&self, seq: Seq, said: &Message) -> bool {
-        let finished = self.finished.as_ref().filter(|(finished, _)| finished.next() == seq);
+    fn is_of_own_tool(&self, entry: &Entry, said: &Message) -> bool {
+        let finished = self.finished.as_ref().filter(|(finished, _)| finished.next() == entry.header.seq);
         said.role == Role::Tool && finished.is_some_and(|(_, call)| said.tool_call_id.as_ref() == Some(call))
     }
 
+    /// Whether an entry repeats the words.
     fn is_repeated_in(&self, entry: &Entry) -> bool {
+        let chars = if entry.header.at == self.at { CHARS_THERE } else { CHARS };
         let data = data_of(entry);
         let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
         let mut texts = Vec::new();
         values.into_iter().for_each(|value| strings(value, &mut texts));
-        texts.iter().any(|text| self.words.iter().any(|word| repeats(text, word)))
+        texts.iter().any(|text| self.words.iter().any(|word| repeats(text, word, chars)))
     }
 }
 
-/// Whether `text` repeats `words`: as they are, within JSON, or shortened.
-fn repeats(text: &str, words: &str) -> bool {
-    let escaped = || serde_json::to_string(words).unwrap_or_default();
-    let is_long = words.chars().nth(CHARS - 1).is_some();
-    let is_in = || is_long && (text.contains(words) || text.contains(escaped().trim_matches('"')));
-    let is_shortened = || match text.split_once("\n[shortened") {
-        Some((beginning, _)) => is_long && words.starts_with(beginning),
-        None => false,
-    };
-    text == words || is_in() || is_shortened()
+fn repeats_of(entry: &Entry) -> Repeats {
+    EventType::named(&entry.header.kind).map_or(Repeats::Nothing, |kind| kind.repeats)
 }
 
-/// All texts in a JSON value.
-fn strings(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) => found.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(fields) => fields.values().for_each(|field| strings(field, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn data_of(entry: &Entry) -> Value {
-    serde_json::from_str(&entry.json()).unwrap_or_default()
-}
-
-/// The hashes of the long texts that an entry refers to.
-fn long_texts(entry: &Entry) -> Vec<Hash> {
-    let may_have = entry.data.contains("\"sha256\"");
-    let kind = EventType::named(&entry.header.kind).filter(|_| may_have);
-    kind.map(|kind| kind.long_texts(&data_of(entry))).unwrap_or_default()
-}
+#[cfg(test)]
+mod tests;

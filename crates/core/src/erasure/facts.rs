@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Earlier, Fact, Seen, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, text},
     id::Seq,
     state::State,
     view::View,
@@ -47,8 +47,13 @@ impl Erased {
 impl Fact for Erased {
     const TYPE: &'static str = "entry.erased";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[text("reason")], gone_as: None, earlier: Earlier::Stands, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("reason")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         format!("entry:{}", self.seq)

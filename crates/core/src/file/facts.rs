@@ -8,7 +8,7 @@ use super::{ContextFile, Held, audience};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, text},
     id::Seq,
     recall::{Recallable, Source},
     state::State,
@@ -43,8 +43,13 @@ pub(crate) struct Removed {
 impl Fact for Added {
     const TYPE: &'static str = "file.added";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[text("keywords.*")], gone_as: None, earlier: Earlier::Stands, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("keywords.*")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         format!("{FILE}{}", self.0.path)
@@ -76,7 +81,7 @@ impl Fact for Removed {
     const TYPE: &'static str = "file.removed";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("{FILE}{}", self.path)

@@ -11,7 +11,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::{ConflictKind, Error},
-    fact::{self, Description, Earlier, Fact, Seen, erase_words, json},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, erase_words, json},
     id::Seq,
     input::InputVisitor,
     state::State,
@@ -37,8 +37,13 @@ pub struct Answered {
 impl Fact for Answered {
     const TYPE: &'static str = "request.answered";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[json("answer")], gone_as: None, earlier: Earlier::Stands, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[json("answer")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        repeats: Repeats::Answer,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         "requests".to_owned()

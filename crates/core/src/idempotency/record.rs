@@ -10,7 +10,7 @@ use crate::{
     audience::Audience,
     entry::{Actor, Draft, Hash, Header, Salt},
     error::Error,
-    fact::{self, Description, Earlier, Fact, Seen, json},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, json},
     id::{Seq, SessionId},
     state::State,
     view::View,
@@ -74,8 +74,13 @@ macro_rules! record_fact {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description<Self> =
-                Description { texts: &[json($text)], gone_as: None, earlier: Earlier::Stands, said: None };
+            const DESCRIPTION: Description<Self> = Description {
+                texts: &[json($text)],
+                gone_as: None,
+                earlier: Earlier::Stands,
+                repeats: Repeats::Nothing,
+                said: None,
+            };
 
             fn subject(&self) -> String {
                 "requests".to_owned()

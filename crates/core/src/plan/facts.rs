@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     entry::{Entry, Header},
     error::Error,
-    fact::{self, Description, Earlier, Fact, Seen, text},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, text},
     id::Seq,
     recall::{Recallable, Source},
     session::Share,
@@ -81,6 +81,7 @@ impl Fact for Updated {
         ],
         gone_as: None,
         earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
         said: None,
     };
 

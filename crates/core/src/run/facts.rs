@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, TextField, json, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
     id::{AgentName, RunId, ThreadId},
     prompt::observed::Observed,
     run::sight::no_answer,
@@ -155,12 +155,17 @@ pub struct ToolFinished {
 /// Implements what the facts of runs have in common. Their subject is the run. Their audience is the user and the manager; if
 /// the session shares runs, all agents see the course of a run, but never the words of its turns.
 macro_rules! run_fact {
-    ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $apply:expr) => {
+    ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $repeats:ident, $apply:expr) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description<Self> =
-                Description { texts: $texts, gone_as: None, earlier: Earlier::Stands, said: None };
+            const DESCRIPTION: Description<Self> = Description {
+                texts: $texts,
+                gone_as: None,
+                earlier: Earlier::Stands,
+                repeats: Repeats::$repeats,
+                said: None,
+            };
 
             fn subject(&self) -> String {
                 subject(&self.run).to_string()
@@ -282,7 +287,7 @@ fn seen_due(due: Due, view: &View<'_>, by: &AgentName) -> Due {
     }
 }
 
-run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
+run_fact!(Started, "run.started", Shared, &[], Nothing, |started, state, header| {
     let run = Run {
         id: started.run.clone(),
         kind: started.kind,
@@ -304,7 +309,7 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
     state.runs.newest = Some(Arc::new(run));
 });
 
-run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
+run_fact!(Claimed, "run.claimed", Shared, &[], Nothing, |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
         // The time without a driver does not count as waiting for a model.
@@ -314,30 +319,30 @@ run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
     });
 });
 
-run_fact!(Paused, "run.paused", Shared, &[text("reason")], |paused, state, header| {
+run_fact!(Paused, "run.paused", Shared, &[text("reason")], Anything, |paused, state, header| {
     let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
     let origin = paused.agent.map(|by| Origin::of(by.clone(), &ThreadId::of_agent(&by), header, state));
     state.runs.change(&paused.run, |run| (run.halt, run.halt_origin) = (Some(halt), origin));
 });
 
-run_fact!(Resumed, "run.resumed", Shared, &[], |resumed, state, _| {
+run_fact!(Resumed, "run.resumed", Shared, &[], Nothing, |resumed, state, _| {
     state
         .runs
         .change(&resumed.run, |run| (run.halt, run.halt_origin, run.used, run.idle) = (None, None, Used::default(), 0));
 });
 
-run_fact!(Ended, "run.ended", Shared, &[text("reason")], |ended, state, _| {
+run_fact!(Ended, "run.ended", Shared, &[text("reason")], Nothing, |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(TurnRequested, "turn.requested", InCharge, WORDS, |requested, state, header| {
+run_fact!(TurnRequested, "turn.requested", InCharge, WORDS, Anything, |requested, state, header| {
     let (turn, agent) = (requested.turn, requested.agent);
     let pending = Pending { agent: agent.clone(), turn, requested: header.seq, at: header.at };
     state.runs.requested.insert_mut(agent, header.seq);
     state.runs.change(&requested.run, |run| (run.turns, run.pending) = (turn, Some(pending)));
 });
 
-run_fact!(TurnAnswered, "turn.answered", InCharge, WORDS, |answered, state, header| {
+run_fact!(TurnAnswered, "turn.answered", InCharge, WORDS, Anything, |answered, state, header| {
     if !state.session.settings.steps.is_empty() {
         Arc::make_mut(&mut state.steps).count(answered.usage);
     }
@@ -355,14 +360,14 @@ run_fact!(TurnAnswered, "turn.answered", InCharge, WORDS, |answered, state, head
     });
 });
 
-run_fact!(TurnFailed, "turn.failed", Shared, &[text("error")], |failed, state, header| {
+run_fact!(TurnFailed, "turn.failed", Shared, &[text("error")], Nothing, |failed, state, header| {
     state.runs.change(&failed.run, |run| run.count(Usage::default(), header.at));
 });
 
-run_fact!(ToolStarted, "tool.started", InCharge, &[], |started, state, _| {
+run_fact!(ToolStarted, "tool.started", InCharge, &[], Nothing, |started, state, _| {
     state.runs.change(&started.run, |run| run.tool_started = Some(started.tool_call_id));
 });
 
-run_fact!(ToolFinished, "tool.finished", InCharge, &[], |finished, state, _| {
+run_fact!(ToolFinished, "tool.finished", InCharge, &[], Nothing, |finished, state, _| {
     state.runs.change(&finished.run, |run| run.tool_started = None);
 });

@@ -6,7 +6,7 @@ use super::WrappedKey;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, sealed},
+    fact::{Description, Earlier, Fact, Repeats, Seen, sealed},
     id::VariableName,
     state::State,
     view::View,
@@ -22,8 +22,13 @@ pub struct KeyWrapped {
 impl Fact for KeyWrapped {
     const TYPE: &'static str = "secret.key_wrapped";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[sealed("key.sha256")], gone_as: None, earlier: Earlier::Replaced, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[sealed("key.sha256")],
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         "secrets".to_owned()
@@ -54,7 +59,7 @@ impl Fact for Revealed {
     const TYPE: &'static str = "secret.revealed";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         format!("variable:{}", self.name)

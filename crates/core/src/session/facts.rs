@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Earlier, Fact, Seen, TextField, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, text},
     id::SessionId,
     session::{Kind, Session, Settings},
     state::State,
@@ -39,7 +39,7 @@ impl Fact for Created {
     const TYPE: &'static str = "session.created";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         "session".to_owned()
@@ -78,7 +78,7 @@ impl Fact for Updated {
     const TYPE: &'static str = "session.updated";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, said: None };
+        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Unchanged, said: None };
 
     fn subject(&self) -> String {
         "session".to_owned()

@@ -8,7 +8,7 @@ use super::progress::Move;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen},
+    fact::{Description, Earlier, Fact, Repeats, Seen},
     id::StepName,
     run::Usage,
     state::State,
@@ -58,8 +58,13 @@ macro_rules! step_fact {
         impl Fact for $fact {
             const TYPE: &'static str = $type;
 
-            const DESCRIPTION: Description<Self> =
-                Description { texts: &[], gone_as: None, earlier: Earlier::Stands, said: None };
+            const DESCRIPTION: Description<Self> = Description {
+                texts: &[],
+                gone_as: None,
+                earlier: Earlier::Stands,
+                repeats: Repeats::Nothing,
+                said: None,
+            };
 
             fn subject(&self) -> String {
                 SUBJECT.to_owned()

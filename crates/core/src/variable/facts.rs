@@ -11,7 +11,7 @@ use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
+    fact::{Description, ERASED, Earlier, Fact, Repeats, Seen, erase_json, erase_words, json, json_text, sealed, text},
     id::{Seq, VariableName},
     recall::{Recallable, Source},
     session::Share,
@@ -100,6 +100,7 @@ impl Fact for Set {
         texts: &[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")],
         gone_as: None,
         earlier: Earlier::Replaced,
+        repeats: Repeats::Nothing,
         said: None,
     };
 
@@ -155,8 +156,13 @@ impl Fact for Set {
 impl Fact for Cleared {
     const TYPE: &'static str = "variable.cleared";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[text("reason")], gone_as: None, earlier: Earlier::Deleted, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("reason")],
+        gone_as: None,
+        earlier: Earlier::Deleted,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         subject(self.name.as_ref())

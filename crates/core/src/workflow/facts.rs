@@ -16,7 +16,7 @@ use super::{
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, TextField, json, sealed, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, sealed, text},
     id::NodeId,
     session::Share,
     state::State,
@@ -104,6 +104,7 @@ impl Fact for Updated {
         texts: &[text("name"), text("description"), text("reason")],
         gone_as: None,
         earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
         said: None,
     };
 
@@ -141,7 +142,7 @@ impl Fact for NodeCreated {
     const TYPE: &'static str = "node.created";
 
     const DESCRIPTION: Description<Self> =
-        Description { texts: PLACED, gone_as: None, earlier: Earlier::Replaced, said: None };
+        Description { texts: PLACED, gone_as: None, earlier: Earlier::Replaced, repeats: Repeats::Nothing, said: None };
 
     fn subject(&self) -> String {
         subject(self.0.node.id)
@@ -170,8 +171,13 @@ impl Fact for NodeCreated {
 impl Fact for NodeUpdated {
     const TYPE: &'static str = "node.updated";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: PLACED, gone_as: None, earlier: Earlier::Replaced, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: PLACED,
+        gone_as: None,
+        earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         subject(self.0.node.id)
@@ -203,8 +209,13 @@ impl Fact for NodeUpdated {
 impl Fact for NodeDeleted {
     const TYPE: &'static str = "node.deleted";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[text("reason")], gone_as: None, earlier: Earlier::Deleted, said: None };
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("reason")],
+        gone_as: None,
+        earlier: Earlier::Deleted,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
 
     fn subject(&self) -> String {
         subject(self.id)

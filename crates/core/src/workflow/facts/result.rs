@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, erase_json, json, json_text, sealed},
+    fact::{Description, Earlier, Fact, Repeats, Seen, erase_json, json, json_text, sealed},
     id::NodeId,
     session::Share,
     state::State,
@@ -51,6 +51,7 @@ impl Fact for ResultRecorded {
         texts: &[json("result"), json_text("long_result"), sealed("sealed.sha256")],
         gone_as: None,
         earlier: Earlier::Replaced,
+        repeats: Repeats::Nothing,
         said: None,
     };
 

@@ -1,0 +1,59 @@
+//! Words in the data of entries: finding them again, and taking them away.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    entry::{Entry, Hash},
+    event::EventType,
+    fact::{TextKind, erased_value},
+};
+
+/// Takes away what stands in the same fields of `said`, and says whether there was any.
+pub(super) fn take_fields(fields: &mut Map<String, Value>, said: &Value) -> bool {
+    let mut is_changed = false;
+    for (name, value) in fields {
+        match (value, said.get(name)) {
+            (value, Some(same)) if value == same && !value.is_null() && !value.is_boolean() => {
+                *value = erased_value(TextKind::Json, value);
+                is_changed = true;
+            }
+            (Value::Object(fields), Some(said)) => is_changed |= take_fields(fields, said),
+            _ => {}
+        }
+    }
+    is_changed
+}
+
+/// Whether `text` repeats `words`: as they are, or where they have `chars` characters within it, within JSON, or shortened.
+pub(super) fn repeats(text: &str, words: &str, chars: usize) -> bool {
+    let escaped = || serde_json::to_string(words).unwrap_or_default();
+    let is_long = words.chars().nth(chars - 1).is_some();
+    let is_in = || is_long && (text.contains(words) || text.contains(escaped().trim_matches('"')));
+    let is_shortened = || match text.split_once("\n[shortened") {
+        Some((beginning, _)) => is_long && words.starts_with(beginning),
+        None => false,
+    };
+    text == words || is_in() || is_shortened()
+}
+
+/// All texts in a JSON value.
+pub(super) fn strings(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| strings(field, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The data of an entry.
+pub(super) fn data_of(entry: &Entry) -> Value {
+    serde_json::from_str(&entry.json()).unwrap_or_default()
+}
+
+/// The hashes of the long texts that an entry refers to.
+pub(super) fn long_texts(entry: &Entry) -> Vec<Hash> {
+    let may_have = entry.data.contains("\"sha256\"");
+    let kind = EventType::named(&entry.header.kind).filter(|_| may_have);
+    kind.map(|kind| kind.long_texts(&data_of(entry))).unwrap_or_default()
+}
