@@ -15,7 +15,8 @@ use callboard_core::{
     },
     count::{TokenCounter, Tokens},
     entry::Actor,
-    id::{Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
+    prompt::{LayoutName, PartName, PromptSpec},
     viewer::Viewer,
 };
 use callboard_engine::{DEFAULT_WINDOW, ReadingMask, Session, counter_of, sizes, window_of};
@@ -23,6 +24,9 @@ use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Pro
 use serde_json::{Value, json};
 
 use crate::Error;
+
+/// A budget in which all of a history fits.
+const WHOLE: Tokens = Tokens(1 << 40);
 
 /// How often a model is asked for one summary, at most.
 const TRIES: u64 = 2;
@@ -65,9 +69,9 @@ pub struct Compression {
     pub through: Seq,
     /// How many messages it covers.
     pub messages: u64,
-    /// The size of the history before.
+    /// The size of the history in a prompt before.
     pub tokens_before: Tokens,
-    /// Its size after.
+    /// Its size after, at most where it is only said what would be done.
     pub tokens_after: Tokens,
     /// How the summary was made.
     pub method: Method,
@@ -95,9 +99,10 @@ impl Compressor {
     pub async fn compress(&self, wanted: Compressing) -> Result<Compression, Error> {
         let Compressing { thread, aim, model, by, preview } = wanted;
         let began = Instant::now();
+        let shown = self.shown(&thread).await?;
         let plan = match self.session.plan_compression(&thread, aim).await? {
             Outlook::Compress(plan) => Arc::from(plan),
-            Outlook::Enough(tokens) => return Ok(nothing_to_do(tokens)),
+            Outlook::Enough(tokens) => return Ok(nothing_to_do(shown.unwrap_or(tokens))),
         };
         let (mut spent, mut reason) = (Spent::default(), None);
         let mut written = None;
@@ -123,7 +128,7 @@ impl Compressor {
             seq: None,
             through: plan.through,
             messages: plan.messages(),
-            tokens_before: plan.tokens_before,
+            tokens_before: shown.unwrap_or(plan.tokens_before),
             tokens_after: summary.tokens_after(),
             method: if model.is_some() { Method::Model } else { Method::Extractive },
             model: model.clone(),
@@ -133,8 +138,30 @@ impl Compressor {
         if !preview {
             let command = Compress { plan, summary, model, reason, spent };
             done.seq = Some(self.session.execute(by, command).await?.answer);
+            done.tokens_after = self.shown(&thread).await?.unwrap_or(done.tokens_after);
         }
         Ok(done)
+    }
+
+    /// The size of the history that whoever reads the thread first is shown: the manager, or an agent that sees it. What is
+    /// planned with is at least as much, since it is counted message by message.
+    async fn shown(&self, thread: &ThreadId) -> Result<Option<Tokens>, Error> {
+        let reader = self.session.view(&Viewer::User, |view| {
+            let sees = |name: &&AgentName| view.thread(thread).is_ok_and(|held| held.sight.audience.contains(name));
+            let team = &view.state.team;
+            let names = team.manager().into_iter().chain(team.agents()).map(|agent| &agent.name);
+            Ok(names.into_iter().find(sees).cloned())
+        });
+        let Some(agent) = reader.await? else { return Ok(None) };
+        let wanted = PromptSpec {
+            agent: Some(agent),
+            thread: Some(thread.clone()),
+            layout: Some(LayoutName::Team),
+            budget: Some(WHOLE),
+            ..PromptSpec::default()
+        };
+        let prompt = self.session.prompt(&wanted).await?;
+        Ok(prompt.parts.iter().find(|part| part.name == PartName::HISTORY.as_str()).map(|part| part.tokens))
     }
 
     /// Asks a model for a summary; the error says why there is none that is good.

@@ -10,7 +10,7 @@ use callboard_core::{
         plan::{Aim, Outlook},
     },
     id::{AgentName, MessageId, Seq, ThreadId},
-    prompt::PartReport,
+    prompt::{PartName, PartReport},
     view::View,
     viewer::Viewer,
 };
@@ -155,6 +155,10 @@ impl Authorized<ReadThreads> {
                 // More is pinned than there is room for, for instance.
                 Err(_) => return Ok(Answer::ok(api::ContextSize { agents, ..size })),
             };
+            // The history as it is shown counts, where it is shown whole.
+            let shown = size.parts.iter().find(|part| part.name == PartName::HISTORY.as_str() && !part.shortened);
+            let tokens_before = shown.map_or(tokens_before, |part| part.tokens);
+            let tokens_after = tokens_after.min(tokens_before);
             size.compression = Some(api::PossibleCompression { messages, tokens_before, tokens_after, newest });
         }
         Ok(Answer::ok(api::ContextSize { agents, ..size }))

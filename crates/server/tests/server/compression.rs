@@ -53,6 +53,7 @@ async fn a_thread_is_compressed_and_that_is_undone() {
     assert_eq!((&done["through"], &done["messages"]), (&preview["through"], &preview["messages"]));
     assert!(done["tokens_before"].as_u64().unwrap() > 6000 && done["tokens_after"].as_u64().unwrap() <= 2000, "{done}");
     let after = prompt(&server).await;
+    assert_eq!((&done["tokens_before"], &done["tokens_after"]), (&json!(history(&before)), &json!(history(&after))));
     assert!(history(&before) > 6000 && history(&after) <= 2000, "{} {}", history(&before), history(&after));
     let text = after["text"].as_str().unwrap();
     assert!(text.contains("<CONVERSATION_SUMMARY") && text.contains("Go on then."), "{text}");
