@@ -88,7 +88,8 @@ pub use self::{
     prompt::{Prompt, PromptBody},
     query::{PageQuery, whole, words},
     recall::{
-        AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, WhyRecalled,
+        AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, SearchQuery,
+        WhyRecalled,
     },
     rules::add_rules,
     run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},

@@ -34,6 +34,12 @@ pub struct PromptBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1)]
     pub at: Option<Seq>,
+    /// Whether the prompt shows what is found in all that was ever said. If absent: as the session's settings say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<bool>,
+    /// What is looked for then, in words. If absent: the task, and what the newest messages name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
     /// The format of the prompt.
     #[serde(default)]
     pub format: Format,

@@ -7,7 +7,9 @@ use callboard_core::{
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::query::number;
 
 /// Asks what in a session answers a question.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -38,6 +40,21 @@ pub struct RecallBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1)]
     pub at: Option<Seq>,
+}
+
+/// Searches for words as they are written.
+#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SearchQuery {
+    /// The words: all of them must be there. `"Quoted phrases"` and the filters `from:NAME`, `in:THREAD`, `before:TIME`, `after:TIME` and
+    /// `type:SOURCE` work too.
+    #[param(value_type = callboard_core::schema::Saying)]
+    pub q: String,
+    /// The most hits to return. If absent: 10.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<u64>, minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
 }
 
 /// Whose words a question asks about.
@@ -119,7 +136,8 @@ pub struct RecallHit {
     pub source: Source,
     /// What it says. Secrets are hidden.
     pub text: String,
-    /// How well it answers: the more the better. Scores of different questions cannot be compared.
+    /// How well it answers: the more the better. Scores of different questions cannot be compared. For a search: how often the
+    /// words stand in it.
     pub score: f32,
     /// The entry.
     #[schema(value_type = u64)]

@@ -19,6 +19,7 @@ mod recall;
 mod run;
 mod runs;
 mod say;
+mod search;
 mod secrets;
 mod serve;
 mod session;
@@ -103,6 +104,8 @@ pub(crate) enum Command {
     Pin(compress::Pin),
     /// Find what answers a question, in all that was ever said
     Recall(recall::Recall),
+    /// Find where words stand as they are written, the newest first
+    Search(search::Search),
     /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
     /// Erase what people wrote in an entry, for good
@@ -227,6 +230,7 @@ impl Context {
             Command::Compress(args) => compress::compress(self, args).await,
             Command::Pin(args) => compress::pin(self, args).await,
             Command::Recall(args) => recall::recall(self, args).await,
+            Command::Search(args) => search::search(self, args).await,
             Command::Why(args) => why::why(self, args).await,
             Command::Erase(args) => erase::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,

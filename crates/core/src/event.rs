@@ -125,6 +125,11 @@ macro_rules! facts {
             }
         }
 
+        /// The types of entries of which something can be found again.
+        pub fn recallable_types() -> impl Iterator<Item = &'static str> {
+            [$((<$fact>::TYPE, <$fact>::IS_RECALLABLE)),*].into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind)
+        }
+
         /// What of an entry can be found again.
         pub(crate) fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
             match &*entry.header.kind {

@@ -29,6 +29,9 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// What readers must know of the type, whatever one entry says.
     const DESCRIPTION: Description<Self>;
 
+    /// Whether something of it may be found again later; see [`recallable`](Self::recallable).
+    const IS_RECALLABLE: bool = false;
+
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
 

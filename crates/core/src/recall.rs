@@ -2,7 +2,9 @@
 //! is made of what entries [say](Recallable) and is derived like all else.
 
 mod question;
+mod search;
 mod sight;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 
@@ -15,7 +17,12 @@ use crate::{
     text::{Text, Values},
 };
 
-pub use self::{question::question, sight::recallable};
+pub use self::{
+    question::question,
+    search::{Found, Search},
+    sight::recallable,
+    tools::Asked,
+};
 
 /// What kind of thing says what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,6 +91,22 @@ impl Recallable {
         let Self { texts, .. } = Self::new(source, texts)?;
         let texts = std::iter::once(name.as_str().into()).chain(texts).collect();
         Some(Self { name_bytes: name.len(), ..Self::new(source, texts)? })
+    }
+
+    /// Who or what says it, for people and models: `user in main`, `context set Brief`.
+    pub fn origin(&self, subject: &str) -> String {
+        let name = subject.split_once(':').map_or("", |(_, name)| name);
+        let role = match self.role {
+            Some(Role::User) | None => "user",
+            Some(Role::Ai) => "assistant",
+            Some(Role::System) => "system",
+            Some(Role::Tool) => "tool",
+        };
+        match self.source {
+            Source::Message => format!("{} in {name}", self.speaker.as_deref().unwrap_or(role)),
+            Source::Plan => "the plan".to_owned(),
+            source => format!("{} {name}", source.as_str().replace('_', " ")),
+        }
     }
 
     /// The hashes of the long texts in it.

@@ -11,8 +11,9 @@ use crate::{
     agent::Tool,
     command::{DecisionBuilder, Undecided},
     error::Error,
-    id::{CollectionName, DocumentName, Seq, ThreadId},
+    id::{CollectionName, DocumentName, MessageId, Seq, ThreadId},
     input::InputVisitor,
+    recall::Asked,
     text::Text,
     variable::Variable,
     view::View,
@@ -68,6 +69,12 @@ pub enum Read {
     Variables(Vec<Variable>),
     /// The result of a node, as JSON, which this entry has.
     NodeResult(Seq),
+    /// One message of a thread, whole.
+    Message(ThreadId, MessageId),
+    /// What answers a question.
+    Recall(Asked),
+    /// Where words stand.
+    Search(Asked),
 }
 
 /// Reads the arguments of a call; models give them as an object, or as the text of one.

@@ -8,6 +8,7 @@ pub(crate) mod fill;
 mod follow;
 mod indices;
 mod query;
+mod search;
 mod settings;
 mod vectors;
 

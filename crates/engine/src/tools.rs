@@ -4,6 +4,7 @@ use callboard_core::{
     conversation::MessageView,
     entry::Actor,
     error::Error as Refusal,
+    recall::{Asked, Source},
     text::Text,
     tool::{CallTool, Execution, Read, own_tool},
     view::View,
@@ -11,7 +12,12 @@ use callboard_core::{
 };
 use serde_json::{Value, json};
 
-use crate::{error::Error, read::message::MessageQuery, session::Session};
+use crate::{
+    error::Error,
+    read::message::MessageQuery,
+    recall::{RecallHit, RecallQuery},
+    session::Session,
+};
 
 impl Session {
     /// Does what `by` asks of Callboard's own tool `name`, with the rights of `by`, and says what its model is told.
@@ -47,6 +53,25 @@ impl Session {
             }
             Read::Variable(variable) => Ok(self.value_of(&variable).await?.to_string()),
             Read::Variables(variables) => self.values_of(&variables).await,
+            Read::Message(thread, id) => {
+                let message = self.message(viewer, &thread, &id).await?;
+                Ok(in_short(&message).to_string())
+            }
+            Read::Recall(Asked { text, limit, thread, sources }) => {
+                let answer =
+                    self.recall(viewer, RecallQuery { limit, thread, sources, ..RecallQuery::new(text) }).await?;
+                let hits: Vec<_> = answer.hits.iter().map(hit_in_short).collect();
+                let note = answer.note.or(hits.is_empty().then_some("nothing was found: try other words"));
+                Ok(match note {
+                    Some(note) => json!({"found": hits, "note": note}),
+                    None => json!({ "found": hits }),
+                }
+                .to_string())
+            }
+            Read::Search(Asked { text, limit, .. }) => {
+                let hits = self.search_words(viewer, &text, limit).await?;
+                Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
+            }
             Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
             Read::Messages(thread, limit) => {
                 let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
@@ -56,6 +81,20 @@ impl Session {
             }
         }
     }
+}
+
+/// A passage as a model is told of it.
+fn hit_in_short(hit: &RecallHit) -> Value {
+    let name = hit.subject.split_once(':').map(|(_, name)| name);
+    let read_on = match hit.source {
+        Source::Message => json!({"tool": "read_messages", "thread": hit.thread, "message_id": hit.message_id}),
+        Source::ContextSet => json!({"tool": "read_context_set", "name": name}),
+        Source::Variable => json!({"tool": "get_workflow_variable", "variableName": name}),
+        Source::Plan => json!({"tool": "get_current_plan"}),
+        Source::File => json!({ "file": name }),
+        Source::Document => json!({ "document": name }),
+    };
+    json!({"from": hit.origin, "at": hit.at, "entry": hit.seq, "text": hit.text, "read_on": read_on})
 }
 
 /// A message as a model is told of it.

@@ -100,7 +100,7 @@ impl Driver {
         })?;
         let (at, budget) = (Some(record.at), Some(record.budget));
         let (layout, observed) = (LayoutName::named(&record.layout), record.observed.clone());
-        let spec = PromptSpec { at, budget, format, layout, observed, ..spec(&ask, &model) };
+        let spec = PromptSpec { at, budget, format, layout, observed, recall: Some(false), ..spec(&ask, &model) };
         let prompt = self.session.prompt(&spec).await?;
         if prompt.sha256() != record.sha256 && prompt.erased.is_empty() {
             let (noted, now) = (record.layout_version, prompt.layout.version());

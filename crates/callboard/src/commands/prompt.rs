@@ -38,6 +38,15 @@ pub(crate) struct Prompt {
     /// The layout: which parts the prompt has (default: those that the session lists, else team)
     #[arg(long)]
     pub(crate) layout: Option<PromptLayout>,
+    /// Show what is found in all that was ever said
+    #[arg(long, overrides_with = "no_recall")]
+    pub(crate) recall: bool,
+    /// Show nothing that has to be looked for
+    #[arg(long)]
+    pub(crate) no_recall: bool,
+    /// What is looked for with --recall (default: the task, and what the newest messages name)
+    #[arg(long, value_name = "QUESTION")]
+    pub(crate) query: Option<String>,
     /// The format: one text, or the messages of a provider's API
     #[arg(long, default_value = "text")]
     pub(crate) format: PromptFormat,
@@ -74,8 +83,12 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
         PromptLayout::Team => LayoutName::Team,
         PromptLayout::Director => LayoutName::Director,
     });
-    let Prompt { agent, thread, model, budget, at, .. } = args;
-    let body = api::PromptBody { agent, thread, layout, model, budget: budget.map(Tokens), at, format };
+    let recall = match (args.recall, args.no_recall) {
+        (false, false) => args.query.is_some().then_some(true),
+        (recall, _) => Some(recall),
+    };
+    let Prompt { agent, thread, model, budget, at, query, .. } = args;
+    let body = api::PromptBody { agent, thread, layout, model, budget: budget.map(Tokens), at, recall, query, format };
     let prompt = session.post(&["prompt"], &body).answer::<api::Prompt>().await?;
     context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())

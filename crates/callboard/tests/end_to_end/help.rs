@@ -39,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "messages",
     "prompt",
     "recall",
+    "search",
     "why",
     "erase",
     "runs",

@@ -92,6 +92,15 @@ fn what_was_said_is_found_again(way: Way) {
             "recall Ana --session demo --limit 0",
             "recall Ana --session demo --thread nowhere",
             "recall Ana --session demo --agent critic --as writer",
+            "search 'weather fine' --session demo",
+            "search '\"to lisbon\" from:user' --session demo --as writer --json",
+            "search 'bergamot type:context_set' --session demo",
+            "search bergamot --session demo --as writer",
+            "search '\"open' --session demo",
+            "search 'before:soon' --session demo",
+            "prompt --agent writer --recall --query 'Where is Ana?' --session demo",
+            "tools call recall '{\"query\": \"vault\"}' --as lead --session demo",
+            "tools call search '{\"q\": \"lisbon\"}' --as writer --session demo",
         ])
     );
     home.assert_sound();

@@ -82,6 +82,8 @@ impl Fact for Updated {
         said: None,
     };
 
+    const IS_RECALLABLE: bool = true;
+
     fn subject(&self) -> String {
         format!("{SET}{}", self.0.name)
     }

@@ -82,6 +82,8 @@ impl Fact for MessageAdded {
         said: Some(|added| Said::Message(Arc::new(added.0))),
     };
 
+    const IS_RECALLABLE: bool = true;
+
     fn subject(&self) -> String {
         thread_subject(&self.0.thread_id)
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    id::ThreadId,
+    id::{MessageId, ThreadId},
     tool::{Execution, OwnTool, Read, parse},
 };
 
@@ -16,23 +16,28 @@ const MAX_MESSAGES: usize = 100;
 /// Reads the newest messages of a thread.
 pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     name: "read_messages",
-    description: "Reads the newest messages of a thread, the oldest of them first.",
+    description: "Reads the newest messages of a thread, the oldest of them first; or one message, whole, by its id.",
     idempotent: true,
     execution: Execution::Read(|view, arguments| {
-        let NewestMessages { limit, thread } = parse(arguments)?;
+        let NewestMessages { limit, thread, message_id } = parse(arguments)?;
         // The manager speaks in `main`, and so does a worker outside of a run.
         let own = || {
             let own = view.agent().map(ThreadId::of_agent).filter(|own| view.thread(own).is_ok());
             own.unwrap_or_else(ThreadId::main)
         };
-        Ok(Read::Messages(thread.unwrap_or_else(own), limit.unwrap_or(MESSAGES).clamp(1, MAX_MESSAGES)))
+        let thread = thread.unwrap_or_else(own);
+        Ok(match message_id {
+            Some(id) => Read::Message(thread, id),
+            None => Read::Messages(thread, limit.unwrap_or(MESSAGES).clamp(1, MAX_MESSAGES)),
+        })
     }),
     is_for: |_| true,
     arguments: || {
         let limit = json!({"type": "integer", "minimum": 1, "maximum": MAX_MESSAGES,
             "description": format!("How many; {MESSAGES} where it is left out.")});
         let thread = json!({"type": "string", "description": "The thread; your own, or `main`, where it is left out."});
-        (json!({"limit": limit, "thread": thread}), json!([]))
+        let id = json!({"type": "string", "description": "The id of the one message to read, such as `m42`."});
+        (json!({"limit": limit, "thread": thread, "message_id": id}), json!([]))
     },
     variable: None,
 };
@@ -42,4 +47,5 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
 struct NewestMessages {
     limit: Option<usize>,
     thread: Option<ThreadId>,
+    message_id: Option<MessageId>,
 }

@@ -105,6 +105,8 @@ impl Fact for Added {
         said: None,
     };
 
+    const IS_RECALLABLE: bool = true;
+
     fn subject(&self) -> String {
         subject(&self.name)
     }

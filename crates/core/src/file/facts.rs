@@ -51,6 +51,8 @@ impl Fact for Added {
         said: None,
     };
 
+    const IS_RECALLABLE: bool = true;
+
     fn subject(&self) -> String {
         format!("{FILE}{}", self.0.path)
     }

@@ -85,6 +85,8 @@ impl Fact for Updated {
         said: None,
     };
 
+    const IS_RECALLABLE: bool = true;
+
     fn subject(&self) -> String {
         SUBJECT.to_owned()
     }

@@ -110,6 +110,14 @@ impl Layout {
         }
     }
 
+    /// Whether it has this part.
+    pub fn has(&self, part: PartName) -> bool {
+        match self {
+            Self::Named(_) => super::parts::of(self).iter().any(|known| known.name() == part.as_str()),
+            Self::OfSession(parts) => parts.iter().any(|listed| listed.name() == part.as_str()),
+        }
+    }
+
     /// In which style it is written.
     pub fn style(&self) -> Style {
         match self {

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{entry::Hash, id::Seq, time::Timestamp};
+
 /// What was observed outside of a session for one prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -10,6 +12,9 @@ pub struct Observations {
     /// The tabs of the browser.
     #[serde(skip_serializing_if = "Observed::is_absent")]
     pub tabs: Observed<Vec<Tab>>,
+    /// What was found for it in all that was ever said, the best first. Only places are kept, no words.
+    #[serde(skip_serializing_if = "Observed::is_absent")]
+    pub recall: Observed<Vec<Passage>>,
 }
 
 /// What came of looking at one thing outside.
@@ -23,6 +28,23 @@ pub enum Observed<T> {
     Seen(T),
     /// It could not be seen, and why. Only the part that shows it is shown as failed.
     Failed(String),
+}
+
+/// A passage that was found: where it stands, and what its text must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passage {
+    /// The entry.
+    pub seq: Seq,
+    /// Where it begins in [what can be found](crate::recall::Recallable::text) of the entry, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// The hash of its text. Where the entry does not say that any more, its words were erased.
+    pub sha256: Hash,
+    /// Who or what says it, for instance `user in main`.
+    pub from: String,
+    /// When it was said.
+    pub at: Timestamp,
 }
 
 /// A tab of a browser.

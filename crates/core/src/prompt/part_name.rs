@@ -24,6 +24,9 @@ impl PartName {
     /// What was said before the task, and the task.
     pub const CONVERSATION_HISTORY: Self = Self("conversation_history");
 
+    /// What was found in all that was ever said.
+    pub const RECALL: Self = Self("recall");
+
     /// The names that there are. Settings cannot look at the parts themselves, which are made from all of a session; a
     /// test holds both against each other.
     pub(crate) const ALL: &[Self] = &[
@@ -33,6 +36,7 @@ impl PartName {
         Self("files"),
         Self::CONTEXT_SETS,
         Self::HISTORY,
+        Self::RECALL,
         Self("steps"),
         Self::TASK,
         Self("system_prompt"),
@@ -49,6 +53,7 @@ impl PartName {
         Self::CONVERSATION_HISTORY,
         Self::CURRENT_PLAN,
         Self::HISTORY,
+        Self::RECALL,
         Self::TASK,
         Self::WORKFLOW_SNAPSHOT,
         Self::WORKFLOW_VARIABLES,

@@ -10,6 +10,7 @@ mod history;
 mod instructions;
 mod layout_text;
 mod members;
+mod recall;
 mod request;
 mod steps;
 mod system_prompt;
@@ -27,6 +28,7 @@ use self::{
     history::{ConversationHistory, HistoryHeading},
     instructions::Instructions,
     members::Members,
+    recall::Recall,
     request::{Envelope, Tools},
     steps::ActiveStep,
     system_prompt::SystemPrompt,
@@ -49,6 +51,7 @@ const TEAM: &[&dyn Part] = &[
     &Tools,
     &ContextSets,
     &ConversationHistory::TAGGED,
+    &Recall,
     &ActiveStep,
     &CurrentTask::TAGGED,
 ];
@@ -62,6 +65,7 @@ const DIRECTOR: &[&dyn Part] = &[
     &WorkflowSnapshot,
     &WorkflowVariables,
     &BrowserState,
+    &Recall,
     &HistoryHeading,
     &ConversationHistory::LABELLED,
     &CurrentTask::LABELLED,
@@ -92,7 +96,12 @@ fn named(name: LayoutName) -> &'static [&'static dyn Part] {
 
 fn listed_part(listed: &LayoutPart) -> Vec<&dyn Part> {
     match listed {
-        LayoutPart::Known(name) => all().filter(|part| part.name() == name.as_str()).map(|part| part as _).collect(),
+        LayoutPart::Known(name) => {
+            let of = |layout| named(layout).iter().copied().filter(|part| part.name() == name.as_str());
+            // A part that several layouts have is listed once.
+            let parts = LayoutName::ALL.into_iter().map(|layout| of(layout).map(|part| part as _).collect::<Vec<_>>());
+            parts.into_iter().find(|parts| !parts.is_empty()).unwrap_or_default()
+        }
         LayoutPart::Text(text) => vec![text],
     }
 }

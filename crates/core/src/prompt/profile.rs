@@ -25,6 +25,10 @@ pub struct Profile {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub answer_tokens: Option<Tokens>,
+    /// Whether prompts show what is found in all that was ever said, for what is asked. If absent: in the layout `director`, and in a layout of
+    /// the session's own that lists `recall`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<bool>,
     /// The parts that differ from their defaults.
     #[serde(deserialize_with = "shares", skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]

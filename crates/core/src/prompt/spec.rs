@@ -35,6 +35,10 @@ pub struct PromptSpec {
     pub task: Option<String>,
     /// How the parts share the budget; as the session says where it is absent.
     pub profile: Option<Profile>,
+    /// Whether it shows what is found in all that was ever said; as the session says where it is absent.
+    pub recall: Option<bool>,
+    /// What is looked for then; the task and what the newest messages name where it is absent.
+    pub query: Option<String>,
     /// What was observed outside of the session.
     pub observed: Observations,
 }

@@ -2,6 +2,7 @@ mod anthropic;
 mod director;
 mod known;
 mod layouts;
+mod recalled;
 mod steps;
 
 use insta::assert_snapshot;

@@ -248,6 +248,10 @@ impl SeenBy for TurnRequested {
         if !view.may_see(Share::Browser) {
             prompt.observed.tabs = Observed::Absent;
         }
+        // Passages may be hidden from whoever sees only that there was a turn.
+        if view.agent().is_some_and(|viewer| *viewer != self.agent) {
+            prompt.observed.recall = Observed::Absent;
+        }
         Self { due: seen_due(self.due, view, &self.agent), prompt, ..self }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     document,
     error::Error,
     input::InputVisitor,
-    plan, variable, workflow,
+    plan, recall, variable, workflow,
 };
 
 /// All of Callboard's own tools.
@@ -21,6 +21,8 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &context_set::tools::WRITE_CONTEXT_SET,
     &document::tools::READ_DOCUMENT,
     &conversation::tools::READ_MESSAGES,
+    &recall::tools::RECALL,
+    &recall::tools::SEARCH,
     &variable::tools::GET_WORKFLOW_VARIABLE,
     &variable::tools::SET_VARIABLE,
     &variable::tools::CLEAR_VARIABLE,

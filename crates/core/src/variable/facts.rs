@@ -104,6 +104,8 @@ impl Fact for Set {
         said: None,
     };
 
+    const IS_RECALLABLE: bool = true;
+
     fn subject(&self) -> String {
         subject(Some(&self.name))
     }

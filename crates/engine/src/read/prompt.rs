@@ -3,6 +3,7 @@
 mod erased;
 mod last;
 mod make;
+mod recalled;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use callboard_core::{
     id::Seq,
     prompt::{self, Layout, Prompt, PromptSpec, ResolvedSpec},
     state::State,
+    text::Values,
     view::View,
     viewer::Viewer,
 };
@@ -53,11 +55,14 @@ impl Session {
             Some(seq) => self.state_at(seq).await?,
             None => now,
         };
-        Ok(Arc::new(Wanted::new(state, erased, spec)?))
+        let mut wanted = Wanted::new(state, erased, spec)?;
+        self.add_recalled(&mut wanted, spec).await?;
+        Ok(Arc::new(wanted))
     }
 }
 
 /// A prompt that is to be built, and what it is built from.
+#[derive(Clone)]
 struct Wanted {
     state: Arc<State>,
     viewer: Viewer,
@@ -65,6 +70,8 @@ struct Wanted {
     spec: ResolvedSpec,
     /// The entry that had last erased something when it was asked for.
     erased: Seq,
+    /// The texts of what was found for it.
+    recalled: Values,
 }
 
 impl Wanted {
@@ -94,7 +101,7 @@ impl Wanted {
             vocabulary: count.vocabulary().to_owned(),
             observed: spec.observed.clone(),
         };
-        Ok(Self { viewer, count, spec, erased, state })
+        Ok(Self { viewer, count, spec, erased, recalled: Values::new(), state })
     }
 
     /// Under which key something is remembered of it.

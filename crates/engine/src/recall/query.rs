@@ -1,6 +1,10 @@
 //! Questions: what in a session answers one, as one viewer may see it.
 
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    sync::Arc,
+};
 
 use callboard_core::{
     conversation::Role,
@@ -29,7 +33,7 @@ use crate::{error::Error, seal::reading::ReadingMask, session::Session, sizes::s
 const LONGEST: usize = 16 * 1024;
 
 /// The most hits of one question.
-const MOST: usize = 1000;
+pub(super) const MOST: usize = 1000;
 
 /// How much of a text is shown around a secret that two passages share.
 const SHOWN: usize = 2000;
@@ -49,10 +53,12 @@ pub struct RecallQuery {
     pub sources: Vec<String>,
     /// As of which entry; the head where it is absent.
     pub at: Option<Seq>,
+    /// Entries that are not wanted again.
+    pub but: BTreeSet<Seq>,
 }
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecallAnswer {
     /// The best first.
     pub hits: Vec<RecallHit>,
@@ -73,6 +79,8 @@ pub struct RecallHit {
     pub source: Source,
     /// The entry.
     pub seq: Seq,
+    /// Who or what says it, for people and models, such as `user in main`.
+    pub origin: String,
     /// What the entry is about, such as `thread:main`.
     pub subject: Arc<str>,
     /// What it says, without secrets.
@@ -100,7 +108,8 @@ pub struct RecallHit {
 impl RecallQuery {
     /// What answers these words, best first, at most ten.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), limit: 10, thread: None, prefer: Prefer::AsAsked, sources: Vec::new(), at: None }
+        let (sources, but) = Default::default();
+        Self { text: text.into(), limit: 10, thread: None, prefer: Prefer::AsAsked, sources, at: None, but }
     }
 
     fn check(&self, settings: &RecallSettings) -> Result<(), Refusal> {
@@ -182,6 +191,15 @@ impl Session {
         try_join!(self.followed(head), vector)
     }
 
+    /// The places that answer a question, as far as `viewer` may see them. Their texts are not read.
+    pub(crate) async fn recalled_places(&self, viewer: &Viewer, query: RecallQuery) -> Result<Vec<Hit>, Error> {
+        query.check(&self._board.indices.settings)?;
+        let now = self.state().await?;
+        let state = self.state_at(query.at.unwrap_or(now.head.seq)).await?;
+        let (_, vector) = self.followed_with(now.head, &query.text).await?;
+        Ok(self.hits(&state, viewer, &query, vector).await?.0)
+    }
+
     /// Takes what was erased out of the index, if the session has one. Whoever erases something calls it.
     pub async fn forget_erased(&self) -> Result<(), Error> {
         if self._board.indices.knows(self.id()).await {
@@ -258,7 +276,8 @@ impl Session {
         let mut shown = Vec::with_capacity(hits.len());
         for hit in hits {
             let entry = entries.get(&hit.seq);
-            shown.extend(entry.map(|entry| show(hit, entry, &values, mask)).transpose()?.flatten());
+            let place = Place { bytes: hit.bytes, score: hit.score, why: hit.why };
+            shown.extend(entry.map(|entry| show(place, entry, &values, mask)).transpose()?.flatten());
         }
         Ok(shown)
     }
@@ -290,31 +309,44 @@ fn found(
     // What was read of later entries does not count.
     let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
     let scope = Scope { index, from: &from, at };
-    let (wants, skips) = (|class: &Class| query.wants(class), |_: usize, _: Seq| false);
+    let (wants, skips) = (|class: &Class| query.wants(class), |_: usize, seq: Seq| query.but.contains(&seq));
     let asked =
         Query { text: &query.text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
     Ok(search(&[scope], &asked))
 }
 
+/// A passage that was found, before its text is read.
+pub(super) struct Place {
+    pub(super) bytes: Range<usize>,
+    pub(super) score: f32,
+    pub(super) why: Why,
+}
+
 /// A hit with its text; `None` where that was erased meanwhile.
-fn show(hit: Hit, entry: &Entry, values: &Values, mask: Option<&ReadingMask>) -> Result<Option<RecallHit>, Error> {
+pub(super) fn show(
+    place: Place,
+    entry: &Entry,
+    values: &Values,
+    mask: Option<&ReadingMask>,
+) -> Result<Option<RecallHit>, Error> {
     let Some(said) = recallable(entry)? else { return Ok(None) };
     let Ok(whole) = said.text(values) else { return Ok(None) };
-    let name = said.name_bytes;
+    let (name, Place { bytes, score, why }) = (said.name_bytes, place);
     // The name of a thing is no part of what it says, unless nothing else was found.
-    let bytes = if hit.bytes.end > name { hit.bytes.start.max(name)..hit.bytes.end } else { hit.bytes };
+    let bytes = if bytes.end > name { bytes.start.max(name)..bytes.end } else { bytes };
     let Some(passage) = whole.get(bytes.clone()) else { return Ok(None) };
     let text = mask.map_or_else(|| passage.to_owned(), |mask| hidden(mask, &whole, &bytes, passage));
     let header = &entry.header;
     Ok(Some(RecallHit {
+        origin: said.origin(&header.subject),
         source: said.source,
         seq: header.seq,
         subject: header.subject.clone(),
         text,
         bytes: bytes.start.saturating_sub(name)..bytes.end.saturating_sub(name),
         of_bytes: whole.len() - name,
-        score: hit.score,
-        why: hit.why,
+        score,
+        why,
         at: header.time.unwrap_or(header.at),
         message_id: said.message_id,
         thread: header.subject.strip_prefix("thread:").and_then(|name| name.parse().ok()),

@@ -3,10 +3,15 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use callboard_engine::{
-    Board, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
+    Board, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
     core::{
         audience::Audience,
+        compression::{
+            decide::Compress,
+            plan::{Aim, Outlook},
+        },
         conversation::{NewMessage, PutThread, Role},
+        count::Tokens,
         entry::Actor,
         id::Seq,
         recall::Source,
@@ -216,18 +221,57 @@ async fn what_is_quiet_is_read_before_anybody_asks() {
     .await;
 }
 
+/// Puts a summary in the place of nearly all that was said.
+async fn compress(session: &Session) {
+    let aim = Aim { target: Tokens(500), keep_recent: Some(Tokens(50)) };
+    let Outlook::Compress(plan) = session.plan_compression(&thread("main"), aim).await.unwrap() else { panic!() };
+    let summary = plan.extract(callboard_engine::sizes()).unwrap();
+    let (model, reason, spent) = Default::default();
+    let compress = Compress { plan: plan.into(), summary, model, reason, spent };
+    session.execute(Actor::System, compress).await.unwrap();
+}
+
 /// What was said long ago is found, also after the index was deleted.
-async fn is_found_on(store: Arc<dyn Store>, settings: impl Fn() -> Settings) {
+async fn is_found_on(store: Arc<dyn Store>, messages: usize, settings: impl Fn() -> Settings) {
     let folder = tempfile::tempdir().unwrap();
     let settings_in = |folder: &Path| Settings { recall: settings_in(folder).recall, ..settings() };
     let board = Board::new(store.clone(), settings_in(folder.path()));
     let session = board.create(new("s")).await.unwrap();
-    say(&session, "Remember: the vault opens with the word bergamot.").await;
-    for number in 0..3 {
-        let chatter = (0..200).map(|one| text(&format!("chatter {number} {one} about the weather and tea"))).collect();
-        run(&session, add("main", chatter)).await;
+    let small_talk = |number: usize| text(&format!("we talked of the weather and had tea {number}"));
+    run(&session, add("main", (0..200).map(small_talk).collect())).await;
+    say(&session, "the vault opens with the word bergamot").await;
+    run(&session, add("main", (200..400).map(small_talk).collect())).await;
+    for number in 0..2 {
+        let chatter = |one: usize| text(&format!("chatter {number} {one} about the weather, and tea"));
+        for page in (0..messages / 2).collect::<Vec<_>>().chunks(5000) {
+            run(&session, add("main", page.iter().map(|one| chatter(*one)).collect())).await;
+        }
+        compress(&session).await;
     }
-    let found = async |session: &Session| texts(session, &agent("writer"), "Which word opens the vault?").await;
+    let found = async |session: &Session| {
+        let prompt = |recall| PromptSpec {
+            agent: Some("writer".parse().unwrap()),
+            budget: Some(Tokens(6000)),
+            task: Some("Which word opens the vault?".to_owned()),
+            recall,
+            ..PromptSpec::default()
+        };
+        assert!(!session.prompt(&prompt(None)).await.unwrap().text().contains("bergamot"));
+        let prompt = session.prompt(&prompt(Some(true))).await.unwrap();
+        assert!(prompt.text().contains("<RECALLED_PASSAGES>") && prompt.text().contains("bergamot"));
+        // What is noted of it gives the same prompt again.
+        let again = PromptSpec {
+            agent: Some("writer".parse().unwrap()),
+            budget: Some(Tokens(6000)),
+            task: Some("Which word opens the vault?".to_owned()),
+            recall: Some(false),
+            at: Some(prompt.seq),
+            observed: prompt.observed.clone(),
+            ..PromptSpec::default()
+        };
+        assert_eq!(session.prompt(&again).await.unwrap().sha256(), prompt.sha256());
+        texts(session, &agent("writer"), "Which word opens the vault?").await
+    };
     assert!(found(&session).await[0].contains("bergamot"));
     let elsewhere = Board::new(store.clone(), settings());
     assert!(found(&elsewhere.session(&id("s")).await.unwrap()).await[0].contains("bergamot"));
@@ -245,13 +289,13 @@ async fn opened(url: &str) -> Arc<dyn Store> {
 
 #[tokio::test]
 async fn what_was_said_long_ago_is_found_on_every_store() {
-    is_found_on(memory(&clock()), || settings(&clock())).await;
+    is_found_on(memory(&clock()), 50_000, || settings(&clock())).await;
     let file = File::new();
-    is_found_on(file.open(&clock()), || settings(&clock())).await;
+    is_found_on(file.open(&clock()), 50_000, || settings(&clock())).await;
     let postgres = PostgresServer::start();
-    is_found_on(opened(&postgres.url("board")).await, Settings::default).await;
+    is_found_on(opened(&postgres.url("board")).await, 4000, Settings::default).await;
     let redis = RedisServer::durable();
-    is_found_on(opened(&redis.url("board")).await, Settings::default).await;
+    is_found_on(opened(&redis.url("board")).await, 4000, Settings::default).await;
 }
 
 /// Something that happens in a session.

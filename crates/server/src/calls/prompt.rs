@@ -11,7 +11,7 @@ use super::{
 
 impl Authorized<BuildPrompt> {
     pub(crate) async fn build_prompt(&self, body: api::PromptBody) -> Result<Answer<api::Prompt>, CallError> {
-        let api::PromptBody { agent, thread, layout, model, budget, at, format } = body;
+        let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format } = body;
         if at.is_some() && self.rank != Rank::User {
             return Err(self.forbidden("build prompts as of an earlier entry"));
         }
@@ -20,9 +20,9 @@ impl Authorized<BuildPrompt> {
             files.observe(&self.session).await?;
         }
         let default_model = self.app.settings.runs.model.clone();
-        let query =
+        let spec =
             PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
-        let prompt = self.session.prompt(&query).await?;
+        let prompt = self.session.prompt(&PromptSpec { recall, query, ..spec }).await?;
         let tools = prompt.format.tools(&prompt.tools);
         let (text, messages, system) = match prompt.body {
             Body::Text(text) => (Some(text), None, None),

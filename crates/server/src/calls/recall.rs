@@ -12,6 +12,9 @@ use super::{
     rights::{Rank, Recall},
 };
 
+/// How many hits a search gives that does not say.
+const HITS: usize = 10;
+
 impl Authorized<Recall> {
     pub(crate) async fn recall(&self, body: api::RecallBody) -> Result<Answer<api::Recalled>, CallError> {
         let api::RecallBody { query, limit, agent, thread, role, sources, at } = body;
@@ -33,6 +36,12 @@ impl Authorized<Recall> {
         asked.sources = sources.unwrap_or_default();
         let answer = self.session.recall(&viewer, asked).await?;
         Ok(Answer::ok(recalled(self.session.id(), answer)))
+    }
+
+    pub(crate) async fn search(&self, query: api::SearchQuery) -> Result<Answer<api::Recalled>, CallError> {
+        let limit = query.limit.unwrap_or(HITS);
+        let hits = self.session.search_words(&self.viewer(), &query.q, limit).await?;
+        Ok(Answer::ok(recalled(self.session.id(), RecallAnswer { hits, ..RecallAnswer::default() })))
     }
 }
 

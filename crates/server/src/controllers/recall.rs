@@ -7,20 +7,20 @@ use crate::{
     app::App,
     body::RequestBody,
     calls::{Answer, Authorized, CallError, rights::Recall},
+    params::Query,
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(recall))
+    OpenApiRouter::new().routes(routes!(recall)).routes(routes!(search))
 }
 
 /// Find what answers a question
 ///
 /// It searches all that was ever said and still stands, as far as the caller may see it: messages with the results of tools,
-/// also those that compression or a budget left out of prompts, context sets, the plan, variables,
-/// context files and documents. Nothing of
-/// an answer depends on what is hidden. All that was written before the call is searched, else the answer says how far it is
-/// `behind`.
+/// also those that compression or a budget left out of prompts, context sets, the plan, variables, context files and documents.
+/// Nothing of an answer depends on what is hidden. All that was written before the call is searched, else the answer says how
+/// far it is `behind`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::RecallBody,
@@ -30,4 +30,17 @@ async fn recall(
     request: RequestBody<api::RecallBody>,
 ) -> Result<Answer<api::Recalled>, CallError> {
     caller.recall(request.body).await
+}
+
+/// Find where words stand
+///
+/// The exact form of recall, the newest first: every word must be there as it is written, in capitals or not.
+#[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall", operation_id = "search",
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::SearchQuery),
+    responses((status = OK, description = "What has all of the words, the newest first", body = api::Recalled)))]
+async fn search(
+    caller: Authorized<Recall>,
+    Query(query): Query<api::SearchQuery>,
+) -> Result<Answer<api::Recalled>, CallError> {
+    caller.search(query).await
 }

@@ -109,6 +109,8 @@ impl Session {
             at: Some(turn.prompt.at),
             format: spec.format,
             task: spec.task,
+            // What was not looked for then is not looked for now.
+            recall: Some(false),
             observed: spec.observed,
             ..PromptSpec::default()
         };

@@ -82,9 +82,11 @@ impl Session {
 
     /// Begins with what is remembered and what was said since, or with the newest page.
     async fn begin(&self, wanted: &Wanted) -> Result<Ingredients, Error> {
-        let mut ingredients = Ingredients { page: wanted.page()?, ..Ingredients::default() };
+        let (page, values) = (wanted.page()?, wanted.recalled.clone());
+        let mut ingredients = Ingredients { page, values, ..Ingredients::default() };
         if let Some(remembered) = self.live.prompts.recall(&wanted.memory_key()) {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
+            ingredients.values.extend(wanted.recalled.clone());
             if self.read_newer(wanted, &remembered, &mut ingredients).await? {
                 ingredients.history = Some(remembered.history.clone());
                 return Ok(ingredients);

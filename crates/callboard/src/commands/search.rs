@@ -1,0 +1,35 @@
+//! `callboard search`.
+
+use callboard_api as api;
+use clap::Args;
+
+use super::{Context, recall::show};
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+};
+
+/// Find where words stand as they are written, the newest first
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard search '\"the second claim\" from:critic'\n  callboard search 'bergamot in:main before:2025-03-01 type:message'\n\nAll words must be there. The exit status is 1 when nothing is found."
+)]
+pub(crate) struct Search {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// Words, \"quoted phrases\", and the filters from:NAME, in:THREAD, before:TIME, after:TIME, type:SOURCE
+    #[arg(value_name = "WORDS", required = true)]
+    pub(crate) words: Vec<String>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) limit: usize,
+}
+
+pub(super) async fn search(context: &Context, args: Search) -> Result<(), Failure> {
+    let session = context.session(&args.session_arg).await?;
+    let call = session.get(&["search"]).query("q", args.words.join(" ")).query("limit", args.limit);
+    let answer = call.acting_as(&args.acting_as).answer::<api::Recalled>().await?;
+    show(context.output, &answer.json, &answer.it)
+}

@@ -1,0 +1,177 @@
+//! What a prompt shows of all that was ever said: it is looked for before the prompt is made, and noted by its place.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callboard_core::{
+    context_set::SetView,
+    conversation::facts::{MessageAdded, thread_subject},
+    entry::{Entry, Hash},
+    fact::{self, Fact},
+    id::Seq,
+    prompt::{
+        Layout, LayoutName, PartName, Prompt, PromptSpec,
+        observed::{Observed, Passage},
+    },
+    recall::{question, recallable},
+    text::Values,
+};
+use callboard_store::{Order, Query};
+
+use super::Wanted;
+use crate::{error::Error, recall::RecallQuery, session::Session, texts};
+
+/// How many passages are looked for. How many are shown is for the budget to say.
+const PASSAGES: usize = 12;
+
+/// How many of the newest messages are looked at for what they name.
+const NEWEST: usize = 5;
+
+/// How much is shown of what was said just before a passage that means little alone, in bytes.
+const BEFORE: usize = 600;
+
+impl Wanted {
+    /// Whether it shows what is found.
+    fn recalls(&self, spec: &PromptSpec) -> bool {
+        let layout = &self.spec.layout;
+        let of_session = || spec.profile.as_ref().unwrap_or(&self.state.session.settings.prompt).recall;
+        let by_default = || !matches!(layout, Layout::Named(LayoutName::Team));
+        layout.has(PartName::RECALL) && spec.recall.or_else(of_session).unwrap_or_else(by_default)
+    }
+}
+
+impl Session {
+    /// Adds to a prompt what is found for it, or what was found when it was made for the first time.
+    pub(super) async fn add_recalled(&self, wanted: &mut Wanted, spec: &PromptSpec) -> Result<(), Error> {
+        let places = match &spec.observed.recall {
+            Observed::Seen(places) => places.clone(),
+            Observed::Absent if wanted.recalls(spec) => match self.look_for(wanted, spec).await {
+                Ok(places) => places,
+                // Refused questions and sessions that have gone are the caller's affair.
+                Err(error @ (Error::Refused(_) | Error::NoSession { .. } | Error::Closed)) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(session = %self.id(), %error, "nothing could be recalled for a prompt");
+                    wanted.spec.observed.recall = Observed::Failed("the index could not be read".to_owned());
+                    return Ok(());
+                }
+            },
+            Observed::Absent | Observed::Failed(_) => return Ok(()),
+        };
+        let entries = self.live.store.read_each(self.id(), &seqs(&places)).await?;
+        let entries: BTreeMap<Seq, Entry> = entries.into_iter().map(|entry| (entry.header.seq, entry)).collect();
+        for place in &places {
+            let Some(entry) = entries.get(&place.seq) else { continue };
+            if let Some(text) = self.whole_of(entry).await?.as_deref().and_then(|text| text.get(place.start..place.end))
+                && Hash::of(text.as_bytes()) == place.sha256
+            {
+                wanted.recalled.insert(place.sha256, text.into());
+            }
+        }
+        wanted.spec.observed.recall = Observed::Seen(places);
+        Ok(())
+    }
+
+    /// What answers what is asked now, the best first, and is not shown in the prompt anyway.
+    async fn look_for(&self, wanted: &Wanted, spec: &PromptSpec) -> Result<Vec<Passage>, Error> {
+        let question = match &spec.query {
+            Some(query) => query.clone(),
+            None => self.question(wanted).await?,
+        };
+        if question.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let (without, _, _) = self.make(&Arc::new(wanted.clone())).await?;
+        let shown = shown(wanted, &without)?;
+        let at = Some(wanted.state.head.seq);
+        let query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
+        let mut places: Vec<Passage> = Vec::new();
+        for hit in self.recalled_places(&wanted.viewer, query).await? {
+            let before = hit.before.filter(|seq| !shown.contains(seq));
+            for (seq, bytes) in before.map(|seq| (seq, None)).into_iter().chain([(hit.seq, Some(hit.bytes))]) {
+                let is_there = places
+                    .iter()
+                    .any(|place| place.seq == seq && bytes.as_ref().is_none_or(|it| it.start == place.start));
+                let Some(entry) = self.entry(seq).await?.filter(|_| !is_there) else { continue };
+                let Some(said) = recallable(&entry)? else { continue };
+                let Some(text) = self.whole_of(&entry).await? else { continue };
+                let bytes = bytes.unwrap_or_else(|| 0..text.floor_char_boundary(BEFORE));
+                let Some(passage) = text.get(bytes.clone()) else { continue };
+                let header = &entry.header;
+                places.push(Passage {
+                    seq,
+                    start: bytes.start,
+                    end: bytes.end,
+                    sha256: Hash::of(passage.as_bytes()),
+                    from: said.origin(&header.subject),
+                    at: header.time.unwrap_or(header.at),
+                });
+            }
+        }
+        Ok(places)
+    }
+
+    /// What is looked for where nobody says it: the task, and what the newest messages name.
+    async fn question(&self, wanted: &Wanted) -> Result<String, Error> {
+        let query = Query {
+            seqs: Seq::ZERO.next()..wanted.state.head.seq.next(),
+            types: vec![MessageAdded::TYPE.into()],
+            subjects: vec![thread_subject(&wanted.spec.thread).into()],
+            order: Order::Backward,
+            limit: NEWEST,
+        };
+        let view = wanted.view()?;
+        let mut newest = Vec::new();
+        for entry in self.live.store.read(self.id(), query).await? {
+            let MessageAdded(message) = fact::read(&entry)?;
+            if view.sees_said(&message.thread_id, entry.header.seq, &entry.header.audience) {
+                let text = message.content.in_text(&self.values(texts::long_texts(&entry)).await?);
+                newest.extend(text.ok());
+            }
+        }
+        let newest: Vec<&str> = newest.iter().map(|text| &**text).collect();
+        Ok(match (&wanted.spec.task, newest.split_first()) {
+            (Some(task), _) => question(task, newest),
+            (None, Some((task, newest))) => question(task, newest.iter().copied()),
+            (None, None) => String::new(),
+        })
+    }
+
+    /// All that can be found of an entry.
+    async fn whole_of(&self, entry: &Entry) -> Result<Option<Arc<str>>, Error> {
+        let Some(said) = recallable(entry)? else { return Ok(None) };
+        let mut values = Values::new();
+        for hash in said.stored() {
+            match self.live.store.value(self.id(), hash).await? {
+                Some(text) => drop(values.insert(hash, text)),
+                None => return Ok(None),
+            }
+        }
+        Ok(said.text(&values).ok())
+    }
+}
+
+/// The entries that a prompt shows without what is found for it.
+fn shown(wanted: &Wanted, prompt: &Prompt) -> Result<BTreeSet<Seq>, Error> {
+    let view = wanted.view()?;
+    let mut shown: BTreeSet<Seq> = prompt.shows.iter().flat_map(|(first, last)| (first.0..=last.0).map(Seq)).collect();
+    let part = |name: &str| prompt.parts.iter().find(|part| part.name == name);
+    if let Some(part) = part(PartName::CONTEXT_SETS.as_str()) {
+        let sets = view.sets().filter_map(|set| match set {
+            SetView::Whole(held) if held.set.enabled => Some(held),
+            _ => None,
+        });
+        let is_there = |name: &str| !part.omitted.iter().any(|omitted| omitted == name);
+        shown.extend(sets.filter(|held| is_there(held.set.name.as_str())).map(|held| held.seq));
+    }
+    if part(PartName::CURRENT_PLAN.as_str()).is_some() {
+        shown.extend(view.plan().ok().map(|held| held.seq));
+    }
+    Ok(shown)
+}
+
+fn seqs(places: &[Passage]) -> Vec<Seq> {
+    let seqs: BTreeSet<Seq> = places.iter().map(|place| place.seq).collect();
+    seqs.into_iter().collect()
+}
