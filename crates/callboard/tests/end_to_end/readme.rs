@@ -35,6 +35,7 @@ fn the_examples_of_the_documentation_print_what_they_say() {
         include_str!("../../../../docs/documents.md"),
         include_str!("../../../../docs/plan.md"),
         include_str!("../../../../docs/prompts.md"),
+        include_str!("../../../../docs/recall.md"),
         include_str!("../../../../docs/variables.md"),
         include_str!("../../../../docs/workflow.md"),
     ];

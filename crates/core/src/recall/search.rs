@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_shown_around_what_was_found() {
-        let text = format!("{} needle {}", "hay ".repeat(500), "straw ".repeat(500));
+        let text = format!("{}needle {}", "hay ".repeat(500), "straw ".repeat(500));
         let shown = finds("needle", &text).unwrap();
         assert!(shown.contains("hay needle straw") && shown.len() < 500, "{shown}");
     }

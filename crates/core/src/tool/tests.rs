@@ -50,7 +50,7 @@ fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
     assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5)"#);
     assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100)"#);
     assert_snapshot!(read(json!(null)), @r#"Messages("agent:writer", 20)"#);
-    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected `limit` or `thread`");
+    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected one of `limit`, `thread`, `message_id`");
 }
 
 #[test]
@@ -60,10 +60,18 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         |board: &Board, viewer: &str| board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>();
     assert_eq!(names(&board, "lead"), OWN_TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
     assert_eq!(names(&board, "lead"), names(&board, "user"));
-    assert_eq!(names(&board, "writer"), ["read_context_set", "read_document", "read_messages"]);
+    assert_eq!(names(&board, "writer"), ["read_context_set", "read_document", "read_messages", "recall", "search"]);
     let patch = json!({"grant": ["context_sets"], "share": ["variables"]});
     board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
-    let granted = ["read_context_set", "write_context_set", "read_document", "read_messages", "get_workflow_variable"];
+    let granted = [
+        "read_context_set",
+        "write_context_set",
+        "read_document",
+        "read_messages",
+        "recall",
+        "search",
+        "get_workflow_variable",
+    ];
     assert_eq!(names(&board, "writer"), granted);
 }
 
