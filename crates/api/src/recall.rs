@@ -2,7 +2,7 @@
 
 use callboard_core::{
     conversation::Role,
-    id::{AgentName, MessageId, Seq, ThreadId},
+    id::{AgentName, CollectionName, MessageId, Seq, ThreadId},
     recall::Source,
     time::Timestamp,
 };
@@ -151,6 +151,9 @@ pub struct RecallHit {
     /// The name of the context set, document or variable, or the path of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The collection that the document is in, if it is not the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collection: Option<CollectionName>,
     /// The agent that said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,

@@ -92,7 +92,7 @@ fn hit_in_short(hit: &RecallHit) -> Value {
         Source::Variable => json!({"tool": "get_workflow_variable", "variableName": name}),
         Source::Plan => json!({"tool": "get_current_plan"}),
         Source::File => json!({ "file": name }),
-        Source::Document => json!({"tool": "read_document", "name": name}),
+        Source::Document => json!({"tool": "read_document", "name": name, "collection": hit.collection}),
     };
     json!({"from": hit.origin, "at": hit.at, "entry": hit.seq, "text": hit.text, "read_on": read_on})
 }

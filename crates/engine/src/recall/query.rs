@@ -10,8 +10,9 @@ use callboard_core::{
     conversation::Role,
     entry::{Entry, Head},
     error::Error as Refusal,
-    id::{AgentName, MessageId, Seq, ThreadId},
+    id::{AgentName, CollectionName, MessageId, Seq, ThreadId},
     recall::{Source, recallable},
+    session::Kind,
     state::State,
     text::Values,
     time::Timestamp,
@@ -99,6 +100,8 @@ pub struct RecallHit {
     pub message_id: Option<MessageId>,
     /// Its thread.
     pub thread: Option<ThreadId>,
+    /// The collection that has it, where the session has not.
+    pub collection: Option<CollectionName>,
     /// The agent that said it.
     pub agent: Option<AgentName>,
     /// The role of who said it.
@@ -171,13 +174,41 @@ impl Session {
         let elsewhere = async { Ok(elsewhere::ask(asked, &query.text, query.limit).await) };
         let here = async {
             let (behind, vector) = self.followed_with(now.head, &query.text).await?;
-            let (found, embedder) = self.hits(&state, viewer, &query, vector).await?;
-            Ok::<_, Error>((behind, self.shown(found, mask.as_ref()).await?, embedder))
+            let (found, embedder) = self.hits(&state, viewer, &query, vector.clone()).await?;
+            let mut hits = self.shown(found, mask.as_ref()).await?;
+            if is_open && query.is_from(Source::Document.as_str()) {
+                hits.extend(self.in_collections(viewer, &query, vector, mask.as_ref()).await?);
+                hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+                hits.truncate(query.limit);
+            }
+            Ok::<_, Error>((behind, hits, embedder))
         };
         let ((behind, hits, embedder), elsewhere) = try_join!(here, elsewhere)?;
         self.live.confirm(&now).await?;
         let note = hits.is_empty().then(|| query.note()).flatten();
         Ok(RecallAnswer { hits, behind, note, embedder, elsewhere })
+    }
+
+    /// What answers a question in the collections that the session names, as far as `viewer` may see it. The words of each
+    /// collection are weighed by themselves.
+    async fn in_collections(
+        &self,
+        viewer: &Viewer,
+        query: &RecallQuery,
+        vector: Option<Result<Vector, String>>,
+        mask: Option<&ReadingMask>,
+    ) -> Result<Vec<RecallHit>, Error> {
+        // What is not wanted again are entries of the session.
+        let query = RecallQuery { but: BTreeSet::new(), ..query.clone() };
+        let mut hits = Vec::new();
+        for (name, collection) in self.collections().await? {
+            let state = collection.state().await?;
+            collection.followed(state.head).await?;
+            let (found, _) = collection.hits(&state, viewer, &query, vector.clone()).await?;
+            let shown = collection.shown(found, mask).await?;
+            hits.extend(shown.into_iter().map(|hit| RecallHit { collection: Some(name.clone()), ..hit }));
+        }
+        Ok(hits)
     }
 
     /// Has the journal read up to `head`, and gets the vector of the question meanwhile, if there is a model.
@@ -301,8 +332,12 @@ fn found(
     query: &RecallQuery,
     vector: Option<&Vector>,
 ) -> Result<Result<Vec<Hit>, IndexError>, Error> {
-    let view = View::new(state, viewer, sizes())?;
+    let view = match state.session.kind {
+        Kind::Session => Some(View::new(state, viewer, sizes())?),
+        Kind::Collection => None,
+    };
     let from = |class: &Class| {
+        let Some(view) = &view else { return state.documents.recalls_from(viewer, &class.subject) };
         let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
         view.recalls_from(source, &class.subject, &class.audience)
     };
@@ -347,6 +382,7 @@ pub(super) fn show(
         of_bytes: whole.len() - name,
         score,
         why,
+        collection: None,
         at: header.time.unwrap_or(header.at),
         message_id: said.message_id,
         thread: header.subject.strip_prefix("thread:").and_then(|name| name.parse().ok()),

@@ -86,6 +86,7 @@ fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
         message_id: hit.message_id,
         thread: hit.thread,
         name: name.map(str::to_owned),
+        collection: hit.collection,
         agent: hit.agent,
         role: hit.role,
         timestamp: hit.at,
@@ -120,6 +121,10 @@ fn read_on(session: &SessionId, hit: &RecallHit) -> String {
     for segment in segments {
         path.push('/');
         path.push_str(&encoded(segment));
+    }
+    if let Some(collection) = &hit.collection {
+        path.push_str("?collection=");
+        path.push_str(collection.as_str());
     }
     path
 }

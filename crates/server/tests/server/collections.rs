@@ -179,6 +179,38 @@ async fn agents_read_the_collections_that_their_session_names_as_far_as_they_may
 }
 
 #[tokio::test]
+async fn i3_questions_find_what_collections_say_for_whoever_may_see_it() {
+    let server = stage().await;
+    let team = server.team("s").await;
+    let guide = json!({"text": "# Harbour\n\nThe harbour master is called Odalys.", "visible_to": ["writer"]});
+    server.send("PUT", &format!("{C}/documents/harbour"), guide).await.is(200);
+    server.send("PUT", &format!("{team}/documents/own"), json!({"text": "Odalys likes tea."})).await.is(200);
+    let ask = async |who: &str| {
+        let asked =
+            server.send("POST", &format!("{team}/recall{who}"), json!({"query": "Who is Odalys?"})).await.is(200);
+        asked.body["hits"].as_array().unwrap().clone()
+    };
+    assert_eq!(ask("?as=writer").await.len(), 1, "the session does not name it yet");
+    server.send("PATCH", &team, json!({"collections": ["handbook"]})).await.is(200);
+    for who in ["?as=writer", ""] {
+        let hits = ask(who).await;
+        assert_eq!(hits.len(), 2, "{hits:?}");
+        let shared = hits.iter().find(|hit| hit["collection"] == "handbook").unwrap();
+        assert!(shared["text"].as_str().unwrap().contains("harbour master"), "{shared}");
+        let read_on = shared["read_on"].as_str().unwrap();
+        assert_eq!(read_on, "/v1/sessions/s/documents/harbour?collection=handbook");
+        assert!(server.get(read_on).await.is(200).raw.contains("Odalys"));
+    }
+    for who in ["?as=critic", "?as=lead"] {
+        let hits = ask(who).await;
+        assert!(hits.len() == 1 && hits[0].get("collection").is_none(), "{hits:?}");
+    }
+    let seq = server.get(&format!("{C}/documents/harbour")).await.body["seq"].clone();
+    server.delete(&format!("{C}/journal/{seq}?reason=private")).await.is(200);
+    assert_eq!(ask("?as=writer").await.len(), 1, "what was erased is not found");
+}
+
+#[tokio::test]
 async fn a_collection_outlives_a_restart_and_is_exported_imported_and_erased_from() {
     let folder = tempfile::tempdir().unwrap();
     let store = async || sqlite(&folder.path().join("board.db")).await;
