@@ -110,14 +110,6 @@ impl Layout {
         }
     }
 
-    /// Whether it has this part.
-    pub fn has(&self, part: PartName) -> bool {
-        match self {
-            Self::Named(_) => super::parts::of(self).iter().any(|known| known.name() == part.as_str()),
-            Self::OfSession(parts) => parts.iter().any(|listed| listed.name() == part.as_str()),
-        }
-    }
-
     /// In which style it is written.
     pub fn style(&self) -> Style {
         match self {
@@ -132,7 +124,7 @@ impl Layout {
 }
 
 impl LayoutPart {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Known(name) => name.as_str(),
             Self::Text(text) => &text.name,

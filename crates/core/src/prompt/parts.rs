@@ -39,6 +39,7 @@ use self::{
 use super::{
     layout::{Layout, LayoutName, LayoutPart},
     part::{Changes, Content, Part, PartOutcome, Source, tagged},
+    part_name::PartName,
 };
 
 /// What changes least stands first, so that a provider's cache keeps as much as can be.
@@ -82,6 +83,16 @@ pub(super) fn of(layout: &Layout) -> Vec<&dyn Part> {
     }
 }
 
+impl Layout {
+    /// Whether it has this part.
+    pub fn has(&self, part: PartName) -> bool {
+        match self {
+            Self::Named(name) => named(*name).iter().any(|known| known.name() == part.as_str()),
+            Self::OfSession(listed) => listed.iter().any(|listed| listed.name() == part.as_str()),
+        }
+    }
+}
+
 /// The parts of all layouts that every session has.
 pub(super) fn all() -> impl Iterator<Item = &'static dyn Part> {
     LayoutName::ALL.into_iter().flat_map(named).copied()
@@ -109,7 +120,6 @@ fn listed_part(listed: &LayoutPart) -> Vec<&dyn Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::part_name::PartName;
 
     #[test]
     fn every_part_that_is_listed_has_a_name_for_settings() {
