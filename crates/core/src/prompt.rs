@@ -28,6 +28,8 @@ mod spec;
 mod text;
 mod utterance;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
@@ -129,6 +131,9 @@ pub struct Prompt {
     pub tools: Vec<Tool>,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
+    /// The subjects of which it shows what the newest entry says, beside those entries: the agents with their instructions,
+    /// the session with its steps.
+    pub subjects: BTreeSet<String>,
     /// What it shows that was observed outside of the session.
     pub observed: Observations,
     /// The entries that it shows whose words were erased. Whoever reads the journal says so.
@@ -264,13 +269,14 @@ pub fn prompt_of(
 ) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, &spec.thread)?;
     let tools = offer::open(view.state, &agent.tools);
-    let renderer = Renderer { agent, offered: &tools, format: spec.format, style: spec.style(), count };
+    let renderer =
+        Renderer { agent, team: &view.state.team, offered: &tools, format: spec.format, style: spec.style(), count };
     let task = history.task(spec)?;
     history.write_task(&renderer, task);
     let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
-    let Filled { parts, body, pieces, tokens, shows } = fill(&mut from)?;
+    let Filled { parts, body, pieces, tokens, shows, subjects } = fill(&mut from)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
@@ -292,6 +298,7 @@ pub fn prompt_of(
         body,
         tools,
         shows,
+        subjects,
         observed: spec.observed.clone(),
         erased: Vec::new(),
     };

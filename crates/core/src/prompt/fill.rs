@@ -1,5 +1,7 @@
 //! Filling a budget: what must be in a prompt comes first, what is left is shared, and all of it is put together.
 
+use std::collections::BTreeSet;
+
 use super::{
     Body, Lacking, PartReport, ResolvedSpec,
     assemble::Assembly,
@@ -8,7 +10,7 @@ use super::{
     pieces::Pieces,
     share::Allowed,
 };
-use crate::{count::Tokens, error::Error, id::Seq};
+use crate::{count::Tokens, error::Error, id::Seq, view::View};
 
 /// A prompt that fits.
 pub(super) struct Filled {
@@ -17,6 +19,7 @@ pub(super) struct Filled {
     pub(super) pieces: Pieces,
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,
+    pub(super) subjects: BTreeSet<String>,
 }
 
 /// A part that has something to say.
@@ -33,7 +36,7 @@ struct Claim<'a> {
 pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let (spec, profile) = (from.spec, from.spec.profile(from.view.state));
     let mut claims = Vec::new();
-    for part in in_order(parts::of(&spec.layout), profile.changing_parts_last) {
+    for part in parts_in_order(from.view, spec) {
         let content = match part.gather(from) {
             Err(Lacking::Refused(error)) if stands_alone(part) => from.failed(part.heading(), &error.to_string()),
             gathered => gathered?,
@@ -45,7 +48,16 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
         claims.push(Claim { part, content, allowed, least });
     }
     grant(spec.budget, &mut claims)?;
-    put_together(spec, &claims)
+    let shown = |claim: &Claim<'_>, filled: &Filled| filled.parts.iter().any(|part| part.name == claim.part.name());
+    let mut filled = put_together(spec, &claims)?;
+    let subjects = claims.iter().filter(|claim| shown(claim, &filled));
+    filled.subjects = subjects.flat_map(|claim| claim.part.subjects(from.view, from.agent)).collect();
+    Ok(filled)
+}
+
+/// The parts of a prompt in the order in which they are shown.
+pub(super) fn parts_in_order<'a>(view: &View<'_>, spec: &'a ResolvedSpec) -> Vec<&'a dyn Part> {
+    in_order(parts::of(&spec.layout), spec.profile(view.state).changing_parts_last)
 }
 
 /// The parts in the order in which they are shown. Where what changes stands last, a provider's cache keeps what was said.
@@ -105,7 +117,7 @@ fn put_together(spec: &ResolvedSpec, claims: &[Claim<'_>]) -> Result<Filled, Lac
     }
     shows.retain(|seq| *seq > Seq::ZERO);
     let (body, pieces) = body.finish();
-    Ok(Filled { parts, body, pieces, tokens, shows: ranges(shows) })
+    Ok(Filled { parts, body, pieces, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
 }
 
 /// Adds a report; what follows under the same name is a part of it.

@@ -57,6 +57,8 @@ pub struct HistoryCache {
     longest_bytes: usize,
     /// Of results that replace each other the newest, by key: the entry of the call, and that of the result.
     newest: HashMap<String, (Seq, Seq)>,
+    /// The entries with calls that update the plan, of which none that came later was done.
+    plans: Vec<Seq>,
 }
 
 /// A group, with what was written of it once it was wanted.
@@ -101,6 +103,7 @@ impl HistoryCache {
             bytes: 0,
             longest_bytes: 0,
             newest: HashMap::new(),
+            plans: Vec::new(),
         })
     }
 
@@ -116,6 +119,7 @@ impl HistoryCache {
         let before = std::mem::take(&mut self.pieces);
         (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
         self.newest.clear();
+        self.plans.clear();
         (self.kept, self.limits) = (0, limits(view, tail));
         kept.into_iter().for_each(|utterance| self.add(utterance));
         (self.kept, self.said, self.unsettled) = (self.pieces.len(), 0, 0);
@@ -194,26 +198,31 @@ impl HistoryCache {
         let place = self.said;
         self.said += 1;
         self.longest_bytes = self.longest_bytes.max(utterance.bytes());
-        if let Some(id) = utterance.result_of() {
+        if let Some(id) = utterance.result_of().map(str::to_owned) {
+            let id = id.as_str();
             let (kept, newer) = self.pieces.split_at_mut(self.kept);
             let near = newer.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
             let near = near.chain(kept.iter_mut().rev());
             if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
                 let seq = calling.seq();
-                let replaces =
-                    match calling.call(id).filter(|_| self.key.style == Style::Labelled).map(replaced::result_of) {
-                        None | Some(replaced::Result::Stays) => None,
-                        Some(replaced::Result::StandsAbove) => {
-                            utterance.replace_with_note("it stands above as it is now");
-                            None
-                        }
-                        Some(replaced::Result::UntilNext(key)) => Some((key, utterance.seq)),
-                    };
+                let call = calling.call(id).filter(|_| self.key.style == Style::Labelled);
+                let updates = call.is_some_and(|call| replaced::updates_plan(call) && utterance.is_plan_updated());
+                let replaces = match call.map(replaced::result_of) {
+                    None | Some(replaced::Result::Stays) => None,
+                    Some(replaced::Result::Plan) => {
+                        self.key.plan.iter().for_each(|plan| utterance.replace_with_note(&plan.note()));
+                        None
+                    }
+                    Some(replaced::Result::UntilNext(key)) => Some((key, utterance.seq)),
+                };
                 self.bytes = self.bytes.saturating_sub(calling.bytes());
                 calling.change(|group| group.push(utterance));
                 self.bytes += calling.bytes();
                 if let (Some((key, result)), Some(calling)) = (replaces, seq) {
                     self.replace(key, (calling, result));
+                }
+                if let Some(calling) = seq.filter(|_| updates) {
+                    self.leave_out_plans(calling, id);
                 }
                 return;
             }
@@ -221,10 +230,31 @@ impl HistoryCache {
                 self.unsettled = self.pieces.len() + 1;
             }
         }
+        self.plans.extend(utterance.updates_plan().then_some(utterance.seq));
         let group = Arc::new(vec![utterance]);
         let piece = Piece { group, whole: None, place, written: None, shortened: VecDeque::new() };
         self.bytes += piece.bytes();
         self.pieces.push(piece);
+    }
+
+    /// Leaves the plan out of the call `id` in the piece that the entry `newest` begins, which updated the plan, and out of
+    /// the calls before it. The plan of a call that was refused stays until then.
+    fn leave_out_plans(&mut self, newest: Seq, id: &str) {
+        let Some(place) = self.key.plan else { return };
+        let (before, after) = std::mem::take(&mut self.plans).into_iter().partition(|seq| *seq <= newest);
+        self.plans = after;
+        let before: Vec<_> = before;
+        for piece in self.pieces.iter_mut().filter(|piece| piece.seq().is_some_and(|seq| before.contains(&seq))) {
+            let is_newest = piece.seq() == Some(newest);
+            self.bytes = self.bytes.saturating_sub(piece.bytes());
+            piece.change(|group| {
+                let calling = group.iter_mut().take(1);
+                calling.for_each(|calling| calling.leave_out_plan(place, |call| !is_newest || call.id == id));
+            });
+            self.bytes += piece.bytes();
+            // Another call of the same message may be refused.
+            self.plans.extend(is_newest.then_some(newest));
+        }
     }
 
     /// Notes the newest result of a key, the call that it belongs to and its own number, and puts a note in the place of

@@ -1,6 +1,6 @@
 //! The key of a history cache: what has to be the same for it to be used again.
 
-use super::{Format, ResolvedSpec, layout::Style, reader};
+use super::{Format, ResolvedSpec, layout::Style, reader, replaced::PlanPlace};
 use crate::{
     audience::VisibilitySpan,
     compression::sight::Shown,
@@ -24,6 +24,10 @@ pub(super) struct HistoryKey {
     erased: Seq,
     format: Format,
     pub(super) style: Style,
+    /// Where the plan stands in the prompt.
+    pub(super) plan: Option<PlanPlace>,
+    /// The names of the agents, which no line of what was said may begin with.
+    names: Vec<AgentName>,
     pub(super) manager: Option<AgentName>,
     vocabulary: String,
 }
@@ -44,6 +48,8 @@ impl HistoryKey {
             erased: view.state.erased,
             format: spec.format,
             style: spec.style(),
+            plan: PlanPlace::of(view, spec),
+            names: view.state.team.names().cloned().collect(),
             manager: view.state.team.manager().map(|manager| manager.name.clone()),
             vocabulary: count.vocabulary().to_owned(),
         })

@@ -32,6 +32,11 @@ pub(super) trait Part: Sync {
         None
     }
 
+    /// The subjects of entries of which it shows what the newest one says, where it does not name these entries itself.
+    fn subjects(&self, _view: &View<'_>, _agent: &Agent) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What it has to say in a prompt; nothing where it is not in it.
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking>;
 }

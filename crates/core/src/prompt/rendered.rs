@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Format, anthropic, labels, layout::Style, openai, text, utterance::Utterance};
 use crate::{
-    agent::{Agent, Tool},
+    agent::{Agent, Team, Tool},
     count::{TokenCounter, Tokens},
     entry::Hash,
 };
@@ -34,6 +34,7 @@ pub(super) enum PieceBody {
 #[derive(Clone, Copy)]
 pub(super) struct Renderer<'a> {
     pub(super) agent: &'a Agent,
+    pub(super) team: &'a Team,
     /// The tools that are offered to it.
     pub(super) offered: &'a [Tool],
     pub(super) format: Format,
@@ -48,7 +49,7 @@ impl Renderer<'_> {
             Format::Text => {
                 let pieces: Vec<_> = match self.style {
                     Style::Tagged => group.iter().map(|utterance| text::piece(utterance, self.agent)).collect(),
-                    Style::Labelled => labels::pieces(group, self.agent),
+                    Style::Labelled => labels::pieces(group, self.agent, self.team),
                 };
                 let tokens = pieces.iter().map(|piece| self.count.count(piece)).sum();
                 let text = pieces.concat();

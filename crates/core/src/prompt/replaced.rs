@@ -3,25 +3,65 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::ToolCall;
+use super::{ResolvedSpec, fill, part::Changes, part_name::PartName};
+use crate::{conversation::ToolCall, plan::tools::UPDATED, session::Share, view::View};
 
-/// Leaves out of calls what stands in another part of the prompt.
-pub(super) fn shorten_calls(calls: &mut [ToolCall]) {
-    for call in calls.iter_mut().filter(|call| call.name == "update_plan") {
-        let mut arguments = call.arguments_json();
-        if let Some(plan) = arguments.get_mut("plan") {
-            *plan = json!("[left out: the plan as it is now stands above]");
-            call.arguments = arguments;
+/// Where the plan stands as it is now, seen from what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlanPlace {
+    Above,
+    Below,
+}
+
+impl PlanPlace {
+    /// The place in a prompt with these parts; none where they do not show the plan, or the reader may not see it.
+    pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec) -> Option<Self> {
+        let parts = fill::parts_in_order(view, spec);
+        let plan = parts.iter().position(|part| part.name() == PartName::CURRENT_PLAN.as_str());
+        let plan = plan.filter(|_| view.may_see(Share::Plan))?;
+        let said = parts.iter().position(|part| part.changes() == Changes::Grows);
+        Some(if said.is_none_or(|said| plan < said) { Self::Above } else { Self::Below })
+    }
+
+    /// What is said of it in a note.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Above => "above",
+            Self::Below => "below",
         }
     }
+
+    /// The note in the place of a plan that was read.
+    pub(super) fn note(self) -> String {
+        format!("it stands {} as it is now", self.name())
+    }
+
+    /// Leaves the plan out of a call, and says whether there was one.
+    pub(super) fn leave_out_of(self, call: &mut ToolCall) -> bool {
+        let mut arguments = call.arguments_json();
+        let Some(plan) = arguments.get_mut("plan").filter(|_| updates_plan(call)) else { return false };
+        *plan = json!(format!("[left out: the plan as it is now stands {}]", self.name()));
+        call.arguments = arguments;
+        true
+    }
+}
+
+/// Whether a call is one that updates the plan.
+pub(super) fn updates_plan(call: &ToolCall) -> bool {
+    call.name == "update_plan"
+}
+
+/// Whether the result of a call that updates the plan says that it was done.
+pub(super) fn is_updated(result: &str) -> bool {
+    result.trim() == UPDATED
 }
 
 /// What becomes of the result of a call.
 pub(super) enum Result {
     /// It stays.
     Stays,
-    /// It stands in another part of the prompt.
-    StandsAbove,
+    /// It is the plan, which another part of the prompt may show.
+    Plan,
     /// It stays until there is a later one of the same key.
     UntilNext(String),
 }
@@ -31,7 +71,7 @@ pub(super) fn result_of(call: &ToolCall) -> Result {
     let arguments = call.arguments_json();
     let said = |name: &str| arguments.get(name).and_then(Value::as_str);
     match call.name.as_str() {
-        "get_current_plan" => Result::StandsAbove,
+        "get_current_plan" => Result::Plan,
         "get_workflow_variable" if said("variableName") == Some("all") || said("nodeId") == Some("all") => {
             Result::UntilNext("variables".to_owned())
         }

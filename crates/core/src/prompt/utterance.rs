@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{layout::Style, replaced};
+use super::{
+    layout::Style,
+    replaced::{PlanPlace, is_updated, updates_plan},
+};
 use crate::{
     compression::Compressed,
     conversation::said::Said,
@@ -113,6 +116,25 @@ impl Utterance {
         }
     }
 
+    /// Leaves out of its calls the plan that another part of the prompt shows.
+    pub(super) fn leave_out_plan(&mut self, place: PlanPlace, is_meant: impl Fn(&ToolCall) -> bool) {
+        if let Kind::Said { calls, .. } = &mut self.kind {
+            for call in calls.iter_mut().filter(|call| is_meant(call)) {
+                self.replaced |= place.leave_out_of(call);
+            }
+        }
+    }
+
+    /// Whether it is the result of an update of the plan that was done.
+    pub(super) fn is_plan_updated(&self) -> bool {
+        matches!(&self.kind, Kind::Result { text, .. } if is_updated(text))
+    }
+
+    /// Whether it makes a call that updates the plan.
+    pub(super) fn updates_plan(&self) -> bool {
+        self.calls().iter().any(updates_plan)
+    }
+
     /// The text that can be shortened, and how the whole of it can be fetched.
     pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
         match &mut self.kind {
@@ -196,17 +218,13 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
             (Role::Ai, None) => From::Agent(None),
             (Role::User | Role::Tool, None) => From::User,
         };
-        let mut calls = message.tool_calls.clone();
-        if reader.style == Style::Labelled {
-            replaced::shorten_calls(&mut calls);
-        }
         let elsewhere = mine && message.thread_id != *reader.thread;
         let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse().ok());
         Kind::Said {
             from,
             to: if elsewhere { to() } else { None },
             text,
-            calls,
+            calls: message.tool_calls.clone(),
             expected: message.expected_output.clone(),
             place,
         }

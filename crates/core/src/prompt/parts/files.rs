@@ -26,6 +26,11 @@ impl Part for Files {
         Changes::Seldom
     }
 
+    fn subjects(&self, view: &View<'_>, agent: &Agent) -> Vec<String> {
+        let files = view.state.files.iter().filter(|held| held.file.is_for(&agent.name));
+        files.map(|held| format!("file:{}", held.file.path)).collect()
+    }
+
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         Ok(files(from.view, from.agent).and_then(|text| from.whole(text)))
     }

@@ -1,7 +1,11 @@
 //! The part that says who the reader is and what its user wrote for it.
 
 use super::{Changes, Content, Part, Source, tagged};
-use crate::prompt::{Lacking, escape::escape};
+use crate::{
+    agent::Agent,
+    prompt::{Lacking, escape::escape},
+    view::View,
+};
 
 pub(in crate::prompt) struct Instructions;
 
@@ -18,6 +22,10 @@ impl Part for Instructions {
 
     fn changes(&self) -> Changes {
         Changes::Seldom
+    }
+
+    fn subjects(&self, _: &View<'_>, agent: &Agent) -> Vec<String> {
+        vec![format!("agent:{}", agent.name)]
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {

@@ -1,7 +1,11 @@
 //! The part that is a text of a session's own layout.
 
 use super::{Changes, Content, Part, Source};
-use crate::prompt::{Lacking, layout::LayoutText};
+use crate::{
+    agent::Agent,
+    prompt::{Lacking, layout::LayoutText},
+    view::View,
+};
 
 impl Part for LayoutText {
     fn name(&self) -> &str {
@@ -10,6 +14,10 @@ impl Part for LayoutText {
 
     fn changes(&self) -> Changes {
         Changes::Seldom
+    }
+
+    fn subjects(&self, _: &View<'_>, _: &Agent) -> Vec<String> {
+        vec!["session".to_owned()]
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {

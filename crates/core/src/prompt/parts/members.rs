@@ -4,6 +4,7 @@ use super::{Changes, Content, Part, Source, tagged};
 use crate::{
     agent::{Agent, Role},
     prompt::{Lacking, escape::escape},
+    view::View,
 };
 
 pub(in crate::prompt) struct Members;
@@ -21,6 +22,10 @@ impl Part for Members {
 
     fn changes(&self) -> Changes {
         Changes::Seldom
+    }
+
+    fn subjects(&self, view: &View<'_>, _: &Agent) -> Vec<String> {
+        view.state.team.names().map(|name| format!("agent:{name}")).collect()
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {

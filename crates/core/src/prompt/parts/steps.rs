@@ -3,6 +3,7 @@
 
 use super::{Changes, Content, Part, Source};
 use crate::{
+    agent::Agent,
     prompt::{
         Lacking,
         escape::{attribute, escape},
@@ -27,6 +28,10 @@ impl Part for ActiveStep {
 
     fn changes(&self) -> Changes {
         Changes::Always
+    }
+
+    fn subjects(&self, _: &View<'_>, _: &Agent) -> Vec<String> {
+        vec!["session".to_owned()]
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {

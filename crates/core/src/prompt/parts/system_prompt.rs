@@ -1,7 +1,11 @@
 //! The part that says who the director is, what it has and how it works; the agent's own instructions stand behind.
 
 use super::{Changes, Content, Part, Source};
-use crate::prompt::{Lacking, escape::escape, labels::marked};
+use crate::{
+    agent::Agent,
+    prompt::{Lacking, escape::escape, labels::marked},
+    view::View,
+};
 
 pub(in crate::prompt) struct SystemPrompt;
 
@@ -15,6 +19,10 @@ impl Part for SystemPrompt {
 
     fn changes(&self) -> Changes {
         Changes::Seldom
+    }
+
+    fn subjects(&self, _: &View<'_>, agent: &Agent) -> Vec<String> {
+        vec![format!("agent:{}", agent.name)]
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
