@@ -4,12 +4,23 @@ use std::{fs, sync::Arc};
 
 use callboard_engine::{
     Board, MessageQuery, Progress, PromptSpec, Session, Settings, copy,
-    core::{conversation::MessageView, entry::Actor, id::Seq, prompt::Body, state::State, viewer::Viewer},
+    core::{
+        conversation::MessageView,
+        entry::Actor,
+        id::Seq,
+        prompt::{Body, LayoutName},
+        session::SessionPatch,
+        state::State,
+        viewer::Viewer,
+        workflow::{Change, CreateNode},
+    },
     store::{
         self, Settings as StoreSettings, Store,
         testing::{PostgresServer, RedisServer},
     },
 };
+
+use serde_json::json;
 
 use crate::fixture::{File, add, board, clock, id, journal, memory, new, put, settings, text, thread};
 
@@ -129,6 +140,29 @@ async fn a_prompt_says_which_of_its_entries_were_erased() {
     assert_eq!(erased(None, "lead").await, [seq, seq.next(), hidden]);
     assert_eq!(erased(Some(seq), "lead").await, [seq]);
     assert_eq!(erased(None, "editor").await, [seq, seq.next()]);
+    // Whatever else a prompt shows, its instructions and the session's steps among them.
+    let other = board(&memory(&clock())).create(new("other")).await.unwrap();
+    let node = CreateNode {
+        kind: "step".into(),
+        config: json!({"say": PRIVATE}),
+        description: Some(PRIVATE.into()),
+        position: None,
+        change: Change::default(),
+    };
+    other.execute(Actor::User, node).await.unwrap();
+    let node = other.state().await.unwrap().head.seq;
+    let steps = serde_json::from_value(json!([{"name": "begin", "is_default": true, "description": PRIVATE}])).unwrap();
+    let patch = SessionPatch { steps: Some(steps), ..SessionPatch::default() };
+    let steps = other.execute(Actor::User, patch).await.unwrap().head;
+    for seq in [node, steps] {
+        other.erase(Actor::User, seq, "private").await.unwrap();
+    }
+    let shown = async |agent: &str, layout| {
+        let spec = PromptSpec { agent: Some(agent.parse().unwrap()), layout: Some(layout), ..PromptSpec::default() };
+        other.prompt(&spec).await.unwrap().erased
+    };
+    assert_eq!(shown("lead", LayoutName::Director).await, [node]);
+    assert_eq!(shown("lead", LayoutName::Team).await, [steps]);
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use callboard_core::{
-    context_set::SetView,
     erasure::Erased,
     fact::{self, Fact},
     id::Seq,
@@ -20,26 +19,20 @@ impl Session {
         if wanted.erased.is_zero() {
             return Ok(Vec::new());
         }
-        let (view, source) = (wanted.view()?, wanted.source()?);
         let erased = self.erased(wanted.erased).await?;
         let in_range = |seq: &&Seq| prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(*seq));
-        let shown: Vec<_> = erased.iter().filter(in_range).copied().collect();
-        let mut found = BTreeSet::new();
-        for entry in self.entries_with(&shown).await? {
-            // Between what it shows stands what others say elsewhere.
-            if source.has(&entry.header) && view.project(&entry)?.is_some() {
-                found.insert(entry.header.seq);
-            }
+        let mut found: BTreeSet<_> = erased.iter().filter(in_range).copied().collect();
+        for subject in &prompt.subjects {
+            let newest = Query {
+                seqs: Seq(1)..prompt.seq.next(),
+                types: Vec::new(),
+                subjects: vec![subject.as_str().into()],
+                order: Order::Backward,
+                limit: 1,
+            };
+            let newest = self.live.store.read(self.id(), newest).await?;
+            found.extend(newest.iter().map(|entry| entry.header.seq).filter(|seq| erased.contains(seq)));
         }
-        let sets = view.sets().filter_map(|set| match set {
-            SetView::Whole(held) if held.set.enabled => Some(held.seq),
-            _ => None,
-        });
-        let has = |name: &str| prompt.parts.iter().any(|part| part.name == name);
-        let sets = sets.filter(|_| has("context_sets"));
-        let variables = view.variables().map(|variable| variable.seq).filter(|_| has("workflow_variables"));
-        let plan = view.plan().ok().map(|held| held.seq).filter(|_| has("current_plan"));
-        found.extend(sets.chain(variables).chain(plan).filter(|seq| erased.contains(seq)));
         Ok(found.into_iter().collect())
     }
 
