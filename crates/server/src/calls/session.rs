@@ -211,6 +211,9 @@ impl Authorized<ForkSession> {
             Some(at) => at,
             None => self.session.state().await?.head.seq,
         };
+        if let Some(id) = &id {
+            self.session.check_name("/id", id.as_str()).await?;
+        }
         let intent = Intent { id: id.unwrap_or_else(|| self.app.board.new_id()), at };
         let make = async |attempt| {
             self.expect(&options).await?;

@@ -29,6 +29,9 @@ use crate::fixtures::{Answer, Server, memory, models, settings, sqlite};
 /// The value of the secret. It looks different in JSON, in addresses and in base64.
 const CANARY: &str = "zq/CANARY\"7+ß x";
 
+/// The value of a secret that is a valid id.
+const ID_CANARY: &str = "zqcanary-4711-x";
+
 /// How the canary looks in texts that escape it; in base64 only its middle is the same wherever it stands.
 const FORMS: [&str; 9] = [
     CANARY,
@@ -485,6 +488,14 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         }
     }
     assert!(ok >= 20, "only {ok} calls wrote anything");
+    // A secret that could be an id.
+    let secret = json!({"value": ID_CANARY, "secret": true, "reason": "needed"});
+    server.send("PUT", "/v1/sessions/s/variables/code", secret).await.is(200);
+    let refused = server.send("POST", "/v1/sessions/s/fork", json!({"id": format!("fork-{ID_CANARY}")})).await;
+    let refused = refused.problem(422, "invalid");
+    assert!(!refused.raw.contains(ID_CANARY), "{}", refused.raw);
+    let message = json!({"messages": [{"role": "user", "message_id": ID_CANARY, "content": "x"}]});
+    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.problem(422, "invalid");
 
     for path in reads(&run) {
         for acting in ["", "lead", "writer"] {
