@@ -17,6 +17,9 @@ use crate::{
     time::Timestamp,
 };
 
+/// What a model is told whose plan was taken.
+pub(crate) const UPDATED: &str = "Plan updated successfully";
+
 /// What is planned, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanContent))]

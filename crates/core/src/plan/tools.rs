@@ -45,9 +45,6 @@ pub(crate) static GET_CURRENT_PLAN: OwnTool = OwnTool {
     arguments: || (json!({}), json!([])),
 };
 
-/// What a model is told of an update of the plan that was done.
-pub(crate) const UPDATED: &str = "Plan updated successfully";
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -62,7 +59,7 @@ struct NewPlan {
 fn update(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
     let NewPlan { plan, reason } = parse(arguments)?;
     PutPlan { plan, reason: reason.into(), expected_version: None }.decide(decision)?;
-    Ok(UPDATED.to_owned())
+    Ok(super::UPDATED.to_owned())
 }
 
 /// What a plan is, for models.

@@ -10,7 +10,7 @@ use super::{
     pieces::Pieces,
     share::Allowed,
 };
-use crate::{count::Tokens, error::Error, id::Seq, view::View};
+use crate::{count::Tokens, error::Error, id::Seq};
 
 /// A prompt that fits.
 pub(super) struct Filled {
@@ -36,7 +36,7 @@ struct Claim<'a> {
 pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let (spec, profile) = (from.spec, from.spec.profile(from.view.state));
     let mut claims = Vec::new();
-    for part in parts_in_order(from.view, spec) {
+    for part in in_order(parts::of(&spec.layout), profile.changing_parts_last) {
         let content = match part.gather(from) {
             Err(Lacking::Refused(error)) if stands_alone(part) => from.failed(part.heading(), &error.to_string()),
             gathered => gathered?,
@@ -53,11 +53,6 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let subjects = claims.iter().filter(|claim| shown(claim, &filled));
     filled.subjects = subjects.flat_map(|claim| claim.part.subjects(from.view, from.agent)).collect();
     Ok(filled)
-}
-
-/// The parts of a prompt in the order in which they are shown.
-pub(super) fn parts_in_order<'a>(view: &View<'_>, spec: &'a ResolvedSpec) -> Vec<&'a dyn Part> {
-    in_order(parts::of(&spec.layout), spec.profile(view.state).changing_parts_last)
 }
 
 /// The parts in the order in which they are shown. Where what changes stands last, a provider's cache keeps what was said.

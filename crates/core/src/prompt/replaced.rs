@@ -3,8 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::{ResolvedSpec, fill, part::Changes, part_name::PartName};
-use crate::{conversation::ToolCall, plan::tools::UPDATED, session::Share, view::View};
+use super::{
+    ResolvedSpec,
+    layout::{Layout, LayoutName},
+    part_name::PartName,
+};
+use crate::{conversation::ToolCall, plan::UPDATED, session::Share, view::View};
 
 /// Where the plan stands as it is now, seen from what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +18,21 @@ pub(super) enum PlanPlace {
 }
 
 impl PlanPlace {
-    /// The place in a prompt with these parts; none where they do not show the plan, or the reader may not see it.
+    /// The place in a prompt; none where it does not show the plan, or the reader may not see it. Where what changes stands
+    /// last, the plan does.
     pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec) -> Option<Self> {
-        let parts = fill::parts_in_order(view, spec);
-        let plan = parts.iter().position(|part| part.name() == PartName::CURRENT_PLAN.as_str());
-        let plan = plan.filter(|_| view.may_see(Share::Plan))?;
-        let said = parts.iter().position(|part| part.changes() == Changes::Grows);
-        Some(if said.is_none_or(|said| plan < said) { Self::Above } else { Self::Below })
+        let is_before_history = match &spec.layout {
+            Layout::Named(LayoutName::Team) => return None,
+            Layout::Named(LayoutName::Director) => true,
+            Layout::OfSession(listed) => {
+                let place = |name: PartName| listed.iter().position(|part| part.name() == name.as_str());
+                let said = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].into_iter().filter_map(place).min();
+                let plan = place(PartName::CURRENT_PLAN)?;
+                said.is_none_or(|said| plan < said)
+            }
+        };
+        let is_above = is_before_history && !spec.profile(view.state).changing_parts_last;
+        view.may_see(Share::Plan).then_some(if is_above { Self::Above } else { Self::Below })
     }
 
     /// What is said of it in a note.
