@@ -17,7 +17,7 @@ use crate::{
     conversation::{Message, Role, facts::MessageAdded},
     entry::{Actor, Entry, Hash, Header},
     event::{self, EventType},
-    fact::{self, Fact, Repeats, TextKind, erased_value},
+    fact::{self, ERASED, Fact, Repeats, TextKind, erased_value},
     id::Seq,
     idempotency::facts::Answered,
     run::facts::{ToolFinished, TurnAnswered, TurnRequested},
@@ -137,9 +137,11 @@ impl CopySearch {
     pub(super) fn without_repeats(&self, entry: &Entry) -> Option<Value> {
         let (kind, mut data) = (EventType::named(&entry.header.kind)?, data_of(entry));
         let mut is_changed = false;
+        // An answered form says its request again, and after it the answers.
+        let has_answers = data.pointer("/form/answered") == Some(&Value::Bool(true));
         for field in kind.texts {
             for value in field.values_mut(&mut data) {
-                is_changed |= self.take_away(field.kind, value);
+                is_changed |= self.take_away(field.kind, value) || (has_answers && self.take_beginning(value));
             }
         }
         is_changed.then_some(data)
@@ -154,6 +156,15 @@ impl CopySearch {
         }
         let fields = value.as_object_mut().filter(|_| kind == TextKind::Json);
         fields.is_some_and(|fields| self.json.iter().fold(false, |any, said| any | take_fields(fields, said)))
+    }
+
+    /// Takes away the lines with which a text begins and which the entry says too, and says whether there were any.
+    fn take_beginning(&self, value: &mut Value) -> bool {
+        let Value::String(text) = &*value else { return false };
+        let behind = |said: &String| text.strip_prefix(said.trim_end()).filter(|rest| rest.starts_with('\n'));
+        let Some(rest) = self.words.iter().filter_map(behind).min_by_key(|rest| rest.len()) else { return false };
+        *value = format!("{ERASED}{rest}").into();
+        true
     }
 
     /// Whether a value is, as a whole, one that the entry has.

@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     compression::{decide::UndoCompression, plan::Aim},
-    context_set::PutSet,
+    context_set::{PutSet, facts::Updated},
     conversation::{AddMessages, NewMessage, Role},
     count::Tokens,
+    directive::Direct,
     entry::{Entry, Hash, Head, line},
     error::Error,
     event::{self, EventType},
-    fact::ERASED,
+    fact::{ERASED, Fact},
+    form::SubmitForm,
     idempotency::{Keyed, Request},
     plan::{PatchTask, PutPlan},
     run::{FinishTool, StartTool, ToolResults, TurnRequest},
@@ -320,4 +322,22 @@ fn later_versions_of_a_thing_lose_what_they_say_again_and_keep_what_is_new() {
     assert!(board.values.is_empty());
     assert!(board.entries.iter().all(|entry| !entry.data.contains("555-0199")));
     assert_eq!(data(&board, Seq(set.0 + 2))["content"], "short");
+}
+
+#[test]
+fn an_answered_form_loses_its_request_and_keeps_its_answers() {
+    let mut board = Board::team("lead writer");
+    let fields = json!([{"key": "colour", "valueType": "STRING", "label": "Colour", "required": true}]);
+    let form = json!({"name": "Wishes", "fields": fields});
+    let asks = json!({"isInfoRequest": true, "message": "Paint 555-0199?\nWhich colour?", "form": form});
+    board.by("lead", Direct(asks)).unwrap();
+    let asked = board.entries.iter().rev().find(|entry| *entry.header.kind == *Updated::TYPE).unwrap().header.seq;
+    let Value::Object(answers) = json!({"colour": "red"}) else { unreachable!() };
+    board.user(SubmitForm { form: "Wishes".parse().unwrap(), answers }).unwrap();
+    let answered = board.entries.iter().rev().find(|entry| *entry.header.kind == *Updated::TYPE).unwrap().header.seq;
+    assert_eq!(data(&board, answered)["content"], "Paint 555-0199?\nWhich colour?\nColour: red");
+    assert!(board.erase(asked).unwrap().copies.contains(&answered));
+    assert_eq!(data(&board, answered)["content"], format!("{ERASED}\nColour: red"));
+    assert_eq!(data(&board, answered)["form"]["answers"]["colour"], "red");
+    assert!(!serde_json::to_string(&board.state.sets).unwrap().contains("555-0199"));
 }
