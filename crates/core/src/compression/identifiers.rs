@@ -89,14 +89,31 @@ fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Words with the place where each begins, without the marks around them.
+/// Words with the place where each begins, without the marks around them. An address is one word, with its query.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_between = |c: char| c.is_whitespace() || "\"'`“”‘’«»<>(){},;|=".contains(c);
+    let is_outside = |c: char| c.is_whitespace() || "\"'`“”‘’«»<>{}|".contains(c);
+    let is_between = |c: char| "(),;=".contains(c);
     let base = text.as_ptr() as usize;
-    text.split(is_between).filter(|word| !word.is_empty()).map(move |word| {
-        let word = word.trim_end_matches(['.', ':', '!', '?', '*', ']', '…']).trim_start_matches(['[', '*', ':', '!']);
+    let pieces = text.split(is_outside).flat_map(move |piece| {
+        let (before, address) = piece.split_at(address_in(piece).unwrap_or(piece.len()));
+        before.split(is_between).chain([address])
+    });
+    pieces.filter(|word| !word.is_empty()).map(move |word| {
+        let marks: &[char] = &['.', ':', '!', '?', '*', ']', '…', ',', ';'];
+        let word = match word.trim_end_matches(marks) {
+            closed if closed.ends_with(')') && !closed.contains('(') => closed.trim_end_matches([')', '.', ',']),
+            word => word,
+        };
+        let word = word.trim_start_matches(['[', '*', ':', '!']);
         (word.as_ptr() as usize - base, word)
     })
+}
+
+/// Where an address begins, with its scheme.
+fn address_in(piece: &str) -> Option<usize> {
+    let scheme = piece.get(..piece.find("://")?)?;
+    let begin = scheme.rfind(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.'));
+    begin.map_or(Some(0), |at| Some(at + scheme.get(at..)?.chars().next()?.len_utf8()))
 }
 
 /// Short strings in quotation marks, within a line.
@@ -202,6 +219,11 @@ mod tests {
         let cases = [
             ("Use #identifierId and .btn-primary, not body.", "#identifierId | .btn-primary"),
             ("See https://mail.google.com/mail/u/0/#inbox.", "https://mail.google.com/mail/u/0/#inbox"),
+            (
+                "From https://a.example/v2?port=7&x=1,2, or (see http://b.example/).",
+                "https://a.example/v2?port=7&x=1,2 | http://b.example/",
+            ),
+            ("url=https://a.example/wiki/Tide_(sea); then", "https://a.example/wiki/Tide_(sea)"),
             ("Write to ana@example.com (node_123).", "ana@example.com | node_123"),
             ("Open crates/core/src/lib.rs or /etc/hosts or and/or.", "crates/core/src/lib.rs | /etc/hosts"),
             ("It took 300ms, then 40 seconds, 12% of 3 people.", "300ms | 40 seconds | 12%"),
