@@ -2,9 +2,8 @@
 //! what is damaged, or was written by another version, is made anew.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use callboard_core::{
@@ -18,18 +17,19 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     Error,
+    database::{self, Form},
     index::Index,
     postings::{BUCKETS, Buckets, Postings, SEGMENT},
     texts::{Class, Indexed, Text, Texts, to_u32},
 };
 
-/// The form of the file, and of how texts become terms. A file of another form is made anew.
-const FORM: i64 = 1;
-
 /// So many buckets, of the usual size, are expected to be in memory.
 const USUAL_BUCKETS: usize = 16 << 10;
 
-const SCHEMA: &str = "
+/// The form of the file, and of how texts become terms.
+const FORM: Form = Form { number: 1, page_bytes: 8192, tables: TABLES };
+
+const TABLES: &str = "
     CREATE TABLE journal (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, data BLOB NOT NULL);
     CREATE TABLE segment (id INTEGER PRIMARY KEY AUTOINCREMENT, journal INTEGER NOT NULL, texts BLOB NOT NULL);
     CREATE INDEX segment_of_journal ON segment (journal);
@@ -40,7 +40,6 @@ const SCHEMA: &str = "
 #[derive(Debug)]
 pub(crate) struct IndexFile {
     shared: Arc<Shared>,
-    path: Option<PathBuf>,
     /// Why it was made anew, if it was.
     replaced: Option<String>,
 }
@@ -98,26 +97,16 @@ impl IndexFile {
     /// Opens the file at `path`, or one in memory, of which about `memory_bytes` are kept in memory. A file that is damaged
     /// or of another form is replaced.
     pub(crate) fn open(path: Option<&Path>, memory_bytes: u64) -> Result<Self, Error> {
-        let mut replaced = None;
-        let connection = match path.map(|path| (path, connect(path))) {
-            None => made(Connection::open_in_memory()?)?,
-            Some((_, Ok(connection))) => connection,
-            Some((path, Err(error))) if is_of_file(&error) => {
-                replaced = Some(error.to_string());
-                remove(path)?;
-                connect(path)?
-            }
-            Some((_, Err(error))) => return Err(error),
-        };
+        let (connection, replaced) = database::open(path, &FORM, |_| Ok(()))?;
         let buckets = Cache::with_weighter(USUAL_BUCKETS, memory_bytes, Bytes);
         let shared = Arc::new(Shared { connection: Mutex::new(connection), buckets });
-        Ok(Self { shared, path: path.map(Path::to_owned), replaced })
+        Ok(Self { shared, replaced })
     }
 
     /// Makes the file at `path` anew.
     pub(crate) fn anew(path: Option<&Path>, memory_bytes: u64) -> Result<Self, Error> {
         if let Some(path) = path {
-            remove(path)?;
+            database::remove(path)?;
         }
         Self::open(path, memory_bytes)
     }
@@ -215,7 +204,7 @@ impl IndexFile {
         }
         transaction.execute("DELETE FROM journal WHERE id = ?1", [journal])?;
         transaction.commit()?;
-        self.forget_old_pages(&connection)
+        database::forget_old_pages(&connection)
     }
 
     /// The names of all journals of which something is written.
@@ -228,14 +217,7 @@ impl IndexFile {
 
     /// Leaves nothing in the log of the file of what was taken away.
     pub(crate) fn forget(&self) -> Result<(), Error> {
-        self.forget_old_pages(&self.shared.connection())
-    }
-
-    fn forget_old_pages(&self, connection: &Connection) -> Result<(), Error> {
-        if self.path.is_some() {
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        }
-        Ok(())
+        database::forget_old_pages(&self.shared.connection())
     }
 
     /// The segments of an index that were written to this file.
@@ -299,12 +281,11 @@ impl Index {
     /// What is known of the texts of a segment.
     fn known_of(&self, segment: u32) -> Known {
         let range = segment * SEGMENT..(segment + 1) * SEGMENT;
-        let begins = |text: &&Text| range.contains(&text.passages.start);
+        let texts = &self.texts.texts;
+        let before = |passage: u32| texts.partition_point(|text| text.passages.start < passage);
+        let texts = texts.get(before(range.start)..before(range.end)).unwrap_or_default().to_vec();
         let passages = self.texts.passages.iter().skip(range.start as usize).take(SEGMENT as usize);
-        Known {
-            texts: self.texts.texts.iter().filter(begins).cloned().collect(),
-            passages: passages.cloned().collect(),
-        }
+        Known { texts, passages: passages.cloned().collect() }
     }
 }
 
@@ -338,54 +319,6 @@ impl Buckets for Written {
     fn segments(&self) -> &[i64] {
         &self.segments
     }
-}
-
-fn connect(path: &Path) -> Result<Connection, Error> {
-    made(Connection::open(path)?)
-}
-
-/// A connection to a file with our tables; one without any gets them.
-fn made(mut connection: Connection) -> Result<Connection, Error> {
-    connection.busy_timeout(Duration::from_secs(5))?;
-    connection.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;",
-    )?;
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let form = transaction.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
-    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (form, tables) {
-        (FORM, _) => {}
-        (0, 0) => {
-            transaction.execute_batch(SCHEMA)?;
-            transaction.pragma_update(None, "user_version", FORM)?;
-        }
-        _ => return Err(Error::damaged(format!("it has form {form}, and this program writes form {FORM}"))),
-    }
-    transaction.commit()?;
-    Ok(connection)
-}
-
-/// Whether an error is about what stands in the file, so that another file will do.
-pub(crate) fn is_of_file(error: &Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    match error {
-        Error::Damaged { .. } => true,
-        Error::File { source } => matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase)),
-        Error::Remove { .. } | Error::Stale => false,
-    }
-}
-
-/// Removes a file with what SQLite keeps beside it.
-pub(crate) fn remove(path: &Path) -> Result<(), Error> {
-    for ending in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        match std::fs::remove_file(&name) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::Remove { source: error }),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Checks that the parts of an index fit together.

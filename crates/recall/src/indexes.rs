@@ -5,11 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{
-    Error,
-    file::{IndexFile, is_of_file},
-    index::Index,
-};
+use crate::{Error, database::is_of_file, file::IndexFile, index::Index};
 
 /// So many passages are written to the file together; each time, all of the newest segment is.
 const MANY: usize = 1024;

@@ -4,6 +4,7 @@
 //! memory and in a file. [`search`] scores what one viewer sees of one or
 //! several of them: nothing of a result depends on what is hidden from the viewer. No model is needed.
 
+mod database;
 mod dates;
 mod dense;
 mod english;

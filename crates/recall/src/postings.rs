@@ -213,7 +213,8 @@ fn decode(bytes: &[u8], segment: u32, bucket: u32, mut found: impl FnMut(Key, Po
         rest = rest.get(length..).unwrap_or_default();
         Ok(number)
     };
-    let terms = next_or_none(bytes, &mut next)?;
+    // A bucket without terms is empty.
+    let terms = if bytes.is_empty() { 0 } else { next()? };
     let mut key = u64::from(bucket) << (Key::BITS - BUCKET_BITS);
     for _ in 0..terms {
         key = key.saturating_add(next()?);
@@ -231,11 +232,6 @@ fn decode(bytes: &[u8], segment: u32, bucket: u32, mut found: impl FnMut(Key, Po
         }
     }
     Ok(())
-}
-
-/// How many terms a bucket has; an empty one has none.
-fn next_or_none(bytes: &[u8], next: &mut dyn FnMut() -> Result<u64, Error>) -> Result<u64, Error> {
-    if bytes.is_empty() { Ok(0) } else { next() }
 }
 
 fn outside() -> Error {

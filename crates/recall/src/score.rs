@@ -253,7 +253,7 @@ impl<'a> Searched<'a> {
     fn hit(&self, found: &Candidate, asked: &[Asked], meant: Option<(&Vector, f32)>) -> Option<Hit> {
         let passage = self.index.texts.passages.get(found.passage as usize)?;
         let text = self.index.texts.texts.get(passage.text as usize)?;
-        let (before, _) = self.sight.neighbours(found.passage);
+        let before = self.sight.before(found.passage);
         let before = before.and_then(|number| self.index.texts.passages.get(number as usize));
         let before = before.and_then(|before| self.index.texts.texts.get(before.text as usize));
         let needs = self.sight.answers(found.passage) || passage.words < FEW_WORDS;

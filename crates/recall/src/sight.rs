@@ -211,13 +211,11 @@ impl Sight {
         seat.is_some_and(|seat| seat.answers)
     }
 
-    /// The passages that stand just before and after one.
-    pub(crate) fn neighbours(&self, passage: u32) -> (Option<u32>, Option<u32>) {
-        let Some(place) = self.places.get(passage as usize) else { return (None, None) };
-        let Some(lane) = self.lanes.get(place.lane as usize) else { return (None, None) };
-        let at = |seat: usize| lane.seats.get(seat).map(|seat| seat.passage);
-        let seat = place.seat as usize;
-        (seat.checked_sub(1).and_then(at), at(seat + 1))
+    /// The passage that stands just before one.
+    pub(crate) fn before(&self, passage: u32) -> Option<u32> {
+        let place = self.places.get(passage as usize)?;
+        let seat = (place.seat as usize).checked_sub(1)?;
+        Some(self.lanes.get(place.lane as usize)?.seats.get(seat)?.passage)
     }
 }
 

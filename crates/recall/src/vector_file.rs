@@ -2,9 +2,8 @@
 //! that they are of, whatever becomes of an index. The file can be deleted at any time.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use callboard_core::{entry::Hash, id::Seq};
@@ -12,14 +11,15 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::{
     Error,
-    file::{is_of_file, remove},
+    database::{self, Form},
     vectors::Vector,
 };
 
-const FORM: i64 = 1;
+/// The form of the file.
+const FORM: Form = Form { number: 1, page_bytes: 4096, tables: TABLES };
 
 /// A text that several entries say has a row for each of them, so that erasing one leaves nothing of it.
-const SCHEMA: &str = "
+const TABLES: &str = "
     CREATE TABLE model (name TEXT NOT NULL);
     CREATE TABLE vector (
         text BLOB NOT NULL, journal TEXT NOT NULL, seq INTEGER NOT NULL, numbers BLOB NOT NULL,
@@ -32,23 +32,25 @@ const SCHEMA: &str = "
 #[derive(Debug)]
 pub struct VectorFile {
     connection: Mutex<Connection>,
-    path: Option<PathBuf>,
 }
 
 impl VectorFile {
     /// Opens the file at `path`, or one in memory, for the vectors of `model`; those of another model are dropped. Without a
     /// model, it is only for taking away. A file that is damaged is made anew.
     pub fn open(path: Option<&Path>, model: Option<&str>) -> Result<Self, Error> {
-        let connect = || made(path.map_or_else(Connection::open_in_memory, Connection::open)?, model);
-        let connection = match (connect(), path) {
-            (Err(error), Some(path)) if is_of_file(&error) => {
-                tracing::warn!(%error, "the file of vectors is made anew");
-                remove(path)?;
-                connect()?
+        let (connection, replaced) = database::open(path, &FORM, |transaction| {
+            let known: Option<String> =
+                transaction.query_row("SELECT name FROM model", [], |row| row.get(0)).optional()?;
+            if let Some(model) = model.filter(|model| known.as_deref() != Some(*model)) {
+                transaction.execute_batch("DELETE FROM vector; DELETE FROM model;")?;
+                transaction.execute("INSERT INTO model (name) VALUES (?1)", [model])?;
             }
-            (connection, _) => connection?,
-        };
-        Ok(Self { connection: Mutex::new(connection), path: path.map(Path::to_owned) })
+            Ok(())
+        })?;
+        if let Some(reason) = replaced {
+            tracing::warn!(reason, "the file of vectors is made anew");
+        }
+        Ok(Self { connection: Mutex::new(connection) })
     }
 
     /// The vectors of texts, as far as they are known.
@@ -108,10 +110,7 @@ impl VectorFile {
 
     /// Leaves nothing in the log of the file of so many rows that were taken away.
     fn forget_old_pages(&self, rows: usize) -> Result<(), Error> {
-        if rows > 0 && self.path.is_some() {
-            self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        }
-        Ok(())
+        if rows > 0 { database::forget_old_pages(&self.connection()) } else { Ok(()) }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -121,30 +120,6 @@ impl VectorFile {
 
 fn number(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
-}
-
-/// A connection to a file with our tables, for the vectors of `model`.
-fn made(mut connection: Connection, model: Option<&str>) -> Result<Connection, Error> {
-    connection.busy_timeout(Duration::from_secs(5))?;
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;")?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let form = transaction.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
-    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (form, tables) {
-        (FORM, _) => {}
-        (0, 0) => {
-            transaction.execute_batch(SCHEMA)?;
-            transaction.pragma_update(None, "user_version", FORM)?;
-        }
-        _ => return Err(Error::damaged(format!("it has form {form}, and this program writes form {FORM}"))),
-    }
-    let known: Option<String> = transaction.query_row("SELECT name FROM model", [], |row| row.get(0)).optional()?;
-    if let Some(model) = model.filter(|model| known.as_deref() != Some(*model)) {
-        transaction.execute_batch("DELETE FROM vector; DELETE FROM model;")?;
-        transaction.execute("INSERT INTO model (name) VALUES (?1)", [model])?;
-    }
-    transaction.commit()?;
-    Ok(connection)
 }
 
 #[cfg(test)]
