@@ -10,12 +10,12 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     error::Error,
     read::message::MessageQuery,
-    recall::{RecallHit, RecallQuery},
+    recall::{ForeignPassage, FromElsewhere, RecallAnswer, RecallHit, RecallQuery},
     session::Session,
 };
 
@@ -58,15 +58,8 @@ impl Session {
                 Ok(in_short(&message).to_string())
             }
             Read::Recall(Asked { text, limit, thread, sources }) => {
-                let answer =
-                    self.recall(viewer, RecallQuery { limit, thread, sources, ..RecallQuery::new(text) }).await?;
-                let hits: Vec<_> = answer.hits.iter().map(hit_in_short).collect();
-                let note = answer.note.or(hits.is_empty().then_some("nothing was found: try other words"));
-                Ok(match note {
-                    Some(note) => json!({"found": hits, "note": note}),
-                    None => json!({ "found": hits }),
-                }
-                .to_string())
+                let query = RecallQuery { limit, thread, sources, ..RecallQuery::new(text) };
+                Ok(recalled_in_short(&self.recall(viewer, query).await?).to_string())
             }
             Read::Search(Asked { text, limit, .. }) => {
                 let hits = self.search_words(viewer, &text, limit).await?;
@@ -81,6 +74,34 @@ impl Session {
             }
         }
     }
+}
+
+/// What was found, as a model is told of it: here, and then by each source elsewhere.
+fn recalled_in_short(answer: &RecallAnswer) -> Value {
+    let mut found: Vec<Value> = answer.hits.iter().map(hit_in_short).collect();
+    let mut failed = Vec::new();
+    for FromElsewhere { source, passages } in &answer.elsewhere {
+        match passages {
+            Ok(passages) => found.extend(passages.iter().map(|passage| foreign_in_short(source, passage))),
+            Err(error) => failed.push(json!({"source": source, "error": error})),
+        }
+    }
+    let note = answer.note.or(found.is_empty().then_some("nothing was found: try other words"));
+    let mut told = Map::from_iter([("found".to_owned(), found.into())]);
+    if !failed.is_empty() {
+        told.insert("failed".to_owned(), failed.into());
+    }
+    if let Some(note) = note {
+        told.insert("note".to_owned(), note.into());
+    }
+    told.into()
+}
+
+/// A passage from elsewhere as a model is told of it.
+fn foreign_in_short(source: &str, passage: &ForeignPassage) -> Value {
+    let ForeignPassage { text, title, url, .. } = passage;
+    let read_on = url.as_ref().map(|url| json!({ "url": url }));
+    json!({"from": source, "title": title, "text": text, "read_on": read_on})
 }
 
 /// A passage as a model is told of it.

@@ -3,7 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{entry::Hash, id::Seq, time::Timestamp};
+use crate::{
+    entry::Hash,
+    id::{CollectionName, Seq},
+    time::Timestamp,
+};
 
 /// What was observed outside of a session for one prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +37,9 @@ pub enum Observed<T> {
 /// A passage that was found: where it stands, and what its text must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
+    /// The collection that has it, where the session has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collection: Option<CollectionName>,
     /// The entry.
     pub seq: Seq,
     /// Where it begins in [what can be found](crate::recall::Recallable::text) of the entry, in bytes.

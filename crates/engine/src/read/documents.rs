@@ -7,6 +7,7 @@ use callboard_core::{
     error::Error as Refusal,
     fact::read,
     id::{CollectionName, DocumentName},
+    state::State,
     view::View,
     viewer::Viewer,
 };
@@ -29,7 +30,12 @@ impl Session {
 
     /// The collections that the session names, as far as they are there.
     pub async fn collections(&self) -> Result<Vec<(CollectionName, Self)>, Error> {
-        let (state, board) = (self.state().await?, Board::of(self));
+        self.collections_of(&*self.state().await?).await
+    }
+
+    /// The collections that the session names as of a state, as far as they are there now.
+    pub(crate) async fn collections_of(&self, state: &State) -> Result<Vec<(CollectionName, Self)>, Error> {
+        let board = Board::of(self);
         let mut collections = Vec::new();
         for name in &state.session.settings.collections {
             match board.collection(name).await {

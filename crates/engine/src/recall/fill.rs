@@ -16,8 +16,8 @@ use callboard_recall::{Vector, VectorFile, Wanted};
 use tokio::time::{sleep, timeout};
 
 use super::{
+    answer::hidden,
     indices::Indices,
-    query::hidden,
     vectors::{REST, lock},
 };
 use crate::{

@@ -66,9 +66,32 @@ impl Indices {
         self.with_all(move |all| Ok(work(&mut lock(&*all.of(&name)?)))).await?
     }
 
+    /// Does something with the indices of several journals, which stand as they are meanwhile.
+    pub(super) async fn with_each<T: Send + 'static>(
+        self: &Arc<Self>,
+        ids: &[SessionId],
+        work: impl FnOnce(&[&Index]) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let names: Vec<String> = ids.iter().map(|id| self.name(id)).collect();
+        self.with_all(move |all| {
+            let indices = names.iter().map(|name| all.of(name)).collect::<Result<Vec<_>, _>>()?;
+            let mut order: Vec<_> = names.iter().zip(&indices).enumerate().collect();
+            // All lock them in one order, so nobody waits for one that waits for it.
+            order.sort_by_key(|(_, (name, _))| *name);
+            let mut locked: Vec<_> = order.into_iter().map(|(at, (_, index))| (at, lock(index))).collect();
+            locked.sort_by_key(|(at, _)| *at);
+            Ok(work(&locked.iter().map(|(_, index)| &**index).collect::<Vec<_>>()))
+        })
+        .await?
+    }
+
     /// Drops what is damaged of an index, so that it is read from the journal again.
-    pub(super) async fn drop_damaged(self: &Arc<Self>, id: &SessionId, error: IndexError) -> Result<(), Error> {
-        let name = self.name(id);
+    pub(super) async fn drop_damaged(
+        self: &Arc<Self>,
+        id: &SessionId,
+        error: impl Into<Arc<IndexError>>,
+    ) -> Result<(), Error> {
+        let (name, error) = (self.name(id), error.into());
         self.with_all(move |all| all.drop_damaged(&name, &error)).await
     }
 

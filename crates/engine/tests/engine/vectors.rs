@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::{
     fixture::{agent, clock, memory, new, run, say, settings},
-    recall::{finds_the_same, steps, take, without_hidden},
+    recall_sight::{Shared, finds_the_same, steps, take, without_hidden},
 };
 
 /// A model whose vectors come of the letters of a text.
@@ -124,16 +124,16 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let board = || Board::new(memory(&clock()), settings_with(&Arc::default(), None));
-            let session = board().create(new("s")).await.unwrap();
+            let shared = Shared::new(&board(), "s").await;
             for step in &steps {
-                take(&session, step).await;
+                take(&shared, step).await;
             }
-            asked(&session, "harbour").await;
+            asked(&shared.session, "harbour").await;
             for viewer in [agent("writer"), agent("lead"), Viewer::User] {
                 let apart = board();
-                let other = without_hidden(&apart, &session, &viewer).await;
+                let other = without_hidden(&apart, &shared, &viewer).await;
                 asked(&other, "harbour").await;
-                finds_the_same(&session, &other, &viewer).await?;
+                finds_the_same(&shared.session, &other, &viewer).await?;
             }
             Ok::<_, TestCaseError>(())
         })?;

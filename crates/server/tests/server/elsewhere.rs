@@ -239,6 +239,19 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     assert!(answer.get("embedder").is_none());
     assert_eq!((wiki.requests(), wiki.keys()), (vec![question.clone()], vec![Some("sk-source".to_owned())]));
 
+    let silent = Scripted::start(|_, _| Reply::error(500, "oops"));
+    let sources = vec![source(&wiki, "wiki"), source(&silent, "tickets")];
+    let other = self::server(RecallSettings { sources, ..RecallSettings::default() }).await;
+    let team = other.team("s").await;
+    say(&other, &team, "main", "Keys are rotated by Ana.").await;
+    let call = json!({"agent": "writer", "arguments": {"query": "Who rotates keys?", "limit": 3}});
+    let told = recall(&other, &format!("{team}/tools/recall"), call).await;
+    let told: Value = serde_json::from_str(told["result"].as_str().unwrap()).unwrap();
+    assert_eq!(told["found"][0]["text"], "Keys are rotated by Ana.");
+    let foreign = json!({"from": "wiki", "title": "Runbook", "text": "Rotate on <b>Mondays</b>.", "read_on": null});
+    assert_eq!((&told["found"][1], &told["failed"][0]["source"]), (&foreign, &json!("tickets")));
+    assert!(told["failed"][0]["error"].as_str().unwrap().contains("status 500"), "{told}");
+
     // Those that were not asked for are not asked, nor with a thread or an entry.
     let only = |body: Value| {
         let (server, at) = (&server, &at);
@@ -253,7 +266,7 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     let body = json!({"query": "Who rotates keys?", "sources": ["wiki", "dreams"]});
     let refused = server.send("POST", &at, body).await.problem(422, "invalid");
     assert_eq!(refused.body["errors"][0]["pointer"], "/sources/1");
-    assert_eq!((wiki.requests().len(), tickets.requests().len()), (2, 1));
+    assert_eq!((wiki.requests().len(), tickets.requests().len()), (3, 1));
 }
 
 #[tokio::test]

@@ -69,13 +69,14 @@ struct Passages<'a> {
 
 impl Passages<'_> {
     fn line(&self, (passage, text): &(&Passage, Arc<str>)) -> String {
-        let Passage { seq, at, from, .. } = passage;
+        let Passage { at, from, .. } = passage;
+        let entry = place(passage);
         let text = escape(text.trim());
         let text = match self.style {
             Style::Tagged => text,
             Style::Labelled => marked(&text).trim_end().to_owned(),
         };
-        format!("[entry {seq}, {at}, {}]\n{text}\n", escape(from))
+        format!("[{entry}, {at}, {}]\n{text}\n", escape(from))
     }
 }
 
@@ -86,7 +87,7 @@ impl Shortens for Passages<'_> {
 
     fn write(&self, shown: usize, _: Tokens) -> String {
         let mut best: Vec<_> = self.found.iter().take(shown).collect();
-        best.sort_by_key(|(passage, _)| (passage.seq, passage.start));
+        best.sort_by_key(|(passage, _)| (&passage.collection, passage.seq, passage.start));
         let lines: String = best.into_iter().map(|found| self.line(found)).collect();
         let left_out = match self.found.len().saturating_sub(shown) {
             0 => String::new(),
@@ -101,10 +102,19 @@ impl Shortens for Passages<'_> {
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {
-        self.found.iter().skip(shown).map(|(passage, _)| format!("entry {}", passage.seq)).collect()
+        self.found.iter().skip(shown).map(|(passage, _)| place(passage)).collect()
     }
 
     fn shows(&self, shown: usize) -> Vec<Seq> {
-        self.found.iter().take(shown).map(|(passage, _)| passage.seq).collect()
+        let own = self.found.iter().take(shown).filter(|(passage, _)| passage.collection.is_none());
+        own.map(|(passage, _)| passage.seq).collect()
+    }
+}
+
+/// Where a passage stands, for people and models.
+fn place(passage: &Passage) -> String {
+    match &passage.collection {
+        Some(collection) => format!("entry {} of the collection {collection}", passage.seq),
+        None => format!("entry {}", passage.seq),
     }
 }

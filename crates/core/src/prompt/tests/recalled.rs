@@ -24,7 +24,7 @@ fn passages() -> (Vec<Passage>, Values) {
     let passage = |(number, text): (u64, &str)| {
         let (end, sha256) = (text.len(), Hash::of(text.as_bytes()));
         // The best one is not the oldest.
-        Passage { seq: Seq(10 - number), start: 0, end, sha256, from: "user in main".to_owned(), at }
+        Passage { collection: None, seq: Seq(10 - number), start: 0, end, sha256, from: "user in main".to_owned(), at }
     };
     let values = TEXTS.into_iter().map(|text| (Hash::of(text.as_bytes()), Arc::from(text))).collect();
     ((0..).zip(TEXTS).map(passage).collect(), values)
@@ -59,6 +59,17 @@ fn passages_stand_in_the_order_of_the_journal_with_who_and_when() {
     // A line of what was said does not look like one of the prompt's own.
     let expected = expected.replace("User 1: me", "\\User 1: me");
     assert_eq!(part(&director, "RECALLED PASSAGES:\n", "\n\n") + "\n", expected);
+}
+
+#[test]
+fn passages_of_a_collection_say_so_and_are_no_entries_of_the_session() {
+    let (mut passages, values) = passages();
+    passages[0].collection = Some("handbook".parse().unwrap());
+    let prompt = shown(LayoutName::Team, 10_000, Observed::Seen(passages), &values);
+    let part = part(&prompt, "<RECALLED_PASSAGES>\n", "</RECALLED_PASSAGES>");
+    let line = "[entry 10 of the collection handbook, 2025-01-18T09:00:00.000Z, user in main]\n";
+    assert!(part.ends_with(&format!("{line}{}\n", TEXTS[0])), "{part}");
+    assert_eq!(prompt.shows.last(), Some(&(Seq(8), Seq(9))));
 }
 
 #[test]

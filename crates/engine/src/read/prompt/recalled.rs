@@ -10,7 +10,7 @@ use callboard_core::{
     conversation::facts::{MessageAdded, thread_subject},
     entry::{Entry, Hash},
     fact::{self, Fact},
-    id::Seq,
+    id::{CollectionName, Seq, SessionId},
     prompt::{
         Layout, LayoutName, PartName, Prompt, PromptSpec,
         observed::{Observed, Passage},
@@ -21,7 +21,12 @@ use callboard_core::{
 use callboard_store::{Order, Query};
 
 use super::Wanted;
-use crate::{error::Error, recall::RecallQuery, session::Session, texts};
+use crate::{
+    error::Error,
+    recall::{RecallQuery, corpus::Journal},
+    session::Session,
+    texts,
+};
 
 /// How many passages are looked for. How many are shown is for the budget to say.
 const PASSAGES: usize = 12;
@@ -31,6 +36,9 @@ const NEWEST: usize = 5;
 
 /// How much is shown of what was said just before a passage that means little alone, in bytes.
 const BEFORE: usize = 600;
+
+/// Where an entry stands: in the session, or in a collection.
+type Place<'a> = (&'a Option<CollectionName>, Seq);
 
 impl Wanted {
     /// Whether it shows what is found.
@@ -59,11 +67,12 @@ impl Session {
             },
             Observed::Absent | Observed::Failed(_) => return Ok(()),
         };
-        let entries = self.live.store.read_each(self.id(), &seqs(&places)).await?;
-        let entries: BTreeMap<Seq, Entry> = entries.into_iter().map(|entry| (entry.header.seq, entry)).collect();
+        let entries = self.entries_saying(&places).await?;
         for place in &places {
-            let Some(entry) = entries.get(&place.seq) else { continue };
-            if let Some(text) = self.whole_of(entry).await?.as_deref().and_then(|text| text.get(place.start..place.end))
+            let Some(entry) = entries.get(&(&place.collection, place.seq)) else { continue };
+            let journal = self.journal_of(&place.collection);
+            if let Some(text) =
+                self.whole_of(&journal, entry).await?.as_deref().and_then(|text| text.get(place.start..place.end))
                 && Hash::of(text.as_bytes()) == place.sha256
             {
                 wanted.recalled.insert(place.sha256, text.into());
@@ -87,19 +96,23 @@ impl Session {
         let at = Some(wanted.state.head.seq);
         let query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
         let mut places: Vec<Passage> = Vec::new();
-        for hit in self.recalled_places(&wanted.viewer, query).await? {
-            let before = hit.before.filter(|seq| !shown.contains(seq));
+        let (corpus, hits) = self.recalled_places(&wanted.viewer, query).await?;
+        for hit in hits {
+            let Some(Journal { session, collection, .. }) = corpus.journal(hit.scope) else { continue };
+            let before = hit.before.filter(|seq| collection.is_some() || !shown.contains(seq));
             for (seq, bytes) in before.map(|seq| (seq, None)).into_iter().chain([(hit.seq, Some(hit.bytes))]) {
-                let is_there = places
-                    .iter()
-                    .any(|place| place.seq == seq && bytes.as_ref().is_none_or(|it| it.start == place.start));
-                let Some(entry) = self.entry(seq).await?.filter(|_| !is_there) else { continue };
+                let is_there = places.iter().any(|place| {
+                    let is_of_entry = (&place.collection, place.seq) == (collection, seq);
+                    is_of_entry && bytes.as_ref().is_none_or(|it| it.start == place.start)
+                });
+                let Some(entry) = session.entry(seq).await?.filter(|_| !is_there) else { continue };
                 let Some(said) = recallable(&entry)? else { continue };
-                let Some(text) = self.whole_of(&entry).await? else { continue };
+                let Some(text) = self.whole_of(session.id(), &entry).await? else { continue };
                 let bytes = bytes.unwrap_or_else(|| 0..text.floor_char_boundary(BEFORE));
                 let Some(passage) = text.get(bytes.clone()) else { continue };
                 let header = &entry.header;
                 places.push(Passage {
+                    collection: collection.clone(),
                     seq,
                     start: bytes.start,
                     end: bytes.end,
@@ -138,12 +151,33 @@ impl Session {
         })
     }
 
+    /// The entries in which passages stand, as far as they are there.
+    async fn entries_saying<'a>(&self, places: &'a [Passage]) -> Result<BTreeMap<Place<'a>, Entry>, Error> {
+        let mut wanted: BTreeMap<&Option<CollectionName>, BTreeSet<Seq>> = BTreeMap::new();
+        for place in places {
+            wanted.entry(&place.collection).or_default().insert(place.seq);
+        }
+        let mut entries = BTreeMap::new();
+        for (collection, seqs) in wanted {
+            let journal = self.journal_of(collection);
+            let seqs: Vec<Seq> = seqs.into_iter().collect();
+            let read = self.live.store.read_each(&journal, &seqs).await?;
+            entries.extend(read.into_iter().map(|entry| ((collection, entry.header.seq), entry)));
+        }
+        Ok(entries)
+    }
+
+    /// The journal of a collection, or of the session.
+    fn journal_of(&self, collection: &Option<CollectionName>) -> SessionId {
+        collection.as_ref().map_or_else(|| self.id().clone(), CollectionName::journal)
+    }
+
     /// All that can be found of an entry.
-    async fn whole_of(&self, entry: &Entry) -> Result<Option<Arc<str>>, Error> {
+    async fn whole_of(&self, journal: &SessionId, entry: &Entry) -> Result<Option<Arc<str>>, Error> {
         let Some(said) = recallable(entry)? else { return Ok(None) };
         let mut values = Values::new();
         for hash in said.stored() {
-            match self.live.store.value(self.id(), hash).await? {
+            match self.live.store.value(journal, hash).await? {
                 Some(text) => drop(values.insert(hash, text)),
                 None => return Ok(None),
             }
@@ -169,9 +203,4 @@ fn shown(wanted: &Wanted, prompt: &Prompt) -> Result<BTreeSet<Seq>, Error> {
         shown.extend(view.plan().ok().map(|held| held.seq));
     }
     Ok(shown)
-}
-
-fn seqs(places: &[Passage]) -> Vec<Seq> {
-    let seqs: BTreeSet<Seq> = places.iter().map(|place| place.seq).collect();
-    seqs.into_iter().collect()
 }

@@ -1,0 +1,204 @@
+//! Asking: what in a session and its collections answers a question, as one viewer may see it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callboard_core::{
+    entry::{Entry, Head},
+    id::Seq,
+    recall::Source,
+    state::State,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_recall::{Class, Error as IndexError, Hit, Index, Query, Scope, Vector, search};
+use tokio::{time::timeout, try_join};
+
+use super::{
+    answer::{Place, RecallAnswer, RecallHit, show},
+    corpus::Corpus,
+    elsewhere,
+    query::RecallQuery,
+    sight::Sight,
+};
+use crate::{error::Error, seal::reading::ReadingMask, session::Session, sizes::sizes, texts};
+
+/// The vector of a question, or why there is none; `None` without a model.
+type Meaning = Option<Result<Vector, String>>;
+
+impl Session {
+    /// Finds what answers a question, as far as `viewer` may see it.
+    pub async fn recall(&self, viewer: &Viewer, mut query: RecallQuery) -> Result<RecallAnswer, Error> {
+        let settings = &self._board.indices.settings;
+        query.check(settings)?;
+        let corpus = self.corpus(query.at).await?;
+        let view = View::new(&corpus.own.state, viewer, sizes())?;
+        if let Some(thread) = &query.thread {
+            view.thread(thread)?;
+        }
+        let mask = self.reading_mask(viewer).await?;
+        if let Some(mask) = &mask {
+            // A question does not find out what a secret is.
+            query.text = mask.hide(&query.text).into_owned();
+        }
+        // Sources elsewhere know neither threads nor entries.
+        let is_open = query.thread.is_none() && query.at.is_none();
+        let asked = settings.sources.iter().filter(|source| is_open && query.is_from(source.name()));
+        let elsewhere = async { Ok(elsewhere::ask(asked, &query.text, query.limit).await) };
+        let here = async {
+            let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
+            let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
+            Ok::<_, Error>((behind, shown(&corpus, found, mask.as_ref()).await?, embedder))
+        };
+        let ((behind, hits, embedder), elsewhere) = try_join!(here, elsewhere)?;
+        corpus.confirm().await?;
+        let note = hits.is_empty().then(|| query.note()).flatten();
+        Ok(RecallAnswer { hits, behind, note, embedder, elsewhere })
+    }
+
+    /// The places that answer a question, as far as `viewer` may see them, and the journals in which they are. Their texts are
+    /// not read.
+    pub(crate) async fn recalled_places(
+        &self,
+        viewer: &Viewer,
+        query: RecallQuery,
+    ) -> Result<(Corpus, Vec<Hit>), Error> {
+        query.check(&self._board.indices.settings)?;
+        let corpus = self.corpus(query.at).await?;
+        let (_, meaning) = self.followed_with(&corpus, &query.text).await?;
+        let (hits, _) = self.hits(&corpus, viewer, &query, meaning).await?;
+        Ok((corpus, hits))
+    }
+
+    /// Takes what was erased out of the index, if the session has one. Whoever erases something calls it.
+    pub async fn forget_erased(&self) -> Result<(), Error> {
+        if self._board.indices.knows(self.id()).await {
+            self.followed(self.state().await?.head).await?;
+        }
+        Ok(())
+    }
+
+    /// Has all journals read, and gets the vector of the question meanwhile, if there is a model.
+    async fn followed_with(&self, corpus: &Corpus, question: &str) -> Result<(Option<u64>, Meaning), Error> {
+        let indices = &self._board.indices;
+        let meaning = async { Ok(indices.vectors.of_question(question, indices.settings.patience).await) };
+        try_join!(corpus.followed(), meaning)
+    }
+
+    /// Has the journal read up to `head`. Says how many entries are missing after a moment.
+    pub(super) async fn followed(&self, head: Head) -> Result<Option<u64>, Error> {
+        let (indices, id) = (self._board.indices.clone(), self.id().clone());
+        if indices.cursor(&id).await? == head {
+            return Ok(None);
+        }
+        let (following, session) = (indices.clone(), id.clone());
+        // It goes on when nobody waits for it any more.
+        let task = tokio::spawn(async move { following.follow(&session, head, usize::MAX).await });
+        match timeout(indices.settings.patience, task).await {
+            Ok(read) => {
+                read.map_err(|_| Error::Closed)??;
+                Ok(None)
+            }
+            Err(_) => {
+                let behind = head.seq.0.saturating_sub(indices.cursor(&id).await?.seq.0);
+                Ok((behind > 0).then_some(behind))
+            }
+        }
+    }
+
+    /// The hits among what a viewer may see, and which model counted.
+    async fn hits(
+        &self,
+        corpus: &Corpus,
+        viewer: &Viewer,
+        query: &RecallQuery,
+        meaning: Meaning,
+    ) -> Result<(Vec<Hit>, Option<String>), Error> {
+        let indices = &self._board.indices;
+        let (vector, trouble) = match meaning {
+            Some(Err(reason)) => (None, Some(format!("unavailable: {reason}"))),
+            meaning => (meaning.and_then(Result::ok), None),
+        };
+        let found = async || {
+            let states: Vec<Arc<State>> = corpus.all().map(|journal| journal.state.clone()).collect();
+            let (viewer, query, vector) = (viewer.clone(), query.clone(), vector.clone());
+            let (hits, whole) = indices
+                .with_each(&corpus.ids(), move |all| {
+                    let hits = found(all, &states, &viewer, &query, vector.as_ref())?;
+                    let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
+                    Ok((hits, whole))
+                })
+                .await?;
+            for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
+                indices.vectors.want(journal.session.id());
+            }
+            let shown = indices.vectors.shown(whole.iter().all(|is_whole| *is_whole));
+            Ok::<_, Error>(hits.map(|hits| (hits, trouble.clone().or(shown))))
+        };
+        let error = match found().await? {
+            Ok(hits) => return Ok(hits),
+            Err(error) => Arc::new(error),
+        };
+        for id in corpus.ids() {
+            indices.drop_damaged(&id, error.clone()).await?;
+        }
+        corpus.followed().await?;
+        Ok(found().await??)
+    }
+}
+
+/// The hits with their texts, as they stand in the journals now.
+async fn shown(corpus: &Corpus, hits: Vec<Hit>, mask: Option<&ReadingMask>) -> Result<Vec<RecallHit>, Error> {
+    let mut wanted: BTreeMap<usize, BTreeSet<Seq>> = BTreeMap::new();
+    for hit in &hits {
+        wanted.entry(hit.scope).or_default().insert(hit.seq);
+    }
+    let mut entries: BTreeMap<(usize, Seq), Entry> = BTreeMap::new();
+    for (scope, seqs) in wanted {
+        let Some(session) = corpus.journal(scope).map(|journal| &journal.session) else { continue };
+        let seqs: Vec<Seq> = seqs.into_iter().collect();
+        let read = session.live.store.read_each(session.id(), &seqs).await?;
+        entries.extend(read.into_iter().map(|entry| ((scope, entry.header.seq), entry)));
+    }
+    let mut shown = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let Some((journal, entry)) = corpus.journal(hit.scope).zip(entries.get(&(hit.scope, hit.seq))) else {
+            continue;
+        };
+        let values = journal.session.values(texts::long_texts(entry)).await?;
+        let place = Place { bytes: hit.bytes, score: hit.score, why: hit.why };
+        let hit = show(place, entry, &values, mask)?;
+        shown.extend(hit.map(|hit| RecallHit { collection: journal.collection.clone(), ..hit }));
+    }
+    Ok(shown)
+}
+
+/// The hits among what a viewer may see, by one score over all journals.
+fn found(
+    indexes: &[&Index],
+    states: &[Arc<State>],
+    viewer: &Viewer,
+    query: &RecallQuery,
+    vector: Option<&Vector>,
+) -> Result<Result<Vec<Hit>, IndexError>, Error> {
+    let sights = states.iter().map(|state| Sight::of(state, viewer)).collect::<Result<Vec<_>, _>>()?;
+    let begins = |sight: &Sight<'_>, class: &Class| {
+        let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
+        sight.begins(source, &class.subject, &class.audience)
+    };
+    let begins: Vec<_> = sights.iter().map(|sight| move |class: &Class| begins(sight, class)).collect();
+    let scopes = indexes.iter().zip(states).zip(&begins).map(|((index, state), from)| {
+        // What was read of later entries does not count.
+        let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
+        Scope { index, from, at }
+    });
+    let scopes: Vec<Scope<'_>> = scopes.collect();
+    let wants = |class: &Class| query.wants(class);
+    // What is not wanted again are entries of the session.
+    let skips = |scope: usize, seq: Seq| scope == 0 && query.but.contains(&seq);
+    let asked =
+        Query { text: &query.text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
+    Ok(search(&scopes, &asked))
+}
