@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Context as _;
 
 use crate::server::{Server, Share};
-use crate::{audit, command, schema, services, weights};
+use crate::{audit, book, command, schema, services, weights};
 
 /// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
@@ -39,7 +39,11 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
         let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
         command::run(cargo.env(MODEL_URL, server.url()))?;
     }
-    if arguments.is_empty() { schema::check(&[]) } else { Ok(()) }
+    if arguments.is_empty() {
+        schema::check(&[])?;
+        book::build()?;
+    }
+    Ok(())
 }
 
 /// Measures how well recall finds what answers the questions of a data set.

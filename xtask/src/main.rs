@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "chores talk to whoever runs them")]
 
 mod audit;
+mod book;
 mod cache;
 mod check;
 mod circles;
@@ -35,6 +36,7 @@ Usage: cargo xtask CHORE
   recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find
   schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
   lint               check formatting, clippy, documentation, licences and dependencies between crates
+  book               check the links of the documentation, and build it as a book in target/book
   audit              check licences, sources and dependencies between crates only
   ci                 lint, then test
   setup [MODEL]      download a small model, build its server and install databases for the tests
@@ -60,6 +62,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "demo" => return demo::demo(arguments),
         "test" => check::test(arguments)?,
         "schema" => schema::check(arguments)?,
+        "book" => book::build()?,
         "bench" => check::bench(arguments)?,
         "recall" => check::recall(arguments)?,
         "lint" => check::lint()?,

@@ -93,7 +93,7 @@ pub use callboard_core::{self as core, prompt::PromptSpec};
 pub use callboard_store as store;
 pub use callboard_tasks as tasks;
 
-/// The examples of the README, which run as tests.
+/// The example of the documentation, which runs as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-mod readme {}
+#[doc = include_str!("../../../docs/rust.md")]
+mod documentation {}

@@ -5,6 +5,8 @@ use std::{
     process::{Command, Output},
 };
 
+use callboard_model::scripted::{Reply, Scripted};
+
 use crate::{home::Home, real_model::model_url, server::Server};
 
 /// An example, in its folder, with the programs it is run by and what it needs of the world.
@@ -42,6 +44,29 @@ fn the_example_in_python_holds_a_teams_context() {
     let home = Home::new();
     let server = Server::start(&home, "");
     assert_played(&example(&folder("python"), "python3", &["team.py"], &server));
+}
+
+/// The loop that the README shows, on a model that says what it was asked.
+#[test]
+fn the_loop_in_the_readme_asks_a_model_for_each_agent() {
+    let page = include_str!("../../../../README.md");
+    let (_, program) = page.split_once("```python\n# loop.py\n").unwrap();
+    let program = program.split("```").next().unwrap();
+    let lines = program.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(lines <= 18, "the loop has {lines} lines");
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    home.write("loop.py", program.replace("http://127.0.0.1:7420", &server.url));
+    let endpoint = Scripted::start(|request, nth| {
+        let shown = request["messages"].to_string();
+        assert!(shown.contains("haiku about tides"), "{shown}");
+        // Each sees what those before it said.
+        assert!((0..nth).all(|before| shown.contains(&format!("answer {before}"))), "{shown}");
+        Reply::text(format!("answer {nth}"))
+    });
+    let mut python = Command::new("python3");
+    python.arg("loop.py").current_dir(home.path("")).env("OPENAI_BASE_URL", endpoint.base_url()).env("no_proxy", "*");
+    assert_eq!(said("python3", python.output()), "writer: answer 0\ncritic: answer 1\nwriter: answer 2\n");
 }
 
 #[test]

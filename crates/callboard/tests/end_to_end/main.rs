@@ -35,6 +35,7 @@ mod files;
 mod help;
 mod home;
 mod job;
+mod names;
 mod nouns;
 mod plans;
 mod play;
