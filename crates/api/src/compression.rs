@@ -138,7 +138,7 @@ pub struct AgentContext {
     /// The size from which on the thread is compressed.
     #[schema(value_type = u64)]
     pub compress_at: Tokens,
-    /// What its last turn in a run used.
+    /// What its last turn used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn: Option<LastTurn>,
 }
@@ -146,10 +146,11 @@ pub struct AgentContext {
 /// What a turn used: the provider's own count, and ours.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct LastTurn {
-    /// The run.
-    #[schema(value_type = String)]
-    pub run: RunId,
-    /// The number of the turn in its run.
+    /// The run, if it was a turn of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub run: Option<RunId>,
+    /// The number of the turn in its run; outside of runs that of the turn.
     pub turn: u64,
     /// The size of its prompt as it was counted here.
     #[schema(value_type = u64)]

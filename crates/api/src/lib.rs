@@ -29,6 +29,7 @@ mod thread;
 mod token;
 mod tool;
 mod transfer;
+mod turn;
 mod variable;
 mod workflow;
 
@@ -99,6 +100,7 @@ pub use self::{
     token::{NewToken, Token, TokenList},
     tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,
+    turn::{SentPrompt, Turn, TurnAnswer, TurnAnswered, TurnList, TurnsQuery},
     variable::{PutVariable, ReasonQuery, RevealQuery, Variable, VariableList, VariableValue},
     workflow::{
         ChangedWorkflowNode, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, WorkflowChangeQuery,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    error::Error, id::StepName, number, schema::ToolName, session::Ttl, step::Progress, time::Timestamp, view::View,
+    error::Error, id::StepName, number, run::Usage, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
+    view::View,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -107,6 +108,18 @@ pub struct ReportedUsage {
     /// Tokens of the answer.
     #[serde(default, deserialize_with = "number::whole")]
     pub completion_tokens: u64,
+}
+
+impl From<ReportedUsage> for Usage {
+    fn from(usage: ReportedUsage) -> Self {
+        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
+    }
+}
+
+impl From<Usage> for ReportedUsage {
+    fn from(usage: Usage) -> Self {
+        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
+    }
 }
 
 /// The tools that an agent has.

@@ -43,6 +43,14 @@ pub struct PromptBody {
     /// The format of the prompt.
     #[serde(default)]
     pub format: Format,
+    /// Whether to record the prompt as a turn, because a model is about to be asked with it. Where it would pass the size at
+    /// which threads are compressed, they are compressed first. `POST …/turns/{turn}` takes the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Callboard's own tools to offer besides those of the agent, such as `callboard:read_messages`; `callboard:read` stands
+    /// for all that read. Notes in the prompt name only tools that are offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
 }
 
 /// A prompt.
@@ -51,13 +59,17 @@ pub struct Prompt {
     /// The number of the newest entry that went into it.
     #[schema(value_type = u64)]
     pub seq: Seq,
+    /// The number of the turn, if it was recorded as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub turn: Option<Seq>,
     /// The most tokens that it was allowed to have.
     #[schema(value_type = u64)]
     pub budget: Tokens,
     /// Its size in tokens.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
-    /// How many tokens at its beginning equal those of the agent's last turn in a run. A provider may have them in its
+    /// How many tokens at its beginning equal those of the agent's last turn. A provider may have them in its
     /// cache.
     #[schema(value_type = u64)]
     pub reusable_prefix_tokens: Tokens,

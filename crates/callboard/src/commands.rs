@@ -30,6 +30,7 @@ mod thread;
 mod token;
 mod tools;
 mod transfer;
+mod turns;
 mod variable;
 mod why;
 mod workflow;
@@ -113,6 +114,8 @@ pub(crate) enum Command {
     /// Runs: list, show, pause, resume, cancel, tool-result
     #[command(subcommand)]
     Runs(runs::Runs),
+    /// Turns: which models were asked, and with which prompts: show
+    Turns(turns::Turns),
     /// The plan: show it, set it, change a task: set, history, show, diff, task
     Plan(plan::Plan),
     /// The workflow: show it, change its nodes, read their results: set, name, add, change, delete, node, result, record
@@ -234,6 +237,7 @@ impl Context {
             Command::Why(args) => why::why(self, args).await,
             Command::Erase(args) => erase::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
+            Command::Turns(args) => turns::execute(self, args).await,
             Command::Plan(args) => plan::execute(self, args).await,
             Command::Workflow(args) => workflow::execute(self, args).await,
             Command::Steps(command) => steps::execute(self, command).await,

@@ -56,7 +56,7 @@ pub enum Role {
 
 /// A function that an agent's model may call; the caller of the run executes it.
 // Unless it is one of Callboard's own, `callboard:NAME`: see `tool`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tool {

@@ -154,6 +154,10 @@ conflicts! {
     NoManager = "no_manager",
     /// The id of a new session is in use.
     SessionExists = "session_exists",
+    /// A turn was answered before, otherwise.
+    TurnAnswered = "turn_answered",
+    /// The turn belongs to a run.
+    TurnOfRun = "turn_of_run",
     /// The id of a new message is in use in its thread.
     MessageExists = "message_exists",
     /// The thread was compressed, or is seen by others, since a summary was begun.

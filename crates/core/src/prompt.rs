@@ -268,7 +268,7 @@ pub fn prompt_of(
     count: &dyn TokenCounter,
 ) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, &spec.thread)?;
-    let tools = offer::open(view.state, &agent.tools);
+    let tools = offer::open(view.state, &agent.offered_with(&spec.tools));
     let renderer =
         Renderer { agent, team: &view.state.team, offered: &tools, format: spec.format, style: spec.style(), count };
     let task = history.task(spec)?;

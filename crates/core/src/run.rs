@@ -10,12 +10,14 @@ pub mod due;
 pub mod facts;
 pub mod next;
 pub(crate) mod outcome;
+pub mod own;
 pub mod past;
 mod results;
 mod sight;
 pub mod team;
 pub(crate) mod tools;
 pub mod turn;
+pub mod turn_facts;
 
 pub use self::{
     due::{Due, Wait},

@@ -19,7 +19,7 @@ use crate::{
     view::View,
 };
 
-pub use self::own::{CallTool, OWN_TOOLS, ToolAnswer, own_tool};
+pub use self::own::{CallTool, OWN_TOOLS, READ, ToolAnswer, own_names, own_tool};
 
 /// What the names of Callboard's own tools begin with in a team. Models call them without it.
 pub const PREFIX: &str = "callboard:";

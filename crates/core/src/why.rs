@@ -15,7 +15,7 @@ use crate::{
     event::{self, EventType},
     fact::{Earlier, Fact},
     id::{AgentName, RunId, Seq},
-    run::facts::TurnRequested,
+    run::turn_facts::TurnRequested,
     time::Timestamp,
     view::{Projected, View},
 };
@@ -67,10 +67,11 @@ pub struct Shown {
     /// The agent that got the prompt.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub agent: AgentName,
-    /// The run.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
-    pub run: RunId,
-    /// The turn.
+    /// The run, if it was a turn of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub run: Option<RunId>,
+    /// The number of the turn in its run. Outside of runs it is that of the entry that requested it.
     pub turn: u64,
     /// The entry that requested the turn.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]

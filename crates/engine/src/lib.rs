@@ -61,9 +61,10 @@ pub use prompt_memory::PromptMemory;
 pub use read::{
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
-    prompt::{DEFAULT_WINDOW, counter_of, window_of},
+    prompt::{DEFAULT_WINDOW, WhosePrompt, counter_of, window_of},
     results::NodeResult,
     subscribe::Subscription,
+    turns::{SentPrompt, TurnView},
 };
 pub use recall::{
     Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource, RecallAnswer, RecallHit, RecallQuery,

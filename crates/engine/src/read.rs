@@ -11,5 +11,6 @@ pub(crate) mod prompt;
 pub(crate) mod results;
 pub(crate) mod runs;
 pub(crate) mod subscribe;
+pub(crate) mod turns;
 pub(crate) mod variables;
 pub(crate) mod why;

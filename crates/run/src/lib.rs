@@ -6,6 +6,7 @@
 mod compress;
 mod driver;
 mod error;
+mod own;
 mod room;
 mod tool;
 mod turn;

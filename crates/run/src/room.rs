@@ -19,7 +19,7 @@ use crate::{Compressing, Compressor, Driver, Error};
 impl Driver {
     /// The prompt of a turn that is to be taken. Where it would pass the size at which threads are compressed, what was
     /// said is compressed first. Whatever fails there, the turn is taken.
-    pub(crate) async fn make_room(&self, prompt: Prompt, query: PromptSpec) -> Result<Prompt, Error> {
+    pub async fn make_room(&self, prompt: Prompt, query: PromptSpec) -> Result<Prompt, Error> {
         let state = self.session.state().await?;
         let settings = state.session.settings.compression.clone();
         let thresholds = settings.thresholds(prompt.budget);

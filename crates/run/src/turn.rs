@@ -8,8 +8,11 @@ use callboard_core::{
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
     fact,
-    prompt::{Body, Format, LayoutName, Prompt},
-    run::{Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, facts::TurnRequested, next::Ask},
+    prompt::{Body, Format, Prompt},
+    run::{
+        Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, next::Ask,
+        turn_facts::TurnRequested,
+    },
     state::State,
     viewer::Viewer,
 };
@@ -89,18 +92,16 @@ impl Driver {
         let entry = self.session.entry(pending.requested).await?;
         let requested = entry.as_ref().map(read).transpose()?;
         let requested = requested.ok_or_else(|| invalid(format!("entry {} is missing", pending.requested)))?;
+        let model = requested.model.clone().ok_or_else(no_model)?;
         let model: ModelName =
-            requested.model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
-        let asked = requested.due.turn().unwrap_or_else(|| ask.turn.clone());
+            model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
+        let asked = requested.due.as_ref().and_then(Due::turn).unwrap_or_else(|| ask.turn.clone());
         let ask = Ask { turn: asked, ..ask };
         let record = &requested.prompt;
-        let format = Format::named(&record.format).ok_or_else(|| {
+        let spec = requested.prompt_spec().ok_or_else(|| {
             let (requested, format) = (pending.requested, &record.format);
             invalid(format!("entry {requested} has a prompt in the format {format}, which this program does not know"))
         })?;
-        let (at, budget) = (Some(record.at), Some(record.budget));
-        let (layout, observed) = (LayoutName::named(&record.layout), record.observed.clone());
-        let spec = PromptSpec { at, budget, format, layout, observed, recall: Some(false), ..spec(&ask, &model) };
         let prompt = self.session.prompt(&spec).await?;
         if prompt.sha256() != record.sha256 && prompt.erased.is_empty() {
             let (noted, now) = (record.layout_version, prompt.layout.version());

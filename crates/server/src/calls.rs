@@ -32,6 +32,7 @@ mod thread;
 mod token;
 mod tool;
 mod transfer;
+mod turn;
 mod variable;
 mod workflow;
 
@@ -87,6 +88,8 @@ pub(crate) mod rights {
     ReadWorkflow,   "the workflow",     "read",     Who::Worker;
     ChangeWorkflow, "the workflow",     "change",   Who::Manager;
         BuildPrompt,    "prompts",          "build",    Who::Worker;
+        ReadTurns,      "turns",            "read",     Who::Worker;
+        AnswerTurns,    "turns",            "answer",   Who::Worker;
         Recall,         "the session",      "search",   Who::Worker;
         StartRun,       "runs",             "start",    Who::Manager;
         ReadRuns,       "runs",             "read",     Who::Shared(Share::Runs);

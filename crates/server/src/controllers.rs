@@ -20,6 +20,7 @@ mod thread;
 mod token;
 mod tool;
 mod transfer;
+mod turn;
 mod variable;
 mod workflow;
 
@@ -58,6 +59,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         orchestration::routes(),
         file::routes(),
         plan::routes(),
+        turn::routes(),
         prompt::routes(),
         recall::routes(),
         run::routes(),

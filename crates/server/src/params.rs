@@ -116,6 +116,17 @@ impl FromRequestParts<App> for WorkflowNode {
     }
 }
 
+/// The number of a turn in the path.
+pub(crate) struct TurnNumber(pub(crate) Seq);
+
+impl FromRequestParts<App> for TurnNumber {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        number(parts, app, "turn", "turn").await.map(|number| Self(Seq(number)))
+    }
+}
+
 /// The number of a version of the plan in the path.
 pub(crate) struct VersionNumber(pub(crate) u64);
 

@@ -88,13 +88,25 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
         (recall, _) => Some(recall),
     };
     let Prompt { agent, thread, model, budget, at, query, .. } = args;
-    let body = api::PromptBody { agent, thread, layout, model, budget: budget.map(Tokens), at, recall, query, format };
+    let budget = budget.map(Tokens);
+    let body = api::PromptBody {
+        agent,
+        thread,
+        layout,
+        model,
+        budget,
+        at,
+        recall,
+        query,
+        format,
+        ..api::PromptBody::default()
+    };
     let prompt = session.post(&["prompt"], &body).answer::<api::Prompt>().await?;
     context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())
 }
 
-fn show(prompt: &api::Prompt, output: Output) {
+pub(super) fn show(prompt: &api::Prompt, output: Output) {
     if let Some(text) = &prompt.text {
         output.write(text);
     }

@@ -52,8 +52,7 @@ fn show(finding: &api::Finding, output: Output) {
         output.line(format!("  hidden from {}", names.join(", ")));
     }
     for shown in &finding.shown {
-        output
-            .line(format!("  shown to {} in turn {} of {} (entry {})", shown.agent, shown.turn, shown.run, shown.seq));
+        output.line(format!("  shown to {} in turn {}{} (entry {})", shown.agent, shown.turn, of(shown), shown.seq));
     }
     if let Some(gone) = &finding.gone {
         let how = match gone.how {
@@ -68,4 +67,9 @@ fn show(finding: &api::Finding, output: Output) {
             }
         }
     }
+}
+
+/// The run of a turn, if it is one of a run.
+fn of(shown: &api::Shown) -> String {
+    shown.run.as_ref().map(|run| format!(" of {run}")).unwrap_or_default()
 }

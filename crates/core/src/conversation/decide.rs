@@ -203,6 +203,18 @@ fn add_one(
     Ok(MessageReceipt { message_id, seq })
 }
 
+/// Whether the message that `receipt` is of says the same as `new`, said now in the name of the current author.
+pub(crate) fn says(
+    decision: &mut DecisionBuilder<'_>,
+    thread: &ThreadId,
+    receipt: &MessageReceipt,
+    new: &NewMessage,
+) -> Result<bool, Undecided> {
+    let Some(there) = decision.entry(receipt.seq)? else { return Ok(false) };
+    let message = build(decision, thread, new, receipt.message_id.clone())?;
+    Ok(is_same(&message, new, &there)?)
+}
+
 fn build(
     decision: &mut DecisionBuilder<'_>,
     thread: &ThreadId,

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::{
     id::{MessageId, ThreadId},
     tool::{Execution, OwnTool, Read, parse},
+    view::View,
 };
 
 /// How many messages are read where the model does not say.
@@ -20,12 +21,7 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     idempotent: true,
     execution: Execution::Read(|view, arguments| {
         let NewestMessages { limit, thread, message_id } = parse(arguments)?;
-        // The manager speaks in `main`, and so does a worker outside of a run.
-        let own = || {
-            let own = view.agent().map(ThreadId::of_agent).filter(|own| view.thread(own).is_ok());
-            own.unwrap_or_else(ThreadId::main)
-        };
-        let thread = thread.unwrap_or_else(own);
+        let thread = thread.unwrap_or_else(|| own_thread(view));
         Ok(match message_id {
             Some(id) => Read::Message(thread, id),
             None => Read::Messages(thread, limit.unwrap_or(MESSAGES).clamp(1, MAX_MESSAGES)),
@@ -41,6 +37,37 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     },
     variable: None,
 };
+
+/// Reads one message.
+pub(crate) static READ_MESSAGE: OwnTool = OwnTool {
+    name: "read_message",
+    description: "Reads one message, whole, by its id.",
+    idempotent: true,
+    execution: Execution::Read(|view, arguments| {
+        let OneMessage { message_id, thread } = parse(arguments)?;
+        Ok(Read::Message(thread.unwrap_or_else(|| own_thread(view)), message_id))
+    }),
+    is_for: |_| true,
+    arguments: || {
+        let id = json!({"type": "string", "description": "The id of the message, such as `m42`."});
+        let thread = json!({"type": "string", "description": "Its thread; your own, or `main`, where it is left out."});
+        (json!({"message_id": id, "thread": thread}), json!(["message_id"]))
+    },
+    variable: None,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneMessage {
+    message_id: MessageId,
+    thread: Option<ThreadId>,
+}
+
+/// The thread in which the viewer speaks: the manager speaks in `main`, and so does a worker outside of a run.
+fn own_thread(view: &View<'_>) -> ThreadId {
+    let own = view.agent().map(ThreadId::of_agent).filter(|own| view.thread(own).is_ok());
+    own.unwrap_or_else(ThreadId::main)
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

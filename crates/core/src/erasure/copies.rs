@@ -20,7 +20,8 @@ use crate::{
     fact::{self, ERASED, Fact, Repeats, TextKind, erased_value},
     id::Seq,
     idempotency::facts::Answered,
-    run::facts::{ToolFinished, TurnAnswered, TurnRequested},
+    run::facts::ToolFinished,
+    run::turn_facts::{TurnAnswered, TurnRequested},
     text::Text,
     time::Timestamp,
 };

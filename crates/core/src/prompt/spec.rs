@@ -1,5 +1,7 @@
 //! Which prompt is wanted: as it is asked for, and with everything filled in that was left out.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use super::{
     Format,
     layout::{Layout, LayoutName, Style},
@@ -41,6 +43,8 @@ pub struct PromptSpec {
     pub query: Option<String>,
     /// What was observed outside of the session.
     pub observed: Observations,
+    /// Callboard's own tools that are offered besides those of the agent, by the names that models know.
+    pub tools: BTreeSet<Arc<str>>,
 }
 
 /// A [`PromptSpec`] with nothing left out. With the state as of an entry, it decides every byte of the prompt.
@@ -64,6 +68,8 @@ pub struct ResolvedSpec {
     pub vocabulary: String,
     /// What was observed outside of the session.
     pub observed: Observations,
+    /// Callboard's own tools that are offered besides those of the agent.
+    pub tools: BTreeSet<Arc<str>>,
 }
 
 impl ResolvedSpec {
@@ -79,6 +85,7 @@ impl ResolvedSpec {
             task: None,
             vocabulary: count.vocabulary().to_owned(),
             observed: Observations::default(),
+            tools: BTreeSet::new(),
         }
     }
 

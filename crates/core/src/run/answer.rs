@@ -7,8 +7,9 @@ use crate::{
     fact::Fact,
     id::{AgentName, RunId},
     rights,
-    run::facts::{self, Ended, Paused, Started, TurnAnswered, TurnFailed},
+    run::facts::{self, Ended, Paused, Started},
     run::sight::no_answer,
+    run::turn_facts::{TurnAnswered, TurnFailed},
     run::{Due, Halt, Run, Status, TurnFailure, TurnReply, team},
     text::Text,
 };
@@ -25,7 +26,7 @@ fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: Agen
     let TurnFailure { run, turn, error, .. } = failure.clone();
     let held = decision.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
     let reason = format!("{}: {error}", no_answer(&agent));
-    decision.record(TurnFailed { run: run.clone(), turn, agent: agent.clone(), error });
+    decision.record(TurnFailed { run: Some(run.clone()), turn, agent: agent.clone(), error, usage: None });
     if !held {
         decision.record(Paused { run, reason, agent: Some(agent) });
     }
@@ -52,14 +53,15 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     let TurnReply { run, turn, usage, cut_off, .. } = reply.clone();
     decision.by = driver;
     decision.record(TurnAnswered {
-        run: run.clone(),
+        run: Some(run.clone()),
         turn,
         agent,
         said,
-        usage,
+        usage: Some(usage),
         cut_off,
-        due: outcome.due,
+        due: Some(outcome.due),
         idle: outcome.idle,
+        message: None,
     });
     if outcome.completed {
         decision.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });

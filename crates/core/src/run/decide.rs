@@ -1,6 +1,6 @@
 //! Starting, taking over, pausing and ending runs.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     audience::Audience,
@@ -11,7 +11,8 @@ use crate::{
     id::{RunId, ThreadId},
     input::InputVisitor,
     rights,
-    run::facts::{Claimed, Ended, Paused, Resumed, Started, TurnRequested},
+    run::facts::{Claimed, Ended, Paused, Resumed, Started},
+    run::turn_facts::TurnRequested,
     run::{
         CancelRun, ClaimRun, Epoch, Halt, NewRun, PauseRun, ResumeRun, Status, TurnFailure, TurnReply, TurnRequest,
         answer::{self, driven, unended},
@@ -209,6 +210,7 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
     let TurnRequest { model, prompt, .. } = request.clone();
     let turn = run.turns.saturating_add(1);
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
-    decision.record(TurnRequested { run: run.id, turn, agent, due, model, prompt });
+    let (run, due, model) = (Some(run.id), Some(due), Some(model));
+    decision.record(TurnRequested { run, turn, agent, thread: None, due, model, tools: BTreeSet::new(), prompt });
     Ok(())
 }

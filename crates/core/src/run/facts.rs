@@ -7,12 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, text},
     id::{AgentName, RunId, ThreadId},
-    prompt::observed::Observed,
     run::sight::no_answer,
-    run::team::Duty,
-    run::{Due, Halt, Kind, Limits, Origin, Pending, PromptRecord, Run, Status, Usage, Used},
+    run::{Halt, Kind, Limits, Origin, Run, Status, Used},
     session::Share,
     state::State,
     view::View,
@@ -58,73 +56,6 @@ pub struct Ended {
     #[serde(flatten)]
     pub(super) halt: Halt,
 }
-
-/// A model is about to be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnRequested {
-    /// The run.
-    pub run: RunId,
-    /// The number of the turn in its run, from 1.
-    pub turn: u64,
-    /// Whose model it is.
-    pub agent: AgentName,
-    /// What it is asked for.
-    pub due: Due,
-    /// The model.
-    pub model: String,
-    /// The prompt.
-    pub prompt: PromptRecord,
-}
-
-/// A model answered. What it said is here only where it did not become a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnAnswered {
-    /// The run.
-    pub run: RunId,
-    /// The turn.
-    pub turn: u64,
-    /// Whose model it was.
-    pub agent: AgentName,
-    /// What it said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<crate::text::Text>,
-    /// What it used.
-    pub usage: Usage,
-    /// Whether it was cut off at the length it may have.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub cut_off: bool,
-    /// What is due now.
-    pub due: Due,
-    /// Whether nothing came of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub idle: bool,
-}
-
-/// A model gave no answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnFailed {
-    /// The run.
-    pub run: RunId,
-    /// The turn.
-    pub turn: u64,
-    /// Whose model it was.
-    pub agent: AgentName,
-    /// Why.
-    pub error: String,
-}
-
-/// The words of a turn: what was said in it, and what is due.
-const WORDS: &[TextField] = &[
-    text("said"),
-    text("due.said"),
-    text("due.faults.*.pointer"),
-    text("due.faults.*.problem"),
-    text("due.request"),
-    text("due.criteria"),
-    json("due.calls.*.arguments"),
-    json("prompt.observed"),
-    json("due.own.*.arguments"),
-];
 
 /// One of Callboard's own tools is about to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -242,33 +173,6 @@ impl SeenBy for Ended {
     }
 }
 
-impl SeenBy for TurnRequested {
-    fn seen(self, view: &View<'_>) -> Self {
-        let mut prompt = self.prompt;
-        if !view.may_see(Share::Browser) {
-            prompt.observed.tabs = Observed::Absent;
-        }
-        // Passages may be hidden from whoever sees only that there was a turn.
-        if view.agent().is_some_and(|viewer| *viewer != self.agent) {
-            prompt.observed.recall = Observed::Absent;
-        }
-        Self { due: seen_due(self.due, view, &self.agent), prompt, ..self }
-    }
-}
-
-impl SeenBy for TurnAnswered {
-    fn seen(self, view: &View<'_>) -> Self {
-        Self { said: None, due: seen_due(self.due, view, &self.agent), ..self }
-    }
-}
-
-impl SeenBy for TurnFailed {
-    fn seen(self, view: &View<'_>) -> Self {
-        let is_own = view.agent().is_none_or(|viewer| *viewer == self.agent);
-        Self { error: if is_own && view.is_in_charge() { self.error } else { String::new() }, ..self }
-    }
-}
-
 impl SeenBy for ToolStarted {
     fn seen(self, view: &View<'_>) -> Self {
         let tool_call_id = if view.agent().is_none() { self.tool_call_id } else { String::new() };
@@ -280,14 +184,6 @@ impl SeenBy for ToolFinished {
     fn seen(self, view: &View<'_>) -> Self {
         let tool_call_id = if view.agent().is_none() { self.tool_call_id } else { String::new() };
         Self { tool_call_id, ..self }
-    }
-}
-
-/// What is due, without the words of threads. Viewers who see a thread find them in its messages.
-fn seen_due(due: Due, view: &View<'_>, by: &AgentName) -> Due {
-    match view.agent() {
-        Some(agent) => due.seen_by(agent, Some(&Origin::own(by.clone())), &view.state.threads),
-        None => due,
     }
 }
 
@@ -337,35 +233,6 @@ run_fact!(Resumed, "run.resumed", Shared, &[], Nothing, |resumed, state, _| {
 
 run_fact!(Ended, "run.ended", Shared, &[text("reason")], Nothing, |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
-});
-
-run_fact!(TurnRequested, "turn.requested", InCharge, WORDS, Anything, |requested, state, header| {
-    let (turn, agent) = (requested.turn, requested.agent);
-    let pending = Pending { agent: agent.clone(), turn, requested: header.seq, at: header.at };
-    state.runs.requested.insert_mut(agent, header.seq);
-    state.runs.change(&requested.run, |run| (run.turns, run.pending) = (turn, Some(pending)));
-});
-
-run_fact!(TurnAnswered, "turn.answered", InCharge, WORDS, Anything, |answered, state, header| {
-    if !state.session.settings.steps.is_empty() {
-        Arc::make_mut(&mut state.steps).count(answered.usage);
-    }
-    let origin = Origin::of_due(&answered.due, answered.agent, header, state);
-    state.runs.change(&answered.run, |run| {
-        run.count(answered.usage, header.at);
-        (run.due, run.tool_started) = (answered.due, None);
-        run.due_origin = Some(origin);
-        run.idle = match (answered.idle, &run.due) {
-            (true, _) => run.idle.saturating_add(1),
-            // Whether anything comes of a directive shows when it was mended.
-            (false, Due::Team(Duty::Repair { .. })) => run.idle,
-            (false, _) => 0,
-        };
-    });
-});
-
-run_fact!(TurnFailed, "turn.failed", Shared, &[text("error")], Nothing, |failed, state, header| {
-    state.runs.change(&failed.run, |run| run.count(Usage::default(), header.at));
 });
 
 run_fact!(ToolStarted, "tool.started", InCharge, &[], Nothing, |started, state, _| {

@@ -99,7 +99,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
 
 /// Refuses to ask an agent that lacks the tool which is due, since every call of it would be refused.
 fn tools(state: &State, agent: &AgentName) -> Result<(), Error> {
-    offer(state, state.team.agent(agent)?.tools.iter().map(Tool::bare_name)).map(|_| ())
+    offer(state, state.team.agent(agent)?.offered().iter().map(Tool::bare_name)).map(|_| ())
 }
 
 /// Why the run is to be paused, if it is.

@@ -9,7 +9,8 @@ use crate::{
     fact::Fact,
     run::{
         Run,
-        facts::{Claimed, Ended, Paused, Resumed, Started, TurnAnswered, TurnFailed, TurnRequested},
+        facts::{Claimed, Ended, Paused, Resumed, Started},
+        turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
     },
     state::State,
 };

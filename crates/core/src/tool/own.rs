@@ -1,5 +1,7 @@
 //! The list of Callboard's own tools, and calls of them.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +23,7 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &context_set::tools::WRITE_CONTEXT_SET,
     &document::tools::READ_DOCUMENT,
     &conversation::tools::READ_MESSAGES,
+    &conversation::tools::READ_MESSAGE,
     &recall::tools::RECALL,
     &recall::tools::SEARCH,
     &variable::tools::GET_WORKFLOW_VARIABLE,
@@ -35,6 +38,42 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &workflow::tools::GET_NODE,
     &workflow::tools::GET_NODE_RESULT,
 ];
+
+/// The bundle of the tools that read what was said and shared.
+pub const READ: &str = "read";
+
+/// The tools in it.
+const READ_TOOLS: &[&str] = &[
+    context_set::tools::READ_CONTEXT_SET.name,
+    document::tools::READ_DOCUMENT.name,
+    conversation::tools::READ_MESSAGES.name,
+    conversation::tools::READ_MESSAGE.name,
+    recall::tools::RECALL.name,
+    recall::tools::SEARCH.name,
+];
+
+/// The tools of the bundle with this name.
+fn bundle(name: &str) -> Option<&'static [&'static str]> {
+    (name == READ).then_some(READ_TOOLS)
+}
+
+/// The names, as models know them, of Callboard's own tools that are named here, with `callboard:` before them or without;
+/// a bundle stands for those in it.
+pub fn own_names(named: &[String]) -> Result<BTreeSet<Arc<str>>, Error> {
+    let mut names = BTreeSet::new();
+    for (at, name) in named.iter().enumerate() {
+        let bare = name.strip_prefix(PREFIX).unwrap_or(name);
+        match bundle(bare) {
+            Some(bundle) => names.extend(bundle.iter().copied().map(Arc::from)),
+            None => {
+                let unknown =
+                    |_| Error::invalid(format!("/tools/{at}"), format!("Callboard has no tool {name:?} of its own"));
+                names.insert(own_tool(bare).map_err(unknown)?.name.into());
+            }
+        }
+    }
+    Ok(names)
+}
 
 /// The tool that models call `name`.
 pub fn own_tool(name: &str) -> Result<&'static OwnTool, Error> {
@@ -52,6 +91,17 @@ impl Tool {
         own_tool(self.name.strip_prefix(PREFIX)?).ok()
     }
 
+    /// The bundle of Callboard's own tools that it names, if any.
+    fn bundle(&self) -> Option<&'static [&'static str]> {
+        bundle(self.name.strip_prefix(PREFIX)?)
+    }
+
+    /// Callboard's own tools that it names: one, those of a bundle, or none.
+    fn owns(&self) -> impl Iterator<Item = &'static OwnTool> {
+        let of_bundle = self.bundle().into_iter().flatten().filter_map(|name| own_tool(name).ok());
+        self.own().into_iter().chain(of_bundle)
+    }
+
     /// The tool as models are told of it.
     pub(crate) fn described(&self) -> Self {
         self.own().map_or_else(|| self.clone(), OwnTool::described)
@@ -60,9 +110,14 @@ impl Tool {
     /// Why it cannot be had, if so: where in it, and what is wrong.
     pub(crate) fn fault(&self) -> Option<(&'static str, String)> {
         let name = self.name.strip_prefix(PREFIX)?;
-        if own_tool(name).is_err() {
+        if own_tool(name).is_err() && bundle(name).is_none() {
             let all = OWN_TOOLS.iter().map(|tool| format!("{PREFIX}{}", tool.name)).collect::<Vec<_>>().join(", ");
-            return Some(("/name", format!("Callboard has no tool {name:?} of its own; those it has are: {all}")));
+            return Some((
+                "/name",
+                format!(
+                    "Callboard has no tool {name:?} of its own; those it has are: {all}; and {PREFIX}{READ} for all that read what was said and shared"
+                ),
+            ));
         }
         let is_described = !self.description.is_empty() || !self.parameters.is_empty();
         is_described
@@ -73,7 +128,28 @@ impl Tool {
 impl Agent {
     /// Callboard's own tool that this agent's model calls `name`, if it has it.
     pub fn own_tool(&self, name: &str) -> Option<&'static OwnTool> {
-        self.tools.iter().filter_map(Tool::own).find(|tool| tool.name == name)
+        self.tools.iter().flat_map(Tool::owns).find(|tool| tool.name == name)
+    }
+
+    /// The tools that it may call, each once: where its `tools` name a bundle, those in it.
+    pub fn offered(&self) -> Vec<Tool> {
+        self.offered_with(&BTreeSet::new())
+    }
+
+    /// The same with more of Callboard's own tools, by the names that models know.
+    pub(crate) fn offered_with(&self, more: &BTreeSet<Arc<str>>) -> Vec<Tool> {
+        let named = |name: &str| Tool { name: format!("{PREFIX}{name}"), ..Tool::default() };
+        let mut offered: Vec<Tool> = Vec::new();
+        let each = self.tools.iter().flat_map(|tool| match tool.bundle() {
+            Some(bundle) => bundle.iter().map(|name| named(name)).collect(),
+            None => vec![tool.clone()],
+        });
+        for tool in each.chain(more.iter().map(|name| named(name))) {
+            if !offered.iter().any(|other| other.bare_name() == tool.bare_name()) {
+                offered.push(tool);
+            }
+        }
+        offered
     }
 }
 

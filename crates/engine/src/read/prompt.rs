@@ -8,9 +8,10 @@ mod recalled;
 use std::sync::Arc;
 
 use callboard_core::{
+    agent::Agent,
     count::{TokenCounter, Tokens},
     error::Error as Refusal,
-    id::Seq,
+    id::{AgentName, Seq, ThreadId},
     prompt::{self, Layout, Prompt, PromptSpec, ResolvedSpec},
     state::State,
     text::Values,
@@ -48,6 +49,15 @@ impl Session {
         }
     }
 
+    /// Whose prompt is meant by `spec`.
+    pub async fn whose_prompt(&self, spec: &PromptSpec) -> Result<WhosePrompt, Error> {
+        let state = self.state().await?;
+        let model = |agent: &Agent| spec.model.clone().or(agent.model.clone()).or(spec.default_model.clone());
+        let wanted = Wanted::new(state.clone(), state.erased, spec)?;
+        let model = model(state.team.agent(&wanted.spec.agent)?);
+        Ok(WhosePrompt { agent: wanted.spec.agent, thread: wanted.spec.thread, model })
+    }
+
     async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {
         let now = self.state().await?;
         let erased = now.erased;
@@ -59,6 +69,17 @@ impl Session {
         self.add_recalled(&mut wanted, spec).await?;
         Ok(Arc::new(wanted))
     }
+}
+
+/// Whose prompt a wish means, with what it leaves out filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhosePrompt {
+    /// The agent.
+    pub agent: AgentName,
+    /// The thread in which it speaks.
+    pub thread: ThreadId,
+    /// The model that reads it, where one is known.
+    pub model: Option<String>,
 }
 
 /// A prompt that is to be built, and what it is built from.
@@ -100,6 +121,7 @@ impl Wanted {
             task: spec.task.clone(),
             vocabulary: count.vocabulary().to_owned(),
             observed: spec.observed.clone(),
+            tools: spec.tools.clone(),
         };
         Ok(Self { viewer, count, spec, erased, recalled: Values::new(), state })
     }

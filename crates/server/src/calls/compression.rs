@@ -55,7 +55,7 @@ impl Authorized<CompressThread> {
         };
         let compressor = Compressor { session: self.session.clone(), models, timeout: settings.turn_timeout };
         let compress = async || {
-            let done = compressor.compress(wanted.clone()).await.map_err(unwrapped)?;
+            let done = compressor.compress(wanted.clone()).await?;
             Ok(api::CompressAnswer {
                 seq: done.seq,
                 through: done.through,
@@ -216,12 +216,4 @@ fn readers(view: &View<'_>, thread: &ThreadId) -> Vec<AgentName> {
         Some(own) => own == *name || (view.is_in_charge() && sees_all_of(view, name)),
     };
     names.filter(|name| held.sight.audience.contains(name)).filter(is_known).cloned().collect()
-}
-
-/// Why a thread could not be compressed.
-fn unwrapped(error: callboard_run::Error) -> CallError {
-    match error {
-        callboard_run::Error::Engine(error) => error.into(),
-        other => CallError::new("internal", other.to_string()),
-    }
 }

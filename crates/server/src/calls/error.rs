@@ -107,3 +107,12 @@ impl From<BadName> for CallError {
         callboard_files::Error::from(error).into()
     }
 }
+
+impl From<callboard_run::Error> for CallError {
+    fn from(error: callboard_run::Error) -> Self {
+        match error {
+            callboard_run::Error::Engine(error) => error.into(),
+            other => Self::new("internal", other.to_string()),
+        }
+    }
+}

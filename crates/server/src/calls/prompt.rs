@@ -1,48 +1,101 @@
 //! Prompts.
 
 use callboard_api as api;
-use callboard_core::{context_set::SetView, id::AgentName, prompt::Body, view::View};
+use callboard_core::{
+    context_set::SetView,
+    error::{ConflictKind, Error as Refusal},
+    id::{AgentName, Seq},
+    prompt::{Body, Prompt},
+    tool::own_names,
+    view::View,
+};
 use callboard_engine::PromptSpec;
+use callboard_run::Driver;
 
 use super::{
-    Answer, Authorized, CallError,
+    Answer, Authorized, CallError, WriteOptions,
     rights::{BuildPrompt, Rank, Right},
 };
 
 impl Authorized<BuildPrompt> {
-    pub(crate) async fn build_prompt(&self, body: api::PromptBody) -> Result<Answer<api::Prompt>, CallError> {
-        let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format } = body;
+    pub(crate) async fn build_prompt(
+        &self,
+        body: api::PromptBody,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Prompt>, CallError> {
+        let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools } = body;
         if at.is_some() && self.rank != Rank::User {
             return Err(self.forbidden("build prompts as of an earlier entry"));
         }
-        let agent = whose(self, agent, "build the prompts of others").await?;
+        let agent =
+            if record { self.whose_turn(agent)? } else { whose(self, agent, "build the prompts of others").await? };
         if let (Some(files), None) = (&self.app.files, at) {
             files.observe(&self.session).await?;
         }
+        let tools = own_names(&tools)?;
         let default_model = self.app.settings.runs.model.clone();
         let spec =
             PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
-        let prompt = self.session.prompt(&PromptSpec { recall, query, ..spec }).await?;
-        let tools = prompt.format.tools(&prompt.tools);
-        let (text, messages, system) = match prompt.body {
-            Body::Text(text) => (Some(text), None, None),
-            Body::Messages(messages) => (None, Some(messages), None),
-            Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
-        };
-        Ok(Answer::ok(api::Prompt {
-            seq: prompt.seq,
-            budget: prompt.budget,
-            tokens: prompt.tokens,
-            reusable_prefix_tokens: prompt.reusable_prefix_tokens,
-            counting: prompt.counting,
-            vocabulary: prompt.vocabulary,
-            parts: prompt.parts,
-            text,
-            messages,
-            system,
-            tools,
-            erased: prompt.erased,
-        }))
+        let spec = PromptSpec { recall, query, tools, ..spec };
+        if record {
+            return self.record_turn(spec, options).await;
+        }
+        let prompt = self.session.prompt(&spec).await?;
+        Ok(Answer::ok(prompt_body(prompt, None)))
+    }
+
+    /// Whose turn is recorded: an agent's own, or the one that the user names.
+    fn whose_turn(&self, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
+        match self.agent() {
+            Some(own) if named.as_ref().is_some_and(|named| named != own) => {
+                Err(self.forbidden("record the turns of others"))
+            }
+            Some(own) => Ok(Some(own.clone())),
+            None => Ok(named),
+        }
+    }
+
+    async fn record_turn(&self, spec: PromptSpec, options: WriteOptions) -> Result<Answer<api::Prompt>, CallError> {
+        if spec.at.is_some() {
+            let problem = "a turn is recorded as of now: leave `at` or `record` out";
+            return Err(Refusal::contradicting(ConflictKind::Contradiction, "/at", problem).into());
+        }
+        self.expect(&options).await?;
+        let (models, settings) = (self.app.settings.models.clone(), self.app.settings.runs.clone());
+        let driver = Driver::new(self.session.clone(), models, settings);
+        let (prompt, begin) = driver.own_turn(spec).await?;
+        // Room may have been made for it, which is no change of somebody else.
+        let options = WriteOptions { expected: options.expected.map(|_| prompt.seq), ..options };
+        let receipt = self.execute(options, begin).await?;
+        let turn = receipt.answer.0;
+        // The request was made before: its turn is there, and so is what was sent then.
+        let prompt = if turn <= prompt.seq { self.session.sent_prompt(turn).await?.prompt } else { prompt };
+        Ok(Answer::ok(prompt_body(prompt, Some(turn))).at(receipt.head))
+    }
+}
+
+/// A prompt as it is given out, with the number of its turn.
+pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
+    let tools = prompt.format.tools(&prompt.tools);
+    let (text, messages, system) = match prompt.body {
+        Body::Text(text) => (Some(text), None, None),
+        Body::Messages(messages) => (None, Some(messages), None),
+        Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
+    };
+    api::Prompt {
+        seq: prompt.seq,
+        turn,
+        budget: prompt.budget,
+        tokens: prompt.tokens,
+        reusable_prefix_tokens: prompt.reusable_prefix_tokens,
+        counting: prompt.counting,
+        vocabulary: prompt.vocabulary,
+        parts: prompt.parts,
+        text,
+        messages,
+        system,
+        tools,
+        erased: prompt.erased,
     }
 }
 

@@ -16,6 +16,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Build an agent's prompt
 ///
+/// With `record` it is recorded as a turn: do that when a model is about to be asked with it, and send the answer to
+/// `POST …/turns/{turn}`.
+///
 /// It has at most `budget` tokens. If not even the required parts fit, the answer is 422 and names each part with its size.
 #[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
@@ -25,5 +28,5 @@ async fn build(
     caller: Authorized<BuildPrompt>,
     request: RequestBody<api::PromptBody>,
 ) -> Result<Answer<api::Prompt>, CallError> {
-    caller.build_prompt(request.body).await
+    caller.build_prompt(request.body, request.options).await
 }

@@ -194,6 +194,18 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         json!({"tools": ["search", CANARY]}),
     );
     add("post", on!("/prompt"), "/prompt", json!({"agent": "lead"}));
+    add("post", on!("/prompt"), "/prompt", json!({"agent": "lead", "record": true}));
+    let answer = json!({"text": told("own answer"), "tool_calls": [
+        {"id": CANARY, "name": CANARY, "arguments": {"query": told("own argument"), CANARY: 1}}]});
+    add("post", on!("/turns/{turn}"), "/turns/TURN", answer);
+    add("post", on!("/prompt"), "/prompt", json!({"agent": "lead", "record": true, "model": CANARY}));
+    add(
+        "post",
+        on!("/prompt"),
+        "/prompt",
+        json!({"agent": "lead", "record": true, "recall": true, "query": told("question")}),
+    );
+    add("post", on!("/turns/{turn}"), "/turns/TURN", json!({"error": told("failure")}));
     add("post", on!("/tokens"), "/tokens", json!({"agent": "writer"}));
     add("post", on!("/fork"), "/fork", json!({"id": "fork"}));
     add(
@@ -474,10 +486,10 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
     let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
     session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
-    let mut run = String::from("r1");
+    let (mut run, mut turn) = (String::from("r1"), String::new());
     let mut ok = 0;
     for (number, (method, template, path, body)) in writes("RUN", "Form").into_iter().enumerate() {
-        let call = server.call(&method.to_uppercase(), &path.replace("RUN", &run));
+        let call = server.call(&method.to_uppercase(), &path.replace("RUN", &run).replace("TURN", &turn));
         let call = call.header("idempotency-key", format!("key-{number}"));
         let answer = Answer::of(with_body(call, &body)).await;
         assert!(answer.status.as_u16() < 500, "{method} {path}: {}", answer.raw);
@@ -485,6 +497,9 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         ok += usize::from(answer.status.is_success());
         if template.ends_with("/runs") && answer.status.is_success() {
             run = answer.text("id").to_owned();
+        }
+        if let Some(number) = answer.body["turn"].as_u64() {
+            turn = number.to_string();
         }
     }
     assert!(ok >= 20, "only {ok} calls wrote anything");
@@ -497,7 +512,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let message = json!({"messages": [{"role": "user", "message_id": ID_CANARY, "content": "x"}]});
     server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.problem(422, "invalid");
 
-    for path in reads(&run) {
+    for path in reads(&run).into_iter().map(|path| path.replace("{turn}", &turn)) {
         for acting in ["", "lead", "writer"] {
             let joined = if path.contains('?') { '&' } else { '?' };
             let acting = if acting.is_empty() { String::new() } else { format!("{joined}as={acting}") };

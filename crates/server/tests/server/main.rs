@@ -29,5 +29,6 @@ mod streams;
 mod tasks;
 mod tools;
 mod transfer;
+mod turns;
 mod variables;
 mod workflow;

@@ -10,8 +10,8 @@ use callboard_engine::core::{
     id::{AgentName, ThreadId},
     run::{
         Due,
-        facts::{TurnAnswered, TurnFailed, TurnRequested},
         team::Duty,
+        turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
     },
     text::{Text, Values},
     time::Timestamp,
@@ -166,7 +166,8 @@ impl Show {
     fn requested(&mut self, entry: &api::Entry, requested: TurnRequested) {
         self.asked_at = Some(entry.at);
         let TurnRequested { turn, agent, due, model, prompt, .. } = requested;
-        let what = due.turn().map_or("to wait", |turn| turn.purpose);
+        let what = due.and_then(|due| due.turn()).map_or("to answer", |turn| turn.purpose);
+        let model = model.unwrap_or_default();
         let (tokens, budget) = (prompt.tokens, prompt.budget);
         self.quiet(&format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}"));
     }
@@ -177,10 +178,11 @@ impl Show {
         let took = took.unwrap_or_default();
         let TurnAnswered { turn, agent, usage, cut_off, due, .. } = answered;
         self.answered_turn = turn;
+        let usage = usage.unwrap_or_default();
         let (read, wrote) = (counted(usage.prompt_tokens, "token"), usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length limit" } else { "" };
         self.quiet(&format!("  turn {turn}: {agent} read {read} and wrote {wrote}{took}{cut}"));
-        if let Due::Team(Duty::Repair { faults, .. }) = due {
+        if let Some(Due::Team(Duty::Repair { faults, .. })) = due {
             self.output.line(format!("  {}:", self.output.paint(Style::Bad, "directive rejected")));
             faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
         }

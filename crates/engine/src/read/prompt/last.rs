@@ -7,10 +7,10 @@ use callboard_core::{
     count::Tokens,
     fact::{self, Fact},
     id::{AgentName, Seq},
-    prompt::{LayoutName, Pieces, PromptSpec, ResolvedSpec},
+    prompt::{Pieces, ResolvedSpec},
     run::{
         Usage,
-        facts::{TurnAnswered, TurnRequested},
+        turn_facts::{TurnAnswered, TurnRequested},
     },
 };
 use callboard_store::{Order, Query};
@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl Session {
-    /// The last turn in which an agent's model was asked in a run, and what it used, if it was answered.
+    /// The last turn in which an agent's model was asked, and what it used, if that is known.
     pub async fn last_turn(&self, agent: &AgentName) -> Result<Option<(TurnRequested, Option<Usage>)>, Error> {
         let state = self.state().await?;
         let Some(requested) = state.runs.last_requested(agent) else { return Ok(None) };
@@ -38,7 +38,7 @@ impl Session {
         };
         let answered = self.live.store.read(self.id(), query).await?;
         let answered: Option<TurnAnswered> = answered.first().map(fact::read).transpose()?;
-        let usage = answered.filter(|answered| answered.turn == turn.turn).map(|answered| answered.usage);
+        let usage = answered.filter(|answered| answered.turn == turn.turn).and_then(|answered| answered.usage);
         Ok(Some((turn, usage)))
     }
 
@@ -70,7 +70,7 @@ impl Session {
         };
         let Some(entry) = entry else { return Ok(None) };
         let turn: TurnRequested = fact::read(&entry)?;
-        let Some(asked) = turn.due.turn() else { return Ok(None) };
+        let Some(thread) = turn.speaks_in() else { return Ok(None) };
         let now = &wanted.spec;
         let (prompt, layout) = (&turn.prompt, &now.layout);
         let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
@@ -79,14 +79,15 @@ impl Session {
         }
         let spec = ResolvedSpec {
             agent: turn.agent.clone(),
-            thread: asked.thread,
+            thread,
             layout: now.layout.clone(),
             format: now.format,
             profile: None,
             budget: prompt.budget,
-            task: asked.task,
+            task: turn.task(),
             vocabulary: prompt.vocabulary.clone(),
             observed: prompt.observed.clone(),
+            tools: turn.tools.clone(),
         };
         // Whoever made the prompt for the turn remembers its pieces. It is made again only where that was forgotten:
         // after a restart, on another server, or where the memory is full.
@@ -94,26 +95,13 @@ impl Session {
         let made = known.as_ref().and_then(|known| known.made.made(prompt.at, &spec));
         match made.map(Some).or_else(|| known.and_then(|known| known.made.last(requested))) {
             Some(pieces) => Ok(pieces),
-            None => self.make_again(&turn, spec).await,
+            None => self.make_again(&turn).await,
         }
     }
 
     /// Makes the prompt of a turn again.
-    async fn make_again(&self, turn: &TurnRequested, spec: ResolvedSpec) -> Result<Option<Arc<Pieces>>, Error> {
-        let query = PromptSpec {
-            agent: Some(spec.agent),
-            thread: Some(spec.thread),
-            layout: LayoutName::named(&turn.prompt.layout),
-            model: Some(turn.model.clone()),
-            budget: Some(spec.budget),
-            at: Some(turn.prompt.at),
-            format: spec.format,
-            task: spec.task,
-            // What was not looked for then is not looked for now.
-            recall: Some(false),
-            observed: spec.observed,
-            ..PromptSpec::default()
-        };
+    async fn make_again(&self, turn: &TurnRequested) -> Result<Option<Arc<Pieces>>, Error> {
+        let Some(query) = turn.prompt_spec() else { return Ok(None) };
         let made = match self.wanted(&query).await {
             Ok(wanted) => self.make(&wanted).await,
             Err(error) => Err(error),

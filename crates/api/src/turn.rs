@@ -1,0 +1,137 @@
+//! Turns: which models were asked, with which prompts, and what they answered.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    conversation::{MessageReceipt, ToolCall},
+    count::Tokens,
+    id::{AgentName, RunId, Seq, ThreadId},
+    schema::Saying,
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{Prompt, ReportedUsage, query::number};
+
+/// What a model answered to a recorded prompt, or why it did not.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "Here are the notes.", "usage": {"prompt_tokens": 812, "completion_tokens": 96}}))]
+pub struct TurnAnswer {
+    /// What it said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Saying>)]
+    pub text: Option<Arc<str>>,
+    /// The tools that it calls, each call with an id of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The tokens that its provider counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<ReportedUsage>,
+    /// Why there is no answer. It excludes `text` and `tool_calls`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What an answer changed.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TurnAnswered {
+    /// The messages that were added to the turn's thread: one, or none where the turn failed.
+    pub messages: Vec<MessageReceipt>,
+    /// The number of the newest entry of the journal once the answer was recorded.
+    #[schema(value_type = u64)]
+    pub head: Seq,
+}
+
+/// A turn: a model was asked.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Turn {
+    /// Its number: that of the entry that requested it.
+    #[schema(value_type = u64)]
+    pub turn: Seq,
+    /// The agent whose model was asked.
+    #[schema(value_type = String)]
+    pub agent: AgentName,
+    /// The thread in which the agent speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub thread: Option<ThreadId>,
+    /// The entry that requested it.
+    #[schema(value_type = u64)]
+    pub seq: Seq,
+    /// When it was requested.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Timestamp,
+    /// The run, if it is a turn of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub run: Option<RunId>,
+    /// The number of the turn in its run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_of_run: Option<u64>,
+    /// The model, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The size of its prompt, as Callboard counts.
+    #[schema(value_type = u64)]
+    pub tokens: Tokens,
+    /// The tokens that the provider counted, if it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<ReportedUsage>,
+    /// Whether it was answered, or is known to have failed.
+    pub answered: bool,
+    /// Whether it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+}
+
+/// A page of turns, the newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TurnList {
+    /// The turns.
+    pub turns: Vec<Turn>,
+    /// The cursor of the page with older turns; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// The prompt of a turn, rendered again from the journal.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct SentPrompt {
+    /// The agent whose model was asked.
+    #[schema(value_type = String)]
+    pub agent: AgentName,
+    /// The thread in which the agent speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub thread: Option<ThreadId>,
+    /// The model, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether it is byte for byte what was sent. It is not if words were erased since, if something in it became a secret
+    /// since, or if this version of Callboard has another version of the layout.
+    pub as_sent: bool,
+    /// The prompt. `erased` names the entries in it whose words were erased since.
+    #[serde(flatten)]
+    pub prompt: Prompt,
+}
+
+/// Selects turns.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TurnsQuery {
+    /// Only turns of this agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<AgentName>)]
+    pub agent: Option<AgentName>,
+    /// The most turns to return. If absent: 100.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<u64>, minimum = 0)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the previous page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(pattern = "^(3[0-9]){1,20}$")]
+    pub cursor: Option<String>,
+}

@@ -1,0 +1,108 @@
+//! `callboard turns`.
+
+use callboard_api as api;
+use callboard_engine::core::id::AgentName;
+use clap::{Args, Subcommand};
+
+use super::{Context, prompt};
+use crate::{
+    cli::{ActingAs, SessionArg},
+    failure::Failure,
+    output::Output,
+};
+
+/// Turns: which models were asked, and with which prompts
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  callboard turns\n  callboard turns --agent writer --limit 5\n  callboard turns show 57\n  callboard turns show 57 --prompt\n\nTurns of runs are listed, and those that programs record which ask models themselves."
+)]
+pub(crate) struct Turns {
+    #[command(subcommand)]
+    pub(crate) command: Option<TurnsCommand>,
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+    /// Only turns of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<AgentName>,
+    /// At most this many turns, counted from the newest (default: 100)
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TurnsCommand {
+    /// Show a turn, or its prompt as it was sent
+    #[command(after_help = "Examples:\n  callboard turns show 57\n  callboard turns show 57 --prompt")]
+    Show {
+        #[command(flatten)]
+        session_arg: SessionArg,
+        #[command(flatten)]
+        acting_as: ActingAs,
+        /// The number of the turn
+        #[arg(value_name = "N")]
+        turn: u64,
+        /// Show the prompt as the model got it
+        #[arg(long)]
+        prompt: bool,
+    },
+}
+
+pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failure> {
+    let output = context.output;
+    match args.command {
+        None => {
+            let session = context.session(&args.session_arg).await?;
+            let call = session.get(&["turns"]).maybe("agent", args.agent).maybe("limit", args.limit);
+            let turns = call.acting_as(&args.acting_as).answer::<api::TurnList>().await?;
+            output.answer(&turns.json, |output| table(&turns.it.turns, output));
+        }
+        Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: false }) => {
+            let session = context.session(&session_arg).await?;
+            let turn = session.get(&["turns", &turn.to_string()]).acting_as(&acting_as);
+            let turn = turn.answer::<api::Turn>().await?;
+            output.answer(&turn.json, |output| table(std::slice::from_ref(&turn.it), output));
+        }
+        Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: true }) => {
+            let session = context.session(&session_arg).await?;
+            let sent = session.get(&["turns", &turn.to_string(), "prompt"]).acting_as(&acting_as);
+            let sent = sent.answer::<api::SentPrompt>().await?;
+            output.answer(&sent.json, |output| {
+                prompt::show(&sent.it.prompt, output);
+                if !sent.it.as_sent {
+                    output.note("this is not byte for byte what was sent: something was erased or became a secret since, or the layout changed");
+                }
+            });
+        }
+    }
+    Ok(())
+}
+
+fn table(turns: &[api::Turn], output: Output) {
+    let row = |turn: &api::Turn| {
+        let used = turn.usage.map_or_else(String::new, |usage| {
+            format!("read {}, wrote {}", usage.prompt_tokens, usage.completion_tokens)
+        });
+        let state = match (turn.answered, turn.failed) {
+            (_, true) => "failed",
+            (true, false) => "answered",
+            (false, false) => "open",
+        };
+        let place = turn.run.as_ref().zip(turn.turn_of_run);
+        let place = place.map_or_else(String::new, |(run, number)| format!("turn {number} of {run}"));
+        vec![
+            turn.turn.to_string(),
+            turn.agent.to_string(),
+            turn.thread.as_ref().map(ToString::to_string).unwrap_or_default(),
+            turn.model.clone().unwrap_or_default(),
+            turn.tokens.to_string(),
+            used,
+            state.to_owned(),
+            place,
+        ]
+    };
+    let head = ["TURN", "AGENT", "THREAD", "MODEL", "TOKENS", "USAGE", "STATE", "RUN"];
+    output.table(&head, &turns.iter().map(row).collect::<Vec<_>>());
+}

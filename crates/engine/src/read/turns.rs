@@ -1,0 +1,195 @@
+//! Turns: which models were asked, in runs and outside of them, and with which prompts.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use callboard_core::{
+    count::Tokens,
+    entry::Entry,
+    error::Error as Refusal,
+    fact::{self, Fact},
+    id::{AgentName, RunId, Seq, ThreadId},
+    prompt::Prompt,
+    run::{
+        Usage,
+        turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
+    },
+    state::State,
+    time::Timestamp,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_store::{Order, Query};
+
+use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes};
+
+/// A turn, as its viewer may see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnView {
+    /// The entry that requested it.
+    pub seq: Seq,
+    /// When it was requested.
+    pub at: Timestamp,
+    /// Whose model was asked.
+    pub agent: AgentName,
+    /// The thread in which the agent speaks.
+    pub thread: Option<ThreadId>,
+    /// The run, and the number of the turn in it.
+    pub run: Option<(RunId, u64)>,
+    /// The model.
+    pub model: Option<String>,
+    /// The size of its prompt.
+    pub tokens: Tokens,
+    /// What it used, as far as that is known.
+    pub usage: Option<Usage>,
+    /// Whether an answer came, or the news that there is none.
+    pub answered: bool,
+    /// Whether that was that there is none.
+    pub failed: bool,
+}
+
+/// The prompt of a turn, made again.
+#[derive(Clone, Debug)]
+pub struct SentPrompt {
+    /// The turn.
+    pub turn: TurnView,
+    /// The prompt.
+    pub prompt: Prompt,
+    /// Whether it is byte for byte what was sent.
+    pub is_as_sent: bool,
+}
+
+impl Session {
+    /// The newest turns before the entry `before` that `viewer` may see, the newest first: those of `agent` alone where one is
+    /// named.
+    pub async fn turns(
+        &self,
+        viewer: &Viewer,
+        agent: Option<&AgentName>,
+        before: Option<Seq>,
+        limit: usize,
+    ) -> Result<Vec<TurnView>, Error> {
+        let state = self.state().await?;
+        let view = View::new(&state, viewer, sizes())?;
+        let (mut turns, mut end) = (Vec::new(), before.unwrap_or(Seq(u64::MAX)).min(state.head.seq.next()));
+        while turns.len() < limit {
+            let query = Query {
+                seqs: Seq(1)..end,
+                types: vec![TurnRequested::TYPE.into()],
+                subjects: Vec::new(),
+                order: Order::Backward,
+                limit: PAGE,
+            };
+            let page = self.live.store.read(self.id(), query).await?;
+            for entry in &page {
+                let turn = seen(&view, entry)?.filter(|(_, turn)| agent.is_none_or(|agent| turn.agent == *agent));
+                turns.extend(turn);
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE => end = last.header.seq,
+                _ => break,
+            }
+        }
+        turns.truncate(limit);
+        let answers = self.answers(&state, &turns).await?;
+        self.live.confirm(&state).await?;
+        Ok(turns.into_iter().map(|(entry, turn)| turn_view(&entry, &turn, &answers)).collect())
+    }
+
+    /// One turn.
+    pub async fn turn(&self, viewer: &Viewer, seq: Seq) -> Result<TurnView, Error> {
+        let state = self.state().await?;
+        let view = View::new(&state, viewer, sizes())?;
+        let (entry, turn) = self.requested(seq, &view).await?;
+        let turns = [(entry, turn)];
+        let answers = self.answers(&state, &turns).await?;
+        let [(entry, turn)] = turns;
+        Ok(turn_view(&entry, &turn, &answers))
+    }
+
+    /// The prompt of a turn as it was sent, made again from the journal. It is what the model was shown then, so it is for
+    /// the user alone.
+    pub async fn sent_prompt(&self, seq: Seq) -> Result<SentPrompt, Error> {
+        let state = self.state().await?;
+        let view = View::new(&state, &Viewer::User, sizes())?;
+        let (_, requested) = self.requested(seq, &view).await?;
+        let unknown =
+            || Refusal::invalid("/turn", format!("this program does not know the form of the prompt of turn {seq}"));
+        let prompt = self.prompt(&requested.prompt_spec().ok_or_else(unknown)?).await?;
+        let is_as_sent = prompt.sha256() == requested.prompt.sha256;
+        Ok(SentPrompt { turn: self.turn(&Viewer::User, seq).await?, prompt, is_as_sent })
+    }
+
+    /// The entry that requested a turn.
+    async fn requested(&self, seq: Seq, view: &View<'_>) -> Result<(Entry, TurnRequested), Error> {
+        let absent = || Refusal::not_found("turn", seq);
+        let is_there = !seq.is_zero() && seq <= view.state.head.seq;
+        let entry = if is_there { self.entry(seq).await? } else { None };
+        let entry = entry.filter(|entry| *entry.header.kind == *TurnRequested::TYPE).ok_or_else(absent)?;
+        Ok(seen(view, &entry)?.ok_or_else(absent)?)
+    }
+
+    /// What came of these turns, by the subject and the number of each: its usage, and whether it failed.
+    async fn answers(&self, state: &State, turns: &[(Entry, TurnRequested)]) -> Result<Answers, Error> {
+        let mut answers = Answers::new();
+        let Some(first) = turns.iter().map(|(entry, _)| entry.header.seq).min() else { return Ok(answers) };
+        let mut subjects: Vec<Arc<str>> = turns.iter().map(|(entry, _)| entry.header.subject.clone()).collect();
+        subjects.sort();
+        subjects.dedup();
+        let mut start = first;
+        loop {
+            let query = Query {
+                seqs: start..state.head.seq.next(),
+                types: vec![TurnAnswered::TYPE.into(), TurnFailed::TYPE.into()],
+                subjects: subjects.clone(),
+                order: Order::Forward,
+                limit: PAGE,
+            };
+            let page = self.live.store.read(self.id(), query).await?;
+            for entry in &page {
+                let subject = entry.header.subject.clone();
+                if *entry.header.kind == *TurnFailed::TYPE {
+                    let TurnFailed { turn, usage, .. } = fact::read(entry)?;
+                    answers.insert((subject, turn), (usage, true));
+                } else {
+                    let TurnAnswered { turn, usage, .. } = fact::read(entry)?;
+                    answers.insert((subject, turn), (usage, false));
+                }
+            }
+            let is_whole = turns.iter().all(|(entry, turn)| answers.contains_key(&key(entry, turn)));
+            match page.last() {
+                Some(last) if page.len() == PAGE && !is_whole => start = last.header.seq.next(),
+                _ => return Ok(answers),
+            }
+        }
+    }
+}
+
+type Answers = BTreeMap<(Arc<str>, u64), (Option<Usage>, bool)>;
+
+fn key(entry: &Entry, turn: &TurnRequested) -> (Arc<str>, u64) {
+    (entry.header.subject.clone(), turn.turn)
+}
+
+/// A turn as the viewer of `view` may see it, with its entry.
+fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<(Entry, TurnRequested)>, Refusal> {
+    if view.project(entry)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some((entry.clone(), fact::read(entry)?)))
+}
+
+fn turn_view(entry: &Entry, turn: &TurnRequested, answers: &Answers) -> TurnView {
+    let answer = answers.get(&key(entry, turn));
+    TurnView {
+        seq: entry.header.seq,
+        at: entry.header.at,
+        agent: turn.agent.clone(),
+        thread: turn.speaks_in(),
+        run: turn.run.clone().map(|run| (run, turn.turn)),
+        model: turn.model.clone(),
+        tokens: turn.prompt.tokens,
+        usage: answer.and_then(|(usage, _)| *usage),
+        answered: answer.is_some(),
+        failed: answer.is_some_and(|(_, failed)| *failed),
+    }
+}
