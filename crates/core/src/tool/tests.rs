@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::{Execution, OWN_TOOLS, OwnTool, own_tool};
 use crate::{
-    agent::Team,
+    agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
     error::Error,
     run::next::Call,
@@ -22,9 +22,23 @@ fn a_team_names_only_tools_that_there_are() {
     assert_eq!(check(json!([{"name": "callboard:read_messages"}, {"name": "look"}])), "ok");
     let unknown = check(json!([{"name": "callboard:dance"}]));
     let beginning = "/agents/0/tools/0/name: Callboard has no tool \"dance\" of its own; those it has are: callboard:";
-    assert!(unknown.starts_with(beginning) && unknown.ends_with(OWN_TOOLS.last().unwrap().name), "{unknown}");
+    assert!(unknown.starts_with(beginning) && unknown.contains(OWN_TOOLS.last().unwrap().name) && unknown.contains("callboard:read for all"), "{unknown}");
     assert_snapshot!(check(json!([{"name": "callboard:read_messages", "description": "Dances."}])), @"/agents/0/tools/0/description: leave out what Callboard knows of its own tool: name it only");
     assert_snapshot!(check(json!([{"name": "callboard:read_messages"}, {"name": "read_messages"}])), @"/agents/0/tools/1/name: the agent has another tool read_messages");
+}
+
+#[test]
+fn a_bundle_stands_for_the_tools_in_it() {
+    assert_eq!(check(json!([{"name": "callboard:read"}, {"name": "look"}])), "ok");
+    let agent = json!({"name": "writer", "role": "worker",
+        "tools": [{"name": "callboard:read_messages"}, {"name": "callboard:read"}, {"name": "look"}]});
+    let agent: Agent = serde_json::from_value(agent).unwrap();
+    let offered: Vec<_> = agent.offered().iter().map(|tool| tool.bare_name().to_owned()).collect();
+    assert_eq!(offered.iter().filter(|name| *name == "read_messages").count(), 1, "{offered:?}");
+    assert!(agent.own_tool("search").is_some() && agent.own_tool("write_context_set").is_none());
+    let named = own_names(&["callboard:read".to_owned(), "write_context_set".to_owned()]).unwrap();
+    assert!(named.contains("read_message") && named.contains("write_context_set") && !named.contains("update_plan"));
+    assert_snapshot!(own_names(&["search".to_owned(), "fly".to_owned()]).unwrap_err(), @r#"/tools/1: Callboard has no tool "fly" of its own"#);
 }
 
 #[test]
@@ -60,7 +74,7 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         |board: &Board, viewer: &str| board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>();
     assert_eq!(names(&board, "lead"), OWN_TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
     assert_eq!(names(&board, "lead"), names(&board, "user"));
-    assert_eq!(names(&board, "writer"), ["read_context_set", "read_document", "read_messages", "recall", "search"]);
+    assert_eq!(names(&board, "writer"), ["read_context_set", "read_document", "read_messages", "read_message", "recall", "search"]);
     let patch = json!({"grant": ["context_sets"], "share": ["variables"]});
     board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
     let granted = [
@@ -68,6 +82,7 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         "write_context_set",
         "read_document",
         "read_messages",
+        "read_message",
         "recall",
         "search",
         "get_workflow_variable",
