@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Execution, OWN_TOOLS, OwnTool, own_tool};
+use super::{Execution, OWN_TOOLS, OwnTool, own_names, own_tool};
 use crate::{
     agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
