@@ -25,7 +25,7 @@ pub(crate) struct Turns {
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
     /// Only turns of this agent
-    #[arg(long, value_name = "AGENT")]
+    #[arg(id = "whose", long = "agent", value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
     /// At most this many turns, counted from the newest (default: 100)
     #[arg(long, value_name = "N")]

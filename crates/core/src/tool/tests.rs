@@ -22,7 +22,12 @@ fn a_team_names_only_tools_that_there_are() {
     assert_eq!(check(json!([{"name": "callboard:read_messages"}, {"name": "look"}])), "ok");
     let unknown = check(json!([{"name": "callboard:dance"}]));
     let beginning = "/agents/0/tools/0/name: Callboard has no tool \"dance\" of its own; those it has are: callboard:";
-    assert!(unknown.starts_with(beginning) && unknown.contains(OWN_TOOLS.last().unwrap().name) && unknown.contains("callboard:read for all"), "{unknown}");
+    assert!(
+        unknown.starts_with(beginning)
+            && unknown.contains(OWN_TOOLS.last().unwrap().name)
+            && unknown.contains("callboard:read for all"),
+        "{unknown}"
+    );
     assert_snapshot!(check(json!([{"name": "callboard:read_messages", "description": "Dances."}])), @"/agents/0/tools/0/description: leave out what Callboard knows of its own tool: name it only");
     assert_snapshot!(check(json!([{"name": "callboard:read_messages"}, {"name": "read_messages"}])), @"/agents/0/tools/1/name: the agent has another tool read_messages");
 }
@@ -74,7 +79,10 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         |board: &Board, viewer: &str| board.view(viewer).unwrap().own_tools().map(|tool| tool.name).collect::<Vec<_>>();
     assert_eq!(names(&board, "lead"), OWN_TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
     assert_eq!(names(&board, "lead"), names(&board, "user"));
-    assert_eq!(names(&board, "writer"), ["read_context_set", "read_document", "read_messages", "read_message", "recall", "search"]);
+    assert_eq!(
+        names(&board, "writer"),
+        ["read_context_set", "read_document", "read_messages", "read_message", "recall", "search"]
+    );
     let patch = json!({"grant": ["context_sets"], "share": ["variables"]});
     board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
     let granted = [
