@@ -369,3 +369,7 @@ fn sum(bytes: &[u8]) -> [u8; 4] {
 fn gone() -> Error {
     Error::damaged("a segment is missing")
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "these are tests")]
+mod tests;

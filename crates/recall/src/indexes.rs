@@ -138,7 +138,7 @@ impl Indexes {
         });
     }
 
-    fn file(&self) -> Arc<IndexFile> {
+    pub(crate) fn file(&self) -> Arc<IndexFile> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -206,7 +206,12 @@ fn push(bytes: &mut Vec<u8>, number: u64) {
 }
 
 /// Reads a bucket, as long as `found` wants more.
-fn decode(bytes: &[u8], segment: u32, bucket: u32, mut found: impl FnMut(Key, Posting) -> bool) -> Result<(), Error> {
+pub(crate) fn decode(
+    bytes: &[u8],
+    segment: u32,
+    bucket: u32,
+    mut found: impl FnMut(Key, Posting) -> bool,
+) -> Result<(), Error> {
     let mut rest = bytes;
     let mut next = || -> Result<u64, Error> {
         let (number, length) = u64::decode_var(rest).ok_or_else(|| Error::damaged("a bucket is cut short"))?;

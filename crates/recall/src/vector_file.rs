@@ -84,6 +84,22 @@ impl VectorFile {
         Ok(transaction.commit()?)
     }
 
+    /// Takes away what is kept of entries that are read otherwise now: all of those of which the given text is not kept.
+    pub fn renew(&self, journal: &str, texts: impl IntoIterator<Item = (Seq, Hash)>) -> Result<(), Error> {
+        let mut old = Vec::new();
+        {
+            let connection = self.connection();
+            let mut find =
+                connection.prepare_cached("SELECT 1 FROM vector WHERE text = ?1 AND journal = ?2 AND seq = ?3")?;
+            for (seq, text) in texts {
+                if !find.exists(params![text.0, journal, number(seq)])? {
+                    old.push(seq);
+                }
+            }
+        }
+        self.erase(journal, old)
+    }
+
     /// Takes away what is kept of entries whose words are gone.
     pub fn erase(&self, journal: &str, entries: impl IntoIterator<Item = Seq>) -> Result<(), Error> {
         let mut erased = 0;

@@ -1,14 +1,23 @@
 //! Models of vectors and sources of passages behind endpoints, as recall asks them.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use callboard_engine::{ForeignPassage, NoVectors};
 use callboard_model::{ModelError, Passage};
 
+/// What a model of vectors wants before each text. Many want nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Prefixes {
+    /// Before a question.
+    pub question: String,
+    /// Before a passage.
+    pub passage: String,
+}
+
 /// A model of vectors, as recall asks it.
-pub fn embedder(model: Arc<dyn callboard_model::Embedder>) -> Arc<dyn callboard_engine::Embedder> {
-    Arc::new(Elsewhere(model))
+pub fn embedder(model: Arc<dyn callboard_model::Embedder>, prefixes: Prefixes) -> Arc<dyn callboard_engine::Embedder> {
+    Arc::new(Prefixed { model, prefixes })
 }
 
 /// A source of passages, as recall asks it.
@@ -18,9 +27,22 @@ pub fn passage_source(source: Arc<dyn callboard_model::PassageSource>) -> Arc<dy
 
 struct Elsewhere<T: ?Sized>(Arc<T>);
 
-impl fmt::Debug for Elsewhere<dyn callboard_model::Embedder> {
+/// A model that is given each text with what it wants before it.
+struct Prefixed {
+    model: Arc<dyn callboard_model::Embedder>,
+    prefixes: Prefixes,
+}
+
+impl fmt::Debug for Prefixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Embedder").field(&self.0.model()).finish()
+        f.debug_tuple("Embedder").field(&self.model.model()).field(&self.prefixes).finish()
+    }
+}
+
+impl Prefixed {
+    async fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NoVectors> {
+        let vectors = self.model.embed(texts).await;
+        vectors.map_err(|error| NoVectors { is_of_texts: is_of_texts(&error), reason: error.to_string() })
     }
 }
 
@@ -31,14 +53,29 @@ impl fmt::Debug for Elsewhere<dyn callboard_model::PassageSource> {
 }
 
 #[async_trait]
-impl callboard_engine::Embedder for Elsewhere<dyn callboard_model::Embedder> {
+impl callboard_engine::Embedder for Prefixed {
     fn model(&self) -> &str {
-        self.0.model()
+        self.model.model()
+    }
+
+    fn kind(&self) -> Cow<'_, str> {
+        match &*self.prefixes.passage {
+            "" => self.model().into(),
+            passage => format!("{} of `{passage}`", self.model()).into(),
+        }
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NoVectors> {
-        let vectors = self.0.embed(texts).await;
-        vectors.map_err(|error| NoVectors { is_of_texts: is_of_texts(&error), reason: error.to_string() })
+        if self.prefixes.passage.is_empty() {
+            return self.vectors(texts).await;
+        }
+        let texts: Vec<String> = texts.iter().map(|text| format!("{}{text}", self.prefixes.passage)).collect();
+        self.vectors(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await
+    }
+
+    async fn embed_question(&self, question: &str) -> Result<Vec<f32>, NoVectors> {
+        let question = format!("{}{question}", self.prefixes.question);
+        Ok(self.vectors(&[&question]).await?.pop().unwrap_or_default())
     }
 }
 

@@ -38,7 +38,7 @@ mod files;
 mod masking;
 mod metrics;
 
-pub use elsewhere::{embedder, passage_source};
+pub use elsewhere::{Prefixes, embedder, passage_source};
 pub use error::Error;
 pub use local::{Drive, Local, Pieces};
 pub use openapi::openapi;

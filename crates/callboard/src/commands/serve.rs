@@ -13,7 +13,7 @@ use std::{
 };
 
 use callboard_engine::{
-    Board, LEASE,
+    Board, LEASE, RecallSettings,
     core::session::Ttl,
     store::{Lease, Store},
     tasks::Supervisor,
@@ -63,6 +63,9 @@ pub(crate) struct Serve {
     /// A TOML file with the sources elsewhere and the model of vectors that recall asks
     #[arg(long, value_name = "FILE")]
     pub(crate) recall: Option<PathBuf>,
+    /// The most memory that the index of recall takes, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub(crate) recall_memory: u64,
     /// The certificate chain in PEM, to serve HTTPS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_certificate: Option<PathBuf>,
@@ -118,8 +121,8 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     if let Some(keys) = master_keys::file_of(&url, folder.as_deref()) {
         keys.read().map_err(master_keys::failure)?;
     }
-    let (keys, recall) =
-        (master_keys::of(&url, folder.as_deref()), elsewhere.added_to(config::recall(&url, folder.as_deref())));
+    let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder.as_deref()) };
+    let (keys, recall) = (master_keys::of(&url, folder.as_deref()), elsewhere.added_to(recall));
     let board_settings =
         callboard_engine::Settings { master_keys: keys, recall, ..board_settings(&args, ttl, &node, supervisor) };
     let board = Board::new(store.clone(), board_settings);

@@ -1,7 +1,6 @@
 //! What recall asks elsewhere: a model that gives texts their vectors, and sources of passages.
 
-use std::fmt;
-use std::sync::Arc;
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use futures::future::join_all;
@@ -12,8 +11,18 @@ pub trait Embedder: fmt::Debug + Send + Sync {
     /// Its name. Another model has another name.
     fn model(&self) -> &str;
 
+    /// What tells its vectors from those of others: its name, and how it is given texts.
+    fn kind(&self) -> Cow<'_, str> {
+        self.model().into()
+    }
+
     /// The vector of each text, in this order. All have one dimension.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NoVectors>;
+
+    /// The vector of a question. Some models are given questions otherwise than texts.
+    async fn embed_question(&self, question: &str) -> Result<Vec<f32>, NoVectors> {
+        Ok(self.embed(&[question]).await?.pop().unwrap_or_default())
+    }
 }
 
 /// Why there are no vectors.

@@ -71,14 +71,28 @@ impl Indices {
     async fn fill(self: &Arc<Self>, id: &SessionId, live: &Live) -> Result<Filled, Error> {
         let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
         loop {
-            let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;
+            // What became a secret after it was said does not leave the node either.
+            let mask = live.reading_mask(&*live.known()?, &Viewer::User).await?;
+            let hides_more = self.vectors.hides(id, mask.as_ref());
+            let wanted = self
+                .with(id, move |index| {
+                    if hides_more {
+                        index.drop_vectors();
+                    }
+                    Ok(index.without_vectors(AT_ONCE))
+                })
+                .await?;
             if wanted.is_empty() {
                 return Ok(Filled::Wholly);
             }
-            // What became a secret after it was said does not leave the node either.
-            let mask = live.reading_mask(&*live.known()?, &Viewer::User).await?;
             let texts = self.texts(id, &wanted, mask.as_ref()).await?;
-            let hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
+            let hashes: Vec<Hash> = texts.iter().map(|(text, _)| Hash::of(text.as_bytes())).collect();
+            let hidden = wanted.iter().zip(&hashes).zip(&texts).filter(|(_, (_, is_hidden))| *is_hidden);
+            let hidden: Vec<(Seq, Hash)> = hidden.map(|((wanted, hash), _)| (wanted.seq, *hash)).collect();
+            let texts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
+            let journal = self.name(id);
+            // A vector that was made before a secret in its text was known goes.
+            self.vectors.with_file(move |file| file.renew(&journal, hidden)).await?;
             let (known, dimension) = (hashes.clone(), self.vectors.dimension.get().copied());
             let mut vectors = self.vectors.with_file(move |file| file.find(&known)).await?;
             for vector in &mut vectors {
@@ -134,8 +148,14 @@ impl Indices {
         self.vectors.with_file(kept).await
     }
 
-    /// What gets the vectors of passages: who says it, and the words. Empty where they are gone.
-    async fn texts(&self, id: &SessionId, wanted: &[Wanted], mask: Option<&ReadingMask>) -> Result<Vec<String>, Error> {
+    /// What gets the vectors of passages: who says it, and the words, empty where they are gone; and whether a secret is hidden
+    /// in it.
+    async fn texts(
+        &self,
+        id: &SessionId,
+        wanted: &[Wanted],
+        mask: Option<&ReadingMask>,
+    ) -> Result<Vec<(String, bool)>, Error> {
         let seqs: BTreeSet<Seq> = wanted.iter().map(|wanted| wanted.seq).collect();
         let entries = self.store.read_each(id, &seqs.into_iter().collect::<Vec<_>>()).await?;
         let mut values = Values::new();
@@ -149,12 +169,14 @@ impl Indices {
             let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();
             let whole = said.and_then(|said| said.text(&values).ok());
             let whole = whole.as_deref().unwrap_or_default();
-            let passage = whole.get(wanted.bytes.clone()).unwrap_or_default();
-            let passage = mask.map_or(passage.to_owned(), |mask| hidden(mask, whole, &wanted.bytes, passage));
-            Ok(match &wanted.speaker {
+            let clear = whole.get(wanted.bytes.clone()).unwrap_or_default();
+            let passage = mask.map_or(clear.to_owned(), |mask| hidden(mask, whole, &wanted.bytes, clear));
+            let is_hidden = passage != clear;
+            let text = match &wanted.speaker {
                 Some(speaker) if !passage.is_empty() => format!("{speaker}: {passage}"),
                 _ => passage,
-            })
+            };
+            Ok((text, is_hidden))
         };
         wanted.iter().map(text).collect()
     }

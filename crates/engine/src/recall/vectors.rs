@@ -2,7 +2,7 @@
 //! its own a moment. Without them terms alone count, and the answer says so.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
@@ -19,7 +19,7 @@ use super::{
     blocking::off_runtime,
     elsewhere::{Embedder, NoVectors},
 };
-use crate::error::Error;
+use crate::{error::Error, seal::reading::ReadingMask};
 
 /// How long a model that could not be asked is not asked again.
 pub(super) const REST: Duration = Duration::from_secs(30);
@@ -39,6 +39,8 @@ pub(crate) struct Vectors {
     /// The sessions with passages that want their vectors.
     pub(super) wanting: Mutex<BTreeSet<SessionId>>,
     pub(super) wanted: Notify,
+    /// What was hidden in the texts of each session when its passages got their vectors.
+    masks: Mutex<HashMap<SessionId, Option<ReadingMask>>>,
 }
 
 impl Vectors {
@@ -48,8 +50,8 @@ impl Vectors {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             path.with_file_name(format!("{name}-vectors.db"))
         });
-        let (file, dimension, trouble, wanting, wanted) = Default::default();
-        Self { embedder, path, file, dimension, trouble, wanting, wanted }
+        let (file, dimension, trouble, wanting, wanted, masks) = Default::default();
+        Self { embedder, path, file, dimension, trouble, wanting, wanted, masks }
     }
 
     /// Notes that passages of a session may want their vectors.
@@ -60,18 +62,27 @@ impl Vectors {
         }
     }
 
+    /// Notes what is hidden in the texts of a session from now on. Says whether that is something else than before.
+    pub(super) fn hides(&self, id: &SessionId, mask: Option<&ReadingMask>) -> bool {
+        let before = lock(&self.masks).insert(id.clone(), mask.cloned());
+        before.is_some_and(|before| match (before, mask) {
+            (Some(before), Some(mask)) => !before.is(mask),
+            (before, mask) => before.is_some() || mask.is_some(),
+        })
+    }
+
     /// The vector of a question; `None` without a model. It is waited for at most so long.
     pub(super) async fn of_question(&self, text: &str, patience: Duration) -> Option<Result<Vector, String>> {
         let embedder = self.embedder.as_ref()?;
         if let Some((_, reason)) = lock(&self.trouble).as_ref().filter(|(since, _)| since.elapsed() < REST) {
             return Some(Err(reason.clone()));
         }
-        let asked = timeout(patience, embedder.embed(&[text])).await;
+        let asked = timeout(patience, embedder.embed_question(text)).await;
         let asked = asked.unwrap_or_else(|_| {
             let reason = format!("{} gave no vector within {} s", embedder.model(), patience.as_secs_f64());
             Err(NoVectors { reason, is_of_texts: false })
         });
-        let vector = asked.map(|vectors| self.read(&vectors).pop().flatten());
+        let vector = asked.map(|vector| self.read(&[vector]).pop().flatten());
         Some(match vector {
             Ok(Some(vector)) => Ok(vector),
             Ok(None) => Err(format!("{} has no vector for the question", embedder.model())),
@@ -96,6 +107,11 @@ impl Vectors {
         self.with_file(move |file| file.remove(&journal)).await
     }
 
+    /// Forgets what was hidden in the texts of a session that has gone.
+    pub(super) fn forget(&self, id: &SessionId) {
+        lock(&self.masks).remove(id);
+    }
+
     /// The journals of which something is kept.
     pub(super) async fn journals(self: &Arc<Self>) -> Result<Vec<String>, Error> {
         self.with_file(VectorFile::journals).await
@@ -118,10 +134,10 @@ impl Vectors {
         if let Some(file) = self.file.get() {
             return Ok(file.clone());
         }
-        let model = self.embedder.as_ref().map(|embedder| embedder.model());
-        let file = VectorFile::open(self.path.as_deref(), model).or_else(|error| {
+        let model = self.embedder.as_ref().map(|embedder| embedder.kind());
+        let file = VectorFile::open(self.path.as_deref(), model.as_deref()).or_else(|error| {
             tracing::warn!(path = ?self.path, %error, "the file of vectors cannot be used: they are in memory alone");
-            VectorFile::open(None, model)
+            VectorFile::open(None, model.as_deref())
         })?;
         Ok(self.file.get_or_init(|| Arc::new(file)).clone())
     }

@@ -74,6 +74,11 @@ impl Live {
 }
 
 impl ReadingMask {
+    /// Whether it is known to hide the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.mask, &other.mask) && self.shows_names == other.shows_names
+    }
+
     /// `text` without secrets.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let masked = self.mask.mask(text).map_or(Cow::Borrowed(text), Cow::Owned);

@@ -1,14 +1,16 @@
 //! The file of the indices of recall: what it keeps, what leaves it, and what becomes of it when it is damaged.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use callboard_engine::{
-    Board,
-    core::{entry::Actor, viewer::Viewer},
+    Board, Settings,
+    core::{document::PutDocument, entry::Actor, viewer::Viewer},
 };
+use callboard_recall::Indexes;
+use serde_json::json;
 
 use crate::{
-    fixture::{clock, id, memory, new, say},
+    fixture::{add, clock, id, memory, new, patch, run, say, text},
     recall::{settings_in, texts},
 };
 
@@ -103,6 +105,68 @@ async fn a_damaged_file_is_made_anew() {
         let board = Board::new(store.clone(), settings_in(folder.path()));
         let session = board.session(&id("s")).await.unwrap();
         assert_eq!(texts(&session, &Viewer::User, "xylophonist").await.len(), 10, "damage {number}");
+        board.close().await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_session_that_expired_and_of_a_collection_that_was_deleted() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
+    let board = Board::new(memory(&clock), Settings { clock: Arc::new(clock.clone()), ..settings_in(folder.path()) });
+    let collection = board.put_collection(&"a-handbook-that-goes".parse().unwrap()).await.unwrap();
+    let (name, text) = ("a".parse().unwrap(), "a word: xylophonist".into());
+    run(&collection, PutDocument { name, text, visible_to: None, media_type: None }).await;
+    let session = board.create(new("a-session-that-goes")).await.unwrap();
+    let short_lived = json!({"collections": ["a-handbook-that-goes"], "ttl_seconds": 1000});
+    run(&session, patch(short_lived)).await;
+    say(&session, "a word: xylophonist").await;
+    assert_eq!(texts(&session, &Viewer::User, "xylophonist").await.len(), 2);
+    for name in ["a-session-that-goes", "a-handbook-that-goes"] {
+        assert!(file_has(folder.path(), name));
+    }
+    clock.advance_seconds(1001);
+    assert_eq!(board.sweep().await.unwrap().len(), 1);
+    assert!(!file_has(folder.path(), "a-session-that-goes"));
+    board.delete_collection(&"a-handbook-that-goes".parse().unwrap()).await.unwrap();
+    board.close().await;
+    assert!(!file_has(folder.path(), "a-handbook-that-goes"));
+    let file = Indexes::open(Some(&folder.path().join("recall.db")), 1 << 20).unwrap();
+    assert_eq!(file.journals().unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn questions_are_answered_where_the_index_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("no-folder"), "a file").unwrap();
+    let nowhere = settings_in(&folder.path().join("no-folder"));
+    let full = settings_in(folder.path());
+    for (number, settings) in [nowhere, full].into_iter().enumerate() {
+        let board = Board::new(memory(&clock()), settings);
+        let session = board.create(new("s")).await.unwrap();
+        let first = say(&session, "the first xylophonist").await;
+        assert_eq!(texts(&session, &Viewer::User, "xylophonist").await.len(), 1);
+        if number == 1 {
+            // From now on every write fails, as on a disk that is full.
+            let file = rusqlite::Connection::open(folder.path().join("recall.db")).unwrap();
+            let refuse = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+            file.execute_batch(&format!(
+                "CREATE TRIGGER a BEFORE INSERT ON segment {refuse};
+                                         CREATE TRIGGER b BEFORE UPDATE ON journal {refuse};"
+            ))
+            .unwrap();
+        }
+        for page in 0..5 {
+            let many = (0..500).map(|one| text(&format!("chatter {page} {one} of the weather"))).collect();
+            run(&session, add("main", many)).await;
+            assert!(!texts(&session, &Viewer::User, "weather").await.is_empty());
+        }
+        say(&session, "the second xylophonist").await;
+        let found = texts(&session, &Viewer::User, "xylophonist").await;
+        assert_eq!(found.iter().filter(|text| text.contains("xylophonist")).count(), 2, "{found:?}");
+        session.erase(Actor::User, first, "it is private").await.unwrap();
+        session.forget_erased().await.unwrap();
+        let found = texts(&session, &Viewer::User, "xylophonist").await;
+        assert_eq!(found.iter().filter(|text| text.contains("xylophonist")).count(), 1, "{found:?}");
         board.close().await;
     }
 }

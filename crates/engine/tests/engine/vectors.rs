@@ -116,6 +116,33 @@ async fn what_became_a_secret_later_is_not_sent_to_the_model() {
     assert!(asked.contains("The password is [hidden:password]") && !asked.contains("bergamot"), "{asked}");
 }
 
+#[tokio::test]
+async fn vectors_that_were_made_of_a_secret_before_it_was_known_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let letters = Arc::new(Letters::default());
+    let board = Board::new(memory(&clock()), settings_with(&letters, Some(folder.path())));
+    let session = board.create(new("s")).await.unwrap();
+    let clear = "The password is bergamot-7261, for now.";
+    say(&session, clear).await;
+    say(&session, "It is a fine day.").await;
+    asked(&session, "password").await;
+    assert!(has(folder.path(), clear));
+    run(&session, SetVariable::new("password".parse().unwrap(), json!("bergamot-7261"), None, "r".into()).unwrap())
+        .await;
+    let hidden = "User: The password is [hidden:password], for now.";
+    for _ in 0..1000 {
+        asked(&session, "password").await;
+        if letters.asked.lock().unwrap().iter().any(|text| text == hidden) && !has(folder.path(), clear) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    asked(&session, "password").await;
+    assert!(!has(folder.path(), clear) && has(folder.path(), "The password is [hidden:password], for now."));
+    let asked = letters.asked.lock().unwrap();
+    assert_eq!(asked.iter().filter(|text| *text == "User: It is a fine day.").count(), 1, "{asked:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 

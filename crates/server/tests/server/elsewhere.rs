@@ -11,7 +11,7 @@ use callboard_model::{
     ApiKey, Embeddings, EmbeddingsSettings, HttpSource, Retries, SourceSettings, Timeouts,
     scripted::{Reply, Scripted},
 };
-use callboard_server::{embedder, passage_source};
+use callboard_server::{Prefixes, embedder, passage_source};
 use serde_json::{Value, json};
 
 use crate::fixtures::{Server, memory, settings, sqlite};
@@ -41,6 +41,10 @@ fn vectors(request: &Value) -> Reply {
 }
 
 fn with_model(endpoint: &Scripted, model: &str) -> RecallSettings {
+    with_prefixes(endpoint, model, Prefixes::default())
+}
+
+fn with_prefixes(endpoint: &Scripted, model: &str, prefixes: Prefixes) -> RecallSettings {
     let settings = EmbeddingsSettings {
         base_url: endpoint.base_url(),
         model: model.to_owned(),
@@ -49,7 +53,7 @@ fn with_model(endpoint: &Scripted, model: &str) -> RecallSettings {
         timeouts: Timeouts { whole: SHORT * 50, ..Timeouts::default() },
         retries: Retries { tries: 2, first_wait: Duration::from_millis(1), ..Retries::default() },
     };
-    let embedder = Some(embedder(Arc::new(Embeddings::new(&settings).unwrap())));
+    let embedder = Some(embedder(Arc::new(Embeddings::new(&settings).unwrap()), prefixes));
     RecallSettings { embedder, patience: Duration::from_secs(1), ..RecallSettings::default() }
 }
 
@@ -214,6 +218,29 @@ async fn vectors_are_kept_until_another_model_comes() {
     assert_eq!(texts(&recall_with_all(&large, &at, "meal", "large").await)[0], "The soup was too salty.");
     assert_eq!(asked_for(soup), 2);
     large.stop().await;
+}
+
+#[tokio::test]
+async fn a_model_is_given_what_it_wants_before_each_text_and_begins_anew_where_that_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let endpoint = Scripted::start(|request, _| vectors(request));
+    let ask = async |passage: &str, create: bool| {
+        let prefixes = Prefixes { question: "query: ".to_owned(), passage: passage.to_owned() };
+        let server = server_in(folder.path(), with_prefixes(&endpoint, "small", prefixes)).await;
+        if create {
+            let team = server.team("s").await;
+            say(&server, &team, "main", "The soup was too salty.").await;
+        }
+        recall_with_all(&server, "/v1/sessions/s/recall", "meal", "small").await;
+        server.stop().await;
+        endpoint.requests().iter().flat_map(inputs).collect::<Vec<_>>()
+    };
+    let asked = ask("passage: ", true).await;
+    assert!(asked.contains(&"query: meal".to_owned()), "{asked:?}");
+    let of_passages = |asked: &[String]| asked.iter().filter(|text| text.contains("soup")).cloned().collect::<Vec<_>>();
+    assert_eq!(of_passages(&asked), ["passage: User: The soup was too salty."]);
+    assert_eq!(of_passages(&ask("passage: ", false).await).len(), 1);
+    assert_eq!(of_passages(&ask("", false).await)[1..], ["User: The soup was too salty."]);
 }
 
 fn passages(texts: &[&str]) -> Reply {

@@ -12,7 +12,7 @@ use callboard_model::{
     ApiKey, Embedder, Embeddings, EmbeddingsSettings, HttpSource, PassageSource, Retries, SettingsError,
     SourceSettings, Timeouts,
 };
-use callboard_server::{embedder, passage_source};
+use callboard_server::{Prefixes, embedder, passage_source};
 use serde::Deserialize;
 
 use crate::{config, failure::Failure, terminal};
@@ -27,14 +27,15 @@ const LONGEST_NAME: usize = 64;
 #[derive(Default)]
 pub(crate) struct Elsewhere {
     sources: Vec<Arc<dyn PassageSource>>,
-    embedder: Option<Arc<dyn Embedder>>,
+    embedder: Option<(Arc<dyn Embedder>, Prefixes)>,
 }
 
 impl Elsewhere {
     /// The settings of recall with all of it.
     pub(crate) fn added_to(self, settings: RecallSettings) -> RecallSettings {
         let sources = self.sources.into_iter().map(passage_source).collect();
-        RecallSettings { embedder: self.embedder.map(embedder), sources, ..settings }
+        let embedder = self.embedder.map(|(model, prefixes)| embedder(model, prefixes));
+        RecallSettings { embedder, sources, ..settings }
     }
 }
 
@@ -54,6 +55,8 @@ struct EmbedderOptions {
     model: Option<String>,
     api_key_env: Option<String>,
     folder: Option<PathBuf>,
+    question_prefix: String,
+    passage_prefix: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,21 +108,27 @@ fn parse(text: &str, folder: &Path, secret: &dyn Fn(&str) -> Option<ApiKey>) -> 
 }
 
 impl EmbedderOptions {
-    fn make(self, folder: &Path, secret: &dyn Fn(&str) -> Option<ApiKey>) -> Result<Arc<dyn Embedder>, String> {
-        match self {
-            Self { folder: Some(model), base_url: None, model: None, api_key_env: None } => open(&folder.join(model)),
-            Self { folder: None, base_url: Some(base_url), model: Some(model), api_key_env } => {
+    fn make(
+        self,
+        folder: &Path,
+        secret: &dyn Fn(&str) -> Option<ApiKey>,
+    ) -> Result<(Arc<dyn Embedder>, Prefixes), String> {
+        let Self { base_url, model, api_key_env, folder: of_model, question_prefix, passage_prefix } = self;
+        let prefixes = Prefixes { question: question_prefix, passage: passage_prefix };
+        let embedder: Arc<dyn Embedder> = match (of_model, base_url, model, api_key_env) {
+            (Some(of_model), None, None, None) => open(&folder.join(of_model))?,
+            (None, Some(base_url), Some(model), api_key_env) => {
                 let key = api_key_env.map(|name| value(&name, secret)).transpose()?;
                 let timeouts = Timeouts { idle: EMBEDDER_TIMEOUT, whole: EMBEDDER_TIMEOUT, ..Timeouts::default() };
                 // A question waits for it; passages are tried again later anyway.
                 let retries = Retries { tries: 2, first_wait: Duration::from_millis(250), ..Retries::default() };
                 let proxy = config::proxy();
                 let settings = EmbeddingsSettings { base_url, model, key, proxy, timeouts, retries };
-                let embeddings = Embeddings::new(&settings).map_err(shown)?;
-                Ok(Arc::new(embeddings))
+                Arc::new(Embeddings::new(&settings).map_err(shown)?)
             }
-            _ => Err("give base_url and model of an endpoint, or the folder of a model".to_owned()),
-        }
+            _ => return Err("give base_url and model of an endpoint, or the folder of a model".to_owned()),
+        };
+        Ok((embedder, prefixes))
     }
 }
 
@@ -182,11 +191,13 @@ mod tests {
     #[test]
     fn a_file_names_sources_and_an_embedder() {
         let all = "[embedder]\nbase_url = 'http://127.0.0.1:8080/v1'\nmodel = 'small'\napi_key_env = 'TOKEN'\n\
+                   question_prefix = 'query: '\n\
                    [[source]]\nname = 'wiki'\nurl = 'https://wiki.example/passages'\ntimeout_ms = 500\nmax_bytes = 65536\n\
                    headers_from_env = {Authorization = 'TOKEN'}\n\
                    [[source]]\nname = 'tickets'\nurl = 'http://127.0.0.1:9000'\n";
         let elsewhere = parsed(all).unwrap();
-        assert_eq!(elsewhere.embedder.unwrap().model(), "small");
+        let (embedder, prefixes) = elsewhere.embedder.unwrap();
+        assert_eq!((embedder.model(), &*prefixes.question, &*prefixes.passage), ("small", "query: ", ""));
         assert_eq!(elsewhere.sources.iter().map(|source| source.name()).collect::<Vec<_>>(), ["wiki", "tickets"]);
         let none = parsed("").unwrap();
         assert!(none.sources.is_empty() && none.embedder.is_none());
