@@ -13,25 +13,25 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Compress {
-    /// The size of its history after that, at most; as the session says where it is left out.
+    /// The largest size of the history afterwards, in tokens. If absent: as the session's settings say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 500)]
     pub target_tokens: Option<Tokens>,
-    /// How much of that the newest messages may have, word for word; a quarter where it is left out.
+    /// How many tokens of the newest messages are kept word for word. If absent: a quarter of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 0)]
     pub keep_recent_tokens: Option<Tokens>,
-    /// The model that writes the summary; the manager's, or that of agents that name none, where it is left out.
+    /// The model that writes the summary. If absent: the manager's model, else the default model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// `extractive` makes the summary of excerpts, without a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<WantedMethod>,
-    /// Whether it is only to be said what would be done. Nothing is changed then, and no model asked.
+    /// Whether to only report what would be done. Then nothing is changed, and no model is asked.
     pub preview: bool,
 }
 
-/// How a summary is to be made.
+/// How a summary is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WantedMethod {
@@ -41,7 +41,7 @@ pub enum WantedMethod {
     Extractive,
 }
 
-/// What came of compressing a thread.
+/// The result of compressing a thread.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CompressAnswer {
     /// The entry that holds the summary.
@@ -64,7 +64,7 @@ pub struct CompressAnswer {
     /// The model that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Why none did although one was to.
+    /// Why no model wrote it, if one was asked to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What it cost.
@@ -95,22 +95,22 @@ pub struct Pinned {
     pub pinned: bool,
 }
 
-/// How large the prompts are that a thread leads to now.
+/// How large the prompts of a thread are now.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextSize {
-    /// The size of the prompt of whoever asks; for the user of the manager's, or of that of the first agent that sees the
-    /// thread.
+    /// The size of the caller's prompt. For the user: of the manager's prompt, else of the prompt of the first agent
+    /// that sees the thread.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
-    /// The size from which on there is a warning.
+    /// The size at which there is a warning.
     #[schema(value_type = u64)]
     pub warn_at: Tokens,
-    /// The size from which on the thread is compressed.
+    /// The size at which the thread is compressed.
     #[schema(value_type = u64)]
     pub compress_at: Tokens,
-    /// The prompts of all agents that see the thread, as far as the caller may know them.
+    /// The prompts of all agents that see the thread and that the caller may know about.
     #[serde(default)]
     pub agents: Vec<AgentContext>,
     /// What compressing the thread would save.
@@ -129,13 +129,13 @@ pub struct AgentContext {
     pub tokens: Tokens,
     /// The parts of its prompt, in order.
     pub parts: Vec<PartReport>,
-    /// What the prompt has to fit in.
+    /// The budget of the prompt.
     #[schema(value_type = u64)]
     pub window: Tokens,
-    /// The size from which on there is a warning.
+    /// The size at which there is a warning.
     #[schema(value_type = u64)]
     pub warn_at: Tokens,
-    /// The size from which on the thread is compressed.
+    /// The size at which the thread is compressed.
     #[schema(value_type = u64)]
     pub compress_at: Tokens,
     /// What its last turn used.
@@ -143,7 +143,7 @@ pub struct AgentContext {
     pub last_turn: Option<LastTurn>,
 }
 
-/// What a turn used: the provider's own count, and ours.
+/// The tokens of a turn, as the provider and as Callboard counted them.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct LastTurn {
     /// The run, if it was a turn of one.
@@ -152,13 +152,13 @@ pub struct LastTurn {
     pub run: Option<RunId>,
     /// The number of the turn in its run; outside of runs that of the turn.
     pub turn: u64,
-    /// The size of its prompt as it was counted here.
+    /// The size of its prompt, as Callboard counted it.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
-    /// What the provider says that it read; absent as long as there is no answer.
+    /// The tokens of the prompt, as the provider counted them. Absent while there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
-    /// What the provider says that it wrote.
+    /// The tokens of the answer, as the provider counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
 }
@@ -171,10 +171,10 @@ pub struct PossibleCompression {
     /// The size of the history now.
     #[schema(value_type = u64)]
     pub tokens_before: Tokens,
-    /// Its size after that, at most.
+    /// The largest size afterwards.
     #[schema(value_type = u64)]
     pub tokens_after: Tokens,
-    /// The newest compression that stands, which can be undone.
+    /// The newest compression, which can be undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     pub newest: Option<Seq>,

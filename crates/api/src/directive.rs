@@ -81,7 +81,7 @@ fn updates() -> RefOr<Schema> {
     RefOr::T(ArrayBuilder::new().items(update).into())
 }
 
-/// What a directive led to.
+/// The outcome of a directive.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct DirectiveAnswer {
     /// The outcome of each update, and what else it led to.

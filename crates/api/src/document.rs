@@ -112,7 +112,7 @@ pub struct NewDocument {
     pub media_type: Option<MediaType>,
 }
 
-/// What a document is to say, and who may see it.
+/// The content of a document, and who may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "# Style\n\nShort sentences.", "media_type": "text/markdown"}))]

@@ -86,7 +86,7 @@ pub struct NewContextFile {
     /// The expected result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// Constraints that the recipient has to keep to.
+    /// The constraints that the recipient must respect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
 }
@@ -101,7 +101,7 @@ pub struct ContextFileAdded {
     pub session_id: SessionId,
 }
 
-/// A task that is to be handed over.
+/// A task to hand over.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {

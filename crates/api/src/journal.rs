@@ -41,13 +41,13 @@ pub struct JournalPage {
     pub head: Seq,
 }
 
-/// What became of an entry that was to be erased.
+/// The outcome of erasing an entry.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErasedEntry {
-    /// The entry. Its header stays, and the hash of what it said.
+    /// The entry. Its header and the hash of what it said are kept.
     #[schema(value_type = u64)]
     pub seq: Seq,
-    /// The entry that says who erased it and why. Absent in a fork that was made of it before.
+    /// The entry that says who erased it and why. Absent in a fork that was made before it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     pub erased_by: Option<Seq>,
@@ -55,11 +55,11 @@ pub struct ErasedEntry {
     /// idempotency key, later versions of the same thing, turns, and results of Callboard's own tools.
     #[schema(value_type = Vec<u64>)]
     pub copies: Vec<Seq>,
-    /// The other sessions that hold the entry with its words: forks and copies, or what this session was forked from. Erase
-    /// it there too.
+    /// The other sessions that still have the words of the entry: forks and copies, or the session that this one was
+    /// forked from. Erase it there too.
     #[schema(value_type = Vec<String>)]
     pub forks: Vec<SessionId>,
-    /// The head of the session after it.
+    /// The head of the session afterwards.
     #[schema(value_type = u64)]
     pub head: Seq,
 }
@@ -83,7 +83,7 @@ pub struct ScrubbedSecrets {
     /// The entries that held secrets.
     #[schema(value_type = Vec<u64>)]
     pub entries: Vec<Seq>,
-    /// The head of the session after it.
+    /// The head of the session afterwards.
     #[schema(value_type = u64)]
     pub head: Seq,
 }

@@ -98,7 +98,7 @@ pub struct UsedTool {
     pub tool: Arc<str>,
 }
 
-/// The tokens that one call of a model used.
+/// The tokens that a call of a model used.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportedUsage {
@@ -122,7 +122,7 @@ impl From<Usage> for ReportedUsage {
     }
 }
 
-/// The tools that an agent has.
+/// The tools of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tools {

@@ -18,14 +18,14 @@ use crate::query::number;
 /// A version of the plan.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
-    /// What is planned, with what Callboard knows of it, as prompts show it.
+    /// A plan with the fields that Callboard sets, as prompts show it.
     pub plan: Document,
-    /// Who made it, when and why.
+    /// Its author, its time and its reason.
     #[serde(flatten)]
     pub version: PlanVersion,
 }
 
-/// What is known of a version of the plan.
+/// A version of the plan, without the plan itself.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PlanVersion {
     /// Its number, from 1 without gaps.
@@ -60,7 +60,7 @@ impl Plan {
 pub struct PlanVersionList {
     /// The versions.
     pub versions: Vec<PlanVersion>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -70,27 +70,28 @@ pub struct PlanVersionList {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PlanVersionsQuery {
-    /// At most so many; 100 where it is left out.
+    /// The most versions to return. If absent: 100.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page. If absent: the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^3[1-9](3[0-9]){0,17}$")]
     pub cursor: Option<String>,
 }
 
-/// A plan in the place of the one that is there.
+/// A plan that replaces the present one.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutPlan {
-    /// The whole plan. What Callboard itself sets (`workflow_id`, `plan_version`, `created_at`, `updated_at`) is ignored.
+    /// The whole plan. The fields that Callboard sets (`workflow_id`, `plan_version`, `created_at`, `updated_at`) are
+    /// ignored.
     #[schema(value_type = plan::Plan)]
     pub plan: Value,
-    /// Why it is changed.
+    /// The reason for the change.
     #[schema(value_type = Saying)]
     pub reason: Arc<str>,
-    /// The version that it is to replace, 0 where there is to be none yet; any where it is left out.
+    /// The version to replace; 0 means that there must be no plan yet. If absent: any version.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
@@ -99,14 +100,14 @@ pub struct PutPlan {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanTaskPatch {
-    /// How far it is now; as before where it is left out.
+    /// Its status. If absent: as before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// What is noted now; as before where it is left out. A blank text takes the notes away.
+    /// The notes. A blank text removes them. If absent: as before.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub notes: Option<Arc<str>>,
-    /// Why it is changed.
+    /// The reason for the change.
     #[schema(value_type = Saying)]
     pub reason: Arc<str>,
 }
@@ -123,23 +124,23 @@ pub struct PlanChanged {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PlanDiffQuery {
-    /// The older one; the one before `to` where it is left out. 0 is before the first version.
+    /// The older version. If absent: the version before `to`. 0 is before the first version.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(minimum = 0)]
     pub from: Option<u64>,
-    /// The newer one; the newest where it is left out.
+    /// The newer version. If absent: the newest.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(minimum = 1)]
     pub to: Option<u64>,
 }
 
-/// What differs between two versions.
+/// The differences between two versions.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PlanDiff {
     /// The older version.
     pub from: u64,
     /// The newer version.
     pub to: u64,
-    /// What differs; nothing where they are equal.
+    /// The differences. Empty if the versions are equal.
     pub changes: Vec<Change>,
 }

@@ -34,10 +34,10 @@ pub struct PromptBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1)]
     pub at: Option<Seq>,
-    /// Whether the prompt shows what is found in all that was ever said. If absent: as the session's settings say.
+    /// Whether the prompt shows passages that recall finds. If absent: as the session's settings say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<bool>,
-    /// What is looked for then, in words. If absent: the task, and what the newest messages name.
+    /// The question for recall. If absent: the task, and what the newest messages name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// The format of the prompt.
@@ -93,7 +93,7 @@ pub struct Prompt {
     /// tools that may be used now. They are counted as a part of the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
-    /// The entries shown in it whose words were erased: of those it does not say any more what it once said.
+    /// The entries shown in it whose words were erased. The prompt no longer shows these words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<u64>)]
     pub erased: Vec<Seq>,

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::query::number;
 
-/// Asks what in a session answers a question.
+/// A question to a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"query": "When did Ana move to Lisbon?", "limit": 5}))]
@@ -19,17 +19,17 @@ pub struct RecallBody {
     /// The question, in words: at most 16,384 bytes. Names, dates and identifiers weigh most.
     #[schema(value_type = callboard_core::schema::Saying)]
     pub query: String,
-    /// The most passages to return; as many at the most come from each source elsewhere. If absent: 10.
+    /// The most passages to return. Each source elsewhere may add as many. If absent: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
-    /// The agent whose view is searched. If absent: the calling agent; for the user all of the session.
+    /// The agent whose view is searched. If absent: the calling agent. For the user: the whole session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// Only what was said in this thread.
+    /// Only messages of this thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
-    /// Whose words are asked about; theirs come first. If absent: the question says so itself.
+    /// Whose words the question is about; theirs come first. If absent: taken from the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RecallRole>,
     /// Only from these sources: `message`, `context_set`, `plan`, `variable`, `file`, `document`, and those elsewhere that the
@@ -47,7 +47,7 @@ pub struct RecallBody {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// The words: all of them must be there. `"Quoted phrases"` and the filters `from:NAME`, `in:THREAD`, `before:TIME`, `after:TIME` and
+    /// The words, all of which must be there. `"Quoted phrases"` and the filters `from:NAME`, `in:THREAD`, `before:TIME`, `after:TIME` and
     /// `type:SOURCE` work too.
     #[param(value_type = callboard_core::schema::Saying)]
     pub q: String,
@@ -57,7 +57,7 @@ pub struct SearchQuery {
     pub limit: Option<usize>,
 }
 
-/// Whose words a question asks about.
+/// Whose words a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RecallRole {
@@ -72,7 +72,7 @@ pub enum RecallRole {
 /// What was found.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Recalled {
-    /// The passages, the best first; behind them those of each source elsewhere.
+    /// The passages, the best first, followed by those of each source elsewhere.
     pub hits: Vec<FoundPassage>,
     /// How many entries that were written before the call are not searched yet. Absent if all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,8 +80,8 @@ pub struct Recalled {
     /// Why nothing can be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The model whose vectors count beside the words, or `unavailable: ` and why there are none. Absent if the server has no
-    /// such model.
+    /// The model whose vectors are used besides the words, or `unavailable: ` and the reason. Absent if the server has
+    /// no such model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
     /// The sources elsewhere that were asked.
@@ -110,7 +110,7 @@ pub enum FoundPassage {
     Elsewhere(ForeignHit),
 }
 
-/// A passage of a source elsewhere. All of it is the text of somebody else.
+/// A passage of a source elsewhere. Its text was written by somebody else.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignHit {
@@ -118,13 +118,13 @@ pub struct ForeignHit {
     pub source: String,
     /// What it says.
     pub text: String,
-    /// How well it answers, as the source has it. It cannot be compared with other scores.
+    /// How well it answers, according to the source. It cannot be compared with other scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Of what it is a part.
+    /// The title of the text that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where to read on.
+    /// Where to read more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -132,12 +132,12 @@ pub struct ForeignHit {
 /// A passage that was found.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RecallHit {
-    /// What kind of thing says it.
+    /// The kind of thing that says it.
     pub source: Source,
     /// What it says. Secrets are hidden.
     pub text: String,
-    /// How well it answers: the more the better. Scores of different questions cannot be compared. For a search: how often the
-    /// words stand in it.
+    /// How well it answers; more is better. Scores of different questions cannot be compared. For a search: how often
+    /// it contains the words.
     pub score: f32,
     /// The entry.
     #[schema(value_type = u64)]
@@ -157,7 +157,7 @@ pub struct RecallHit {
     /// The agent that said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// The role of who said it.
+    /// The role of its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// When it was said.
@@ -165,7 +165,7 @@ pub struct RecallHit {
     pub timestamp: Timestamp,
     /// Why it was found.
     pub why: WhyRecalled,
-    /// Where the passage stands in all that the thing says.
+    /// The place of the passage in the whole text.
     pub bytes: PassageBytes,
     /// The path of the call that gives the whole.
     pub read_on: String,
@@ -174,17 +174,17 @@ pub struct RecallHit {
 /// Why a passage was found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct WhyRecalled {
-    /// The words of the question that stand in it, as they are compared.
+    /// The words of the question that it contains, in the form in which they are compared.
     pub terms: Vec<String>,
-    /// The words of the question that stand near it.
+    /// The words of the question that are near it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
-    /// What the question says besides its words, and what that adds to the score: `speaker`, `role`, `date`, `meaning`.
+    /// What else the question says, and how much that adds to the score: `speaker`, `role`, `date`, `meaning`.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub signals: std::collections::BTreeMap<String, f32>,
 }
 
-/// Where a passage stands in a text, in bytes of UTF-8.
+/// The place of a passage in a text, in bytes of UTF-8.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PassageBytes {
     /// Where it begins.

@@ -43,7 +43,7 @@ pub struct Run {
     pub turns: u64,
     /// Its limits. At a limit it is paused and can be resumed.
     pub limits: Limits,
-    /// What it has used since its start.
+    /// What it used since its start.
     pub used: Used,
     /// The server that drives it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -66,10 +66,10 @@ pub struct SessionSettings {
     /// Which agents see a new context set that has no `visible_to`.
     #[schema(required = false)]
     pub default_visibility: Visible,
-    /// What workers may see besides, which else only the user and the manager see.
+    /// What workers may also see. Without it, only the user and the manager may.
     #[schema(required = false)]
     pub share: Vec<Share>,
-    /// What workers may change besides, which else only the user and the manager change.
+    /// What workers may also change. Without it, only the user and the manager may.
     #[schema(required = false)]
     pub grant: Vec<Grant>,
     /// How the parts of a prompt share its budget.
@@ -158,10 +158,10 @@ pub struct NewSession {
     /// Which agents see a new context set that has no `visible_to`. If absent: `all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_visibility: Option<Visible>,
-    /// What workers may see besides, which else only the user and the manager see.
+    /// What workers may also see. Without it, only the user and the manager may.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub share: Vec<Share>,
-    /// What workers may change besides, which else only the user and the manager change.
+    /// What workers may also change. Without it, only the user and the manager may.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grant: Vec<Grant>,
     /// How the parts of a prompt share its budget.
@@ -180,7 +180,7 @@ pub struct NewSession {
     /// When its threads are compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<CompressionSettings>,
-    /// The collections whose documents its agents can look things up in. Each must be there.
+    /// The collections whose documents its agents can look things up in. Each must exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collections: Vec<CollectionName>,
 }

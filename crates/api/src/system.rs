@@ -17,7 +17,7 @@ pub struct Health {
 pub struct Ready {
     /// Always `ok`.
     pub status: String,
-    /// What an acknowledged change survives: with `process` nothing beyond the server's own life, with `normal` a crash of
-    /// the server, with `full` also a loss of power.
+    /// What acknowledged changes survive: with `process` nothing but the running server, with `normal` a crash of the
+    /// server, with `full` also a loss of power.
     pub durability: String,
 }

@@ -15,10 +15,10 @@ pub struct Variable {
     /// Its name.
     #[schema(value_type = String)]
     pub name: VariableName,
-    /// Its value in one line, cut where it is long.
+    /// Its value in one line, shortened if it is long.
     #[schema(value_type = String, example = "{email: \"user@gmail.com\", password: \"[hidden]\"}")]
     pub display: Arc<str>,
-    /// Whether something in its value is a secret.
+    /// Whether its value contains a secret.
     pub secret: bool,
     /// When it was last set.
     #[schema(value_type = String, format = DateTime)]
@@ -38,7 +38,7 @@ impl Variable {
 pub struct VariableList {
     /// The variables.
     pub variables: Vec<Variable>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -49,27 +49,27 @@ pub struct VariableValue {
     /// Its name.
     #[schema(value_type = String)]
     pub name: VariableName,
-    /// Its value. In the place of each secret stands `[hidden:NAME]`.
+    /// Its value. `[hidden:NAME]` stands in the place of each secret.
     #[schema(value_type = Value)]
     pub value: Box<RawValue>,
-    /// Whether something in its value is a secret.
+    /// Whether its value contains a secret.
     pub secret: bool,
     /// When it was last set.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
-/// What a variable is to be.
+/// The new value of a variable.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutVariable {
     /// Its value: any JSON of at most 16 MiB that is nested at most 64 levels deep.
     pub value: Value,
-    /// Why it is set: 1 to 1,000 characters.
+    /// The reason: 1 to 1,000 characters.
     #[schema(value_type = String, pattern = "\\S", max_length = 1000)]
     pub reason: Arc<str>,
-    /// Marks it as secret or as not secret. Left out, it stays marked as it was; a variable without a mark is secret as
-    /// far as its name or the keys in its value say so, such as `password` or `api_key`.
+    /// Marks it as secret or as not secret. If absent: as before. Without a mark, a value is secret if its name, or a
+    /// key in it, says so, such as `password` or `api_key`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<bool>,
 }

@@ -34,7 +34,7 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Arc<str>>,
-    /// The model it speaks through: `openai:NAME` or `anthropic:NAME`. If absent: the default of whoever runs the team.
+    /// Its model: `openai:NAME` or `anthropic:NAME`. If absent: the default model of the server or the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub model: Option<String>,
@@ -54,7 +54,7 @@ pub enum Role {
     Worker,
 }
 
-/// A function that an agent's model may call; the caller of the run executes it.
+/// A function that an agent's model may call. The caller of the run executes it.
 // Unless it is one of Callboard's own, `callboard:NAME`: see `tool`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -70,7 +70,7 @@ pub struct Tool {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
     pub parameters: Map<String, Value>,
-    /// Whether calling it twice does no harm.
+    /// Whether calling it twice has the same effect as calling it once.
     #[serde(default)]
     pub idempotent: bool,
 }

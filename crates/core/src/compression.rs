@@ -106,17 +106,17 @@ pub enum Method {
     None,
 }
 
-/// What it cost to make a summary.
+/// The cost of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SpentOnCompression))]
 pub struct Spent {
     /// How often a model was asked.
     pub requests: u64,
-    /// What the model read, in its own tokens.
+    /// The tokens that the model read.
     pub prompt_tokens: u64,
-    /// What the model wrote, in its own tokens.
+    /// The tokens that the model wrote.
     pub completion_tokens: u64,
-    /// How long all of it took.
+    /// How long it took.
     pub milliseconds: u64,
 }
 

@@ -138,7 +138,7 @@ pub struct SetOutcome {
     pub name: String,
     /// The outcome.
     pub outcome: Outcome,
-    /// The reason, if the outcome is not what was asked for.
+    /// The reason, if the request was not fulfilled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -157,7 +157,7 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// A message that is to be added.
+/// A message to add.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -165,7 +165,7 @@ pub struct NewMessage {
     /// Its id. If absent, one is derived from the entry.
     #[serde(default)]
     pub message_id: Option<MessageId>,
-    /// The thread it is added to; it need not be said.
+    /// The thread it is added to. Optional, since the path names it.
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
     /// The role of its author.
@@ -233,7 +233,7 @@ pub struct AddMessages {
 pub struct PutThread {
     /// The thread. It is made if it is not there.
     pub thread: ThreadId,
-    /// Who is to see it.
+    /// Who may see it.
     pub visible_to: Audience,
 }
 

@@ -125,15 +125,15 @@ pub struct SetUpdate {
     /// The new content; empty to delete.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub context: Arc<str>,
-    /// Whether the set is to be new.
+    /// Whether the set must not exist yet.
     #[serde(default)]
     pub new_or_update: Option<NewOrUpdate>,
-    /// Who is to see it.
+    /// Who may see it.
     #[serde(default)]
     pub visible_to_agents: Option<Audience>,
 }
 
-/// Whether a set is to be new.
+/// Whether a set must not exist yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -148,7 +148,7 @@ pub enum NewOrUpdate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Direct(pub Value);
 
-/// What a directive led to.
+/// The outcome of a directive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Directed {

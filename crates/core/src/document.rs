@@ -131,7 +131,7 @@ pub struct PutDocument {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoveDocument(pub DocumentName);
 
-/// What became of a document that was to be put.
+/// The outcome of adding a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DocumentOutcome))]
 #[serde(rename_all = "snake_case")]

@@ -32,7 +32,7 @@ pub struct EraseEntry {
     pub copies: Arc<CopySearch>,
 }
 
-/// What became of an entry that was to be erased.
+/// The outcome of erasing an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErasedEntry {
     /// The entry.

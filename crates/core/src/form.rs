@@ -26,7 +26,7 @@ pub struct Form {
     pub answers: Map<String, Value>,
 }
 
-/// One thing that a form asks for.
+/// A field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -34,9 +34,9 @@ pub struct Field {
     /// The key of its answer, unique in its form.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub key: String,
-    /// What an answer is.
+    /// The type of the answer.
     pub value_type: ValueType,
-    /// What people read.
+    /// The label for people.
     pub label: String,
     /// Whether an answer must be given.
     #[serde(default)]
@@ -46,12 +46,12 @@ pub struct Field {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
     pub enum_values: Vec<String>,
-    /// More for people to read.
+    /// An explanation for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// What the answer to a field is.
+/// The type of the answer to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

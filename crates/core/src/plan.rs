@@ -20,27 +20,27 @@ use crate::{
 /// What a model is told whose plan was taken.
 pub(crate) const UPDATED: &str = "Plan updated successfully";
 
-/// What is planned, as its author wrote it.
+/// A plan, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanContent))]
 pub struct Plan {
-    /// What is to be reached.
+    /// The goal.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub overall_goal: Arc<str>,
-    /// The phase that is being worked on, by its name.
+    /// The name of the phase that is being worked on.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub current_phase: Arc<str>,
     /// The phases, in order.
     pub phases: Vec<Phase>,
-    /// What comes next.
+    /// The next actions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
     pub next_actions: Option<Vec<Arc<str>>>,
-    /// What is in the way.
+    /// The blockers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
     pub blockers: Option<Vec<Arc<str>>>,
-    /// What else there is to know.
+    /// Notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub notes: Option<Arc<str>>,
@@ -83,25 +83,25 @@ pub struct Phase {
     /// Its name, unique in its plan.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub phase_name: Arc<str>,
-    /// How far it is.
+    /// Its status.
     pub status: Status,
     /// Its tasks, in order.
     pub tasks: Vec<Task>,
 }
 
-/// Something to be done.
+/// A task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanTask))]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     /// Its number, unique in its plan.
     pub task_id: u64,
-    /// What is to be done.
+    /// What has to be done.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub description: Arc<str>,
-    /// How far it is.
+    /// Its status.
     pub status: Status,
-    /// What was found out about it.
+    /// Notes about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub notes: Option<Arc<str>>,
@@ -110,7 +110,7 @@ pub struct Task {
     pub node_ids: Option<Vec<NodeId>>,
 }
 
-/// How far a phase or a task is.
+/// The status of a phase or a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanStatus))]
 #[serde(rename_all = "snake_case")]
@@ -140,7 +140,7 @@ impl Status {
     }
 }
 
-/// A plan with what Callboard knows of it, as prompts show it.
+/// A plan with the fields that Callboard sets, as prompts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanDocument))]
 pub struct Document {
@@ -192,12 +192,12 @@ impl Held {
     }
 }
 
-/// A plan in the place of the one that is there.
+/// A plan that replaces the present one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutPlan {
     /// The plan, as JSON: what is wrong with it is told all at once. What Callboard itself sets is ignored.
     pub plan: Value,
-    /// Why it is changed.
+    /// The reason for the change.
     pub reason: Arc<str>,
     /// The version that it is to replace; 0 where there is to be none yet.
     pub expected_version: Option<u64>,
@@ -208,11 +208,11 @@ pub struct PutPlan {
 pub struct PatchTask {
     /// The task.
     pub task_id: u64,
-    /// How far it is now; as before where it is left out.
+    /// Its status. If absent: as before.
     pub status: Option<Status>,
-    /// What is noted now; as before where it is left out. A blank text takes the notes away.
+    /// The notes. A blank text removes them. If absent: as before.
     pub notes: Option<Arc<str>>,
-    /// Why it is changed.
+    /// The reason for the change.
     pub reason: Arc<str>,
 }
 

@@ -60,7 +60,7 @@ use crate::{
     view::View,
 };
 
-/// In which form a prompt is given.
+/// The format of a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -172,7 +172,7 @@ impl Serialize for Body {
     }
 }
 
-/// One part of a prompt, and what became of it.
+/// A part of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PromptPart))]
 pub struct PartReport {
@@ -181,9 +181,9 @@ pub struct PartReport {
     /// Its size.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub tokens: Tokens,
-    /// Whether something of it was shortened or left out.
+    /// Whether a piece of it was shortened or left out.
     pub shortened: bool,
-    /// The names of what was left out of it.
+    /// The names of the things that were left out of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<String>,
 }

@@ -24,7 +24,7 @@ pub use self::{
     tools::Asked,
 };
 
-/// What kind of thing says what was found.
+/// The kind of thing in which a passage was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RecallSource))]
 #[serde(rename_all = "snake_case")]

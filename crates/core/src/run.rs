@@ -133,7 +133,7 @@ pub enum Status {
     Cancelled,
 }
 
-/// How far a run goes before it is paused; what is absent is not limited.
+/// The limits at which a run is paused. What is absent is not limited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -121,7 +121,7 @@ text_schema! {
     /// The name of a collection.
     CollectionName as "CollectionName", |text| text.pattern(Some(COLLECTION_NAME)).examples(["handbook"]);
 
-    /// A media type. Its parameters are passed over.
+    /// A media type. Its parameters are ignored.
     MediaType as "MediaType", |text| text.pattern(Some(MEDIA_TYPE)).examples(["text/markdown"]);
 
     /// The id of a node of the workflow.
@@ -130,7 +130,7 @@ text_schema! {
     /// A name in one line.
     Label as "Label", |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(200));
 
-    /// The name of a tool; where tools are allowed or denied, `*` in it stands for any characters.
+    /// The name of a tool. In lists of allowed and denied tools, `*` stands for any characters.
     ToolName as "ToolName", |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
 
     /// The name of a context file, without its folder and ending; at most 200 bytes.
@@ -143,7 +143,7 @@ text_schema! {
     Recipient as "ContextFileRecipient",
         |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
 
-    /// What people call a session: one line.
+    /// The title of a session: one line.
     Title as "Title", |text| text.pattern(Some(LINE)).max_length(Some(500));
 
     /// One line.

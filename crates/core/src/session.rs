@@ -30,10 +30,10 @@ pub struct Settings {
     pub title: Option<String>,
     /// Who sees a new context set that does not say.
     pub default_visibility: Visible,
-    /// What workers may see that is otherwise for the user and the manager.
+    /// What workers may also see. Without it, only the user and the manager may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub share: Vec<Share>,
-    /// What workers may do that is otherwise for the user and the manager.
+    /// What workers may also change. Without it, only the user and the manager may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grant: Vec<Grant>,
     /// How prompts are laid out.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub prompt: Profile,
     /// The inactivity after which it expires.
     pub ttl_seconds: Ttl,
-    /// How far a run goes before it is paused.
+    /// The limits at which runs are paused.
     #[serde(skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
     /// The steps of its team.
@@ -210,24 +210,24 @@ pub struct NewSession {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPatch {
-    /// What people call it.
+    /// A title for people.
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Title>))]
     pub title: Option<String>,
-    /// Its whole team from now on.
+    /// The new team, which replaces the old one.
     pub agents: Option<Vec<Agent>>,
-    /// Who sees a new context set that does not say so.
+    /// Who sees a new context set that has no `visible_to`.
     pub default_visibility: Option<Visible>,
-    /// What workers may see that is otherwise for the user and the manager.
+    /// What workers may also see. Without it, only the user and the manager may.
     pub share: Option<Vec<Share>>,
-    /// What workers may do that is otherwise for the user and the manager.
+    /// What workers may also change. Without it, only the user and the manager may.
     pub grant: Option<Vec<Grant>>,
     /// How the parts of prompts share their budgets.
     pub prompt: Option<Profile>,
     /// The inactivity after which it expires: seconds above 0, or `never`.
     pub ttl_seconds: Option<Ttl>,
-    /// How far a run goes before it is paused.
+    /// The limits at which runs are paused.
     pub limits: Option<Limits>,
-    /// How its team goes about the work.
+    /// The steps of its team.
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<crate::step::Step>>))]
     pub steps: Option<Steps>,
     /// When its threads are compressed.

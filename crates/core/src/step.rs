@@ -41,7 +41,7 @@ pub struct Step {
     /// Whether it is active when no other step is. At most one step is the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_default: bool,
-    /// It is entered once all of these hold. A step without conditions is entered only as the default, or by hand.
+    /// It is entered when all of these hold. A step without conditions is entered only as the default, or by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
     /// Which tools may be used in it. If absent: all.
@@ -53,7 +53,7 @@ pub struct Step {
     pub sequence: Vec<Arc<str>>,
 }
 
-/// Which tools may be used. Names may have `*` in them, which stands for any characters.
+/// Which tools may be used. In names, `*` stands for any characters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -34,7 +34,7 @@ pub struct Variable {
     pub name: VariableName,
     /// Its value [in one line](display()).
     pub display: Arc<str>,
-    /// Whether something in its value is a secret.
+    /// Whether its value contains a secret.
     pub secret: bool,
     /// Whether it was marked as secret or as not secret; `None` leaves it to names.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -27,7 +27,7 @@ pub struct View<'a> {
     agent: Option<&'a Agent>,
 }
 
-/// An entry of a journal, as far as its reader may see it.
+/// An entry of a journal, as its reader may see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Entry))]
 pub struct Projected {
@@ -40,14 +40,14 @@ pub struct Projected {
     /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
-    /// Its type. Where a thing has gone out of the viewer's sight, that of a deletion.
+    /// Its type. If the viewer may no longer see the thing: the type of its deletion.
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "message.added"))]
     #[serde(rename = "type")]
     pub kind: Arc<str>,
     /// What it is about.
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "thread:main"))]
     pub subject: Arc<str>,
-    /// What of it the viewer may see, as JSON.
+    /// Its data, as the viewer may see it.
     #[cfg_attr(feature = "schema", schema(value_type = serde_json::Value))]
     #[serde(with = "raw")]
     pub data: Arc<str>,

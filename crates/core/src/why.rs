@@ -23,7 +23,7 @@ use crate::{
 /// How many characters of a text are shown on each side of what was looked for.
 const AROUND: usize = 40;
 
-/// An entry in which the text stands, and what became of it.
+/// An entry that contains the text, and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Finding {
@@ -43,9 +43,9 @@ pub struct Finding {
     /// What it is about.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub subject: Arc<str>,
-    /// The text with what is around it.
+    /// The text, with what stands around it.
     pub excerpt: String,
-    /// Which agents may see what it is about now; absent where that is gone, or is for no agent to see by itself.
+    /// Which agents may see the thing now. Absent if the thing is gone, or has no visibility of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_to: Option<Audience>,
     /// The agents of the team from which it is hidden now.
@@ -55,7 +55,7 @@ pub struct Finding {
     /// The prompts that showed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
-    /// What took its place, or took it away.
+    /// What replaced or removed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone: Option<Gone>,
 }
@@ -78,21 +78,21 @@ pub struct Shown {
     pub seq: Seq,
 }
 
-/// What took the place of a thing, or took it away.
+/// What replaced or removed a thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Gone {
-    /// The entry that did.
+    /// The entry that did so.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
     /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
-    /// How it went.
+    /// What happened to it.
     pub how: HowGone,
 }
 
-/// How a thing went, as far as the viewer can tell: hiding a thing from it is deleting it.
+/// What happened to a thing, as the viewer sees it. A thing that was hidden from the viewer counts as deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = GoneWord))]
 #[serde(rename_all = "snake_case")]

@@ -36,12 +36,12 @@ pub use self::{
 /// The workflow as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workflow {
-    /// How often it was changed.
+    /// How many times it was changed. This is its version.
     pub version: u64,
-    /// What people call it.
+    /// Its name, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
     /// When it was last changed; never, where it is as it was made with the session.
@@ -59,14 +59,14 @@ pub struct Workflow {
 /// A node as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its id, which is its own for ever.
+    /// Its id. No other node ever gets it.
     pub id: NodeId,
-    /// What kind of work it does.
+    /// The kind of its work.
     #[serde(rename = "type")]
     pub kind: Arc<str>,
-    /// How it does it, with `[hidden:NAME]` in the place of each secret.
+    /// Its configuration, with `[hidden:NAME]` in the place of each secret.
     pub config: Map<String, Value>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
 }
@@ -78,14 +78,14 @@ pub struct Held {
     pub node: Arc<Node>,
     /// The entry that has it as it is now.
     pub seq: Seq,
-    /// How its last execution went.
+    /// The status of its last execution.
     pub status: NodeStatus,
     /// The entry that has the result of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Seq>,
 }
 
-/// How the last execution of a node went.
+/// The status of a node's last execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -136,18 +136,18 @@ impl NodeStatus {
 pub struct Change {
     /// Why, if its author says so.
     pub reason: Option<Arc<str>>,
-    /// The version that is to be changed; any where it is left out.
+    /// The version to change. If absent: any version.
     pub expected_version: Option<u64>,
 }
 
 /// A new node. The nodes at its position and behind it move back by one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateNode {
-    /// What kind of work it does.
+    /// The kind of its work.
     pub kind: Arc<str>,
     /// How it does it: an object.
     pub config: Value,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<Arc<str>>,
     /// Its place among the nodes, from 1; the last where it is left out.
     pub position: Option<u64>,
@@ -160,13 +160,13 @@ pub struct CreateNode {
 pub struct PatchNode {
     /// The node.
     pub id: NodeId,
-    /// What kind of work it does now.
+    /// The kind of its work.
     pub kind: Option<Arc<str>>,
     /// How it does it now: an object that replaces the whole of what there was.
     pub config: Option<Value>,
-    /// What it is for now. A blank text takes it away.
+    /// Its purpose. A blank text removes it.
     pub description: Option<Arc<str>>,
-    /// Its place among the nodes now, from 1. The nodes between its old and its new place move by one.
+    /// Its new place among the nodes, from 1. The nodes between its old and its new place move by one.
     pub position: Option<u64>,
     /// Why, and which version is changed.
     pub change: Change,
@@ -186,7 +186,7 @@ pub struct DeleteNode {
 pub struct PatchWorkflow {
     /// What people call it now. A blank text takes it away.
     pub name: Option<Arc<str>>,
-    /// What it is for now. A blank text takes it away.
+    /// Its purpose. A blank text removes it.
     pub description: Option<Arc<str>>,
     /// Why, and which version is changed.
     pub change: Change,
@@ -203,12 +203,12 @@ pub struct PutWorkflow {
     pub change: Change,
 }
 
-/// What the execution of a node gave.
+/// The result of executing a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutResult {
     /// The node.
     pub id: NodeId,
-    /// How it went.
+    /// What happened to it.
     pub status: NodeStatus,
     /// What it gave: any JSON.
     pub result: Value,

@@ -43,9 +43,9 @@ pub struct ContextWarned {
     pub agent: AgentName,
     /// The size of the prompt.
     pub tokens: Tokens,
-    /// The size from which on there is a warning.
+    /// The size at which there is a warning.
     pub warn_at: Tokens,
-    /// The size from which on the thread is compressed.
+    /// The size at which the thread is compressed.
     pub compress_at: Tokens,
 }
 

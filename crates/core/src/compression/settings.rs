@@ -10,29 +10,29 @@ const COMPRESS: Tokens = Tokens(180_000);
 /// The smallest target. Less would hold no summary beside what is pinned and kept.
 const LEAST_TARGET: Tokens = Tokens(500);
 
-/// When threads are compressed, and to which size. What is absent is in proportion to `compress_tokens`: eight ninths of
-/// it for a warning, and a ninth as the target.
+/// When threads are compressed, and to which size. Absent sizes follow from `compress_tokens`: the warning comes at
+/// eight ninths of it, and the target is a ninth.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CompressionSettings {
-    /// Whether threads are compressed unasked; they are where it is absent.
+    /// Whether threads are compressed automatically. If absent: yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto: Option<bool>,
-    /// The size of a prompt from which on there is a warning; 160,000 where it is absent.
+    /// The size of a prompt at which there is a warning. If absent: 160,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub warn_tokens: Option<Tokens>,
-    /// The size that no prompt is to pass: what was said is compressed before; 180,000 where it is absent.
+    /// The size that no prompt may pass: the thread is compressed before. If absent: 180,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub compress_tokens: Option<Tokens>,
-    /// The size of a history after its compression, at most; 20,000 where it is absent.
+    /// The largest size of a history after its compression. If absent: 20,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 500))]
     pub target_tokens: Option<Tokens>,
-    /// Results of tools of more than this size are no longer shown once a prompt gets too large, and only if that is not
-    /// enough is the thread compressed. Where it is absent, they stay.
+    /// When a prompt gets too large, results of tools larger than this are no longer shown. Only if that is not enough
+    /// is the thread compressed. If absent: results stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub clear_tool_results_over: Option<Tokens>,

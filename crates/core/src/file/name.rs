@@ -33,7 +33,7 @@ pub enum Match {
     All,
 }
 
-/// The category of a context file: the folder in which it is.
+/// The category of a context file, which is also its folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFileCategory))]
 #[serde(rename_all = "snake_case")]

@@ -7,27 +7,26 @@ use serde_json::{Value, json};
 
 use super::{Phase, Plan, Task};
 
-/// One thing that differs.
+/// A difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanChange))]
 pub struct Change {
-    /// The task, where it is about one.
+    /// The task, if it concerns one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<u64>,
-    /// The phase, by its name; of a task the one in which it is now, or was.
+    /// The name of the phase. For a task: the phase that it is in, or was in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub phase: Option<Arc<str>>,
-    /// What became of it.
+    /// The outcome.
     pub change: How,
     /// The field that changed, such as `status` or `notes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What was there: the whole thing where it was removed, its phase where a task was moved, what stood in the field where
-    /// that changed.
+    /// The old value: of a removed thing the whole thing, of a moved task its phase, of a changed field what it said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// What is there now.
+    /// The new value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }

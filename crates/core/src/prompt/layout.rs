@@ -38,12 +38,12 @@ pub enum LayoutPart {
     Text(LayoutText),
 }
 
-/// A text in a session's own layout. It stands there as it is, on lines of its own.
+/// A text in a session's own layout. Prompts show it unchanged, on lines of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LayoutText {
-    /// What reports call it.
+    /// Its name in the list of parts.
     pub name: String,
     /// The text.
     #[cfg_attr(feature = "schema", schema(value_type = String))]

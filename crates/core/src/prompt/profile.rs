@@ -25,19 +25,19 @@ pub struct Profile {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub answer_tokens: Option<Tokens>,
-    /// Whether prompts show what is found in all that was ever said, for what is asked. If absent: in the layout `director`, and in a layout of
-    /// the session's own that lists `recall`.
+    /// Whether prompts show passages that recall finds for the task. If absent: in the layout `director`, and in a
+    /// layout of the session that lists `recall`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<bool>,
     /// The parts that differ from their defaults.
     #[serde(deserialize_with = "shares", skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
     pub parts: BTreeMap<PartName, Shares>,
-    /// The session's own layout: its parts in order. Prompts that name no layout have it.
+    /// The session's own layout: its parts in order. Prompts that name no layout use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layout_parts: Vec<LayoutPart>,
-    /// Whether the parts that change often, such as the plan, the workflow, the variables and the browser's tabs, stand behind what was
-    /// said. A provider's cache then keeps more of the prompt from one turn to the next.
+    /// Whether the parts that change often, such as the plan, the workflow, the variables and the browser's tabs, come
+    /// after the conversation. A provider's cache then keeps more of the prompt from one turn to the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
 }

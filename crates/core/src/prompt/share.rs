@@ -4,18 +4,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{count::Tokens, number};
 
-/// What of the budget a part gets: tokens, or a percentage such as `"25%"`. What is absent is as by default.
+/// The share of a part in the budget: tokens, or a percentage such as `"25%"`. Absent fields have their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Shares {
-    /// It gets at least this much, as far as it has use for it.
+    /// It gets at least this much, if it needs as much.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Amount>,
     /// It gets at most this much.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Amount>,
-    /// Who has the higher number is served first.
+    /// Parts with a higher number get their share first.
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
 }

@@ -22,7 +22,7 @@ pub struct Asked {
     pub text: String,
     /// The most passages.
     pub limit: usize,
-    /// Only what was said in this thread.
+    /// Only messages of this thread.
     pub thread: Option<ThreadId>,
     /// Only from these sources; from all where it is empty.
     pub sources: Vec<String>,

@@ -9,7 +9,7 @@ use crate::{
     state::State,
 };
 
-/// Which of some tools may be used now.
+/// Which of the given tools may be used now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Offer {

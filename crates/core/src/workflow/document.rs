@@ -12,32 +12,32 @@ use crate::{id::NodeId, session::Session, time::Timestamp};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Workflow))]
 pub struct Document {
-    /// What is known of it as a whole.
+    /// Its name, description and version.
     pub workflow: About,
     /// Its nodes in order.
     pub nodes: Vec<Shown>,
-    /// What relates its nodes. It follows from their order and their configuration.
+    /// The relations between its nodes. They follow from the order and the configuration of the nodes.
     pub edges: Vec<Edge>,
 }
 
-/// What is known of a workflow as a whole.
+/// The name, the description and the version of a workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AboutWorkflow))]
 pub struct About {
-    /// Its id: a UUID that was made with the session.
+    /// Its id: a UUID, created together with the session.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: Arc<str>,
-    /// What people call it.
+    /// Its name, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub name: Option<Arc<str>>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
-    /// How often it was changed.
+    /// How many times it was changed. This is its version.
     pub version: u64,
-    /// When it was made: with the session.
+    /// When it was created: together with the session.
     #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -49,22 +49,22 @@ pub struct About {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowNode))]
 pub struct Shown {
-    /// Its id, which is its own for ever.
+    /// Its id. No other node ever gets it.
     pub id: NodeId,
     /// Its place among the nodes, from 1 without gaps.
     pub position: u64,
-    /// What kind of work it does.
+    /// The kind of its work.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
-    /// How it does it, with `[hidden:NAME]` in the place of each secret.
+    /// Its configuration, with `[hidden:NAME]` in the place of each secret.
     #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub config: Map<String, Value>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
-    /// How its last execution went.
+    /// The status of its last execution.
     pub status: NodeStatus,
 }
 

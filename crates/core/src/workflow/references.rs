@@ -11,15 +11,15 @@ use crate::{
     json::pointer_token,
 };
 
-/// What relates two nodes.
+/// A relation between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowEdge))]
 pub struct Edge {
-    /// The node that it begins at.
+    /// The node at which it begins.
     pub from: NodeId,
     /// The node that it leads to.
     pub to: NodeId,
-    /// How the first relates to the second.
+    /// The kind of relation.
     pub kind: EdgeKind,
 }
 

@@ -62,10 +62,10 @@ async fn read(
     caller.read_collection(&name).await
 }
 
-/// Make a collection, unless there is one of this name
+/// Create a collection, if it does not exist
 ///
-/// A collection holds documents that sessions share. It never expires. Only the user reads and writes it; agents of sessions
-/// that name it in `collections` find what its documents say, as far as `visible_to` of each lets them.
+/// A collection holds documents that sessions share. It never expires. Only the user reads and writes it. Agents of
+/// sessions that name it in `collections` find those of its documents that `visible_to` lets them see.
 #[utoipa::path(put, path = "/v1/collections/{collection}", tag = "collections", operation_id = "put_collection",
     params(("collection" = api::CollectionName, Path, description = "The name of the collection")),
     responses((status = OK, description = "The collection", body = api::Collection)))]
@@ -79,7 +79,7 @@ async fn put(
 
 /// Delete a collection with all its documents
 ///
-/// Sessions that name it find nothing in it from then on.
+/// Sessions that name it find nothing in it afterwards.
 #[utoipa::path(delete, path = "/v1/collections/{collection}", tag = "collections", operation_id = "delete_collection",
     params(("collection" = api::CollectionName, Path, description = "The name of the collection")),
     responses((status = NO_CONTENT, description = "The collection is deleted")))]

@@ -24,16 +24,17 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(pin, unpin))
 }
 
-/// Put a summary in the place of what is old in a thread
+/// Replace the older messages of a thread with a summary in prompts
 ///
-/// The messages stay and can be read; prompts show the summary instead. The newest messages, pinned ones and calls of
-/// tools that wait for results are kept. Where no model writes a good summary, it is made of excerpts.
+/// The messages stay in the journal and can be read; prompts show the summary instead. The newest messages, pinned
+/// messages, and calls of tools that wait for results are kept. If no model writes a good summary, it is made of
+/// excerpts.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compress", tag = "threads",
     operation_id = "compress_thread",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),
     request_body = Option<api::Compress>,
-    responses((status = OK, description = "What came of it", body = api::CompressAnswer)))]
+    responses((status = OK, description = "The result", body = api::CompressAnswer)))]
 async fn compress(
     caller: Authorized<CompressThread>,
     Name(thread): Name<ThreadId>,
@@ -42,15 +43,15 @@ async fn compress(
     caller.compress_thread(thread, request.body, request.options).await
 }
 
-/// Undo the newest compression of a thread that stands
+/// Undo the newest compression of a thread
 ///
-/// Prompts show the messages again. They are not compressed by themselves again until a prompt would not fit.
+/// Prompts show the messages again. Callboard does not compress them by itself until a prompt would not fit.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compressions/{seq}/undo", tag = "threads",
     operation_id = "undo_compression",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
         ("seq" = u64, Path, description = "The number of the entry of the compression")),
-    responses((status = OK, description = "It is undone", body = api::UndoneCompression)))]
+    responses((status = OK, description = "The compression is undone", body = api::UndoneCompression)))]
 async fn undo(
     caller: Authorized<CompressThread>,
     Name(thread): Name<ThreadId>,
@@ -60,7 +61,7 @@ async fn undo(
     caller.undo_compression(thread, seq, request.options).await
 }
 
-/// Say how large the prompts are that a thread leads to
+/// Show how large the prompts of a thread are
 ///
 /// The user and the manager are also told what compressing the thread would save.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",

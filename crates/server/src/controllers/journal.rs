@@ -42,10 +42,10 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
     })
 }
 
-/// Mask known secrets in all that was stored before they were known
+/// Mask known secrets in everything that was stored before they were known
 ///
-/// What is read is masked anyway; this rewrites the stored words, for the user alone. Each entry keeps its header and the
-/// hash of what it said, as an erased one does. Names and ids stay as they are.
+/// Answers mask secrets anyway; this call masks them in the stored entries too. Only the user may call it. Each entry
+/// keeps its header and the hash of what it said, like an erased entry. Names and ids do not change.
 #[utoipa::path(post, path = "/v1/sessions/{session}/secrets/scrub", tag = "journal", operation_id = "scrub_secrets",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::ScrubSecrets,
@@ -59,9 +59,9 @@ async fn scrub(
 
 /// Erase what people wrote in an entry, for good
 ///
-/// This is the one exception to appending, and the user's alone. The entry keeps its header and the hash of what it said, so the
-/// journal can still be checked. All copies that Callboard made go too: long texts, snapshots, summaries, answers to requests
-/// with an idempotency key. An entry that was erased before is answered in the same way.
+/// Only the user may erase. The entry keeps its header and the hash of what it said, so the journal can still be
+/// checked. All copies that Callboard made are erased too: long texts, snapshots, summaries, and answers to requests
+/// with an idempotency key. Erasing an entry again gives the same answer.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/journal/{seq}", tag = "journal", operation_id = "erase_entry",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("seq" = u64, Path, description = "The number of the entry"), api::ReasonQuery),

@@ -43,7 +43,8 @@ async fn list(
 
 /// Add messages to a thread, all or none
 ///
-/// A message whose id and content were added before is not added again. The thread is created if there is none.
+/// A message with the same id and content as an earlier one is not added again. The thread is created if it does not
+/// exist.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "add_messages",
     params(("session" = api::SessionId, Path, description = "The id of the session"),

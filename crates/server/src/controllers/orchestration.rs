@@ -97,7 +97,7 @@ async fn usage(
 
 /// Check which tools may be used now
 ///
-/// If a tool is due that is not among them, the answer is 409 and names that tool.
+/// If the tool that is due is not among them, the answer is 409 and names it.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
     operation_id = "allowed_tools",
     params(("session" = api::SessionId, Path, description = "The id of the session")),

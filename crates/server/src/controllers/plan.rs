@@ -33,8 +33,8 @@ async fn read(caller: Authorized<ReadPlan>) -> Result<Answer<api::Plan>, CallErr
 
 /// Replace the plan
 ///
-/// The plan is replaced whole, and this makes a version. A plan that is not valid is refused with all its faults. With
-/// `expected_version` it replaces that version or none: where the plan has another one by now, the answer is 409.
+/// The whole plan is replaced, as a new version. An invalid plan is refused with a list of all its faults. With
+/// `expected_version`, only that version is replaced: if the plan has another version by now, the answer is 409.
 #[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "put_plan",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::PutPlan,
@@ -83,7 +83,7 @@ async fn compare(
 
 /// Change the status or the notes of a task of the plan
 ///
-/// This makes a version of the plan, unless nothing changes.
+/// This creates a version of the plan, unless nothing changes.
 #[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan", operation_id = "patch_plan_task",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("task" = u64, Path, description = "The number of the task")),

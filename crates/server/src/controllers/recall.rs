@@ -17,10 +17,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Find what answers a question
 ///
-/// It searches all that was ever said and still stands, as far as the caller may see it: messages with the results of tools,
-/// also those that compression or a budget left out of prompts, context sets, the plan, variables, context files and documents.
-/// Nothing of an answer depends on what is hidden. All that was written before the call is searched, else the answer says how
-/// far it is `behind`.
+/// It searches everything that was ever said, that was not deleted or replaced since, and that the caller may see:
+/// messages with the results of tools, also those that compression or a budget left out of prompts, context sets, the
+/// plan, variables, context files and documents. What is hidden from the caller does not change the answer. Everything
+/// that was written before the call is searched; if that takes too long, the answer says how far it is `behind`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::RecallBody,
@@ -32,12 +32,12 @@ async fn recall(
     caller.recall(request.body).await
 }
 
-/// Find where words stand
+/// Search for words
 ///
-/// The exact form of recall, the newest first: every word must be there as it is written, in capitals or not.
+/// Finds texts that contain every word exactly as it is written, in capitals or not, the newest first.
 #[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall", operation_id = "search",
     params(("session" = api::SessionId, Path, description = "The id of the session"), api::SearchQuery),
-    responses((status = OK, description = "What has all of the words, the newest first", body = api::Recalled)))]
+    responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
 async fn search(
     caller: Authorized<Recall>,
     Query(query): Query<api::SearchQuery>,

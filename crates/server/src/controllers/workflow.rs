@@ -33,9 +33,9 @@ async fn read(caller: Authorized<ReadWorkflow>) -> Result<Answer<api::Workflow>,
 
 /// Replace the workflow
 ///
-/// All nodes are replaced: those that are left out are deleted, and those with the id of a node that is there keep their
-/// status and their result. A workflow that is not valid is refused with all its faults. With `expected_version` it
-/// replaces that version or none: where the workflow has another one by now, the answer is 409.
+/// All nodes are replaced. Nodes that are left out are deleted; nodes with the id of an existing node keep its status
+/// and its result. An invalid workflow is refused with a list of all its faults. With `expected_version`, only that
+/// version is replaced: if the workflow has another version by now, the answer is 409.
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "put_workflow",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::PutWorkflow,
@@ -51,7 +51,7 @@ async fn put(
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "patch_workflow",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::WorkflowPatch,
-    responses((status = OK, description = "What is known of the workflow after the change", body = api::AboutWorkflow)))]
+    responses((status = OK, description = "The name, the description and the version of the workflow after the change", body = api::AboutWorkflow)))]
 async fn patch(
     caller: Authorized<ChangeWorkflow>,
     request: RequestBody<api::WorkflowPatch>,
@@ -61,7 +61,7 @@ async fn patch(
 
 /// Create a node
 ///
-/// Callboard gives it an id that no node had.
+/// Callboard gives it an id that no node had before.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow", operation_id = "create_node",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::NewWorkflowNode,
@@ -102,8 +102,8 @@ async fn patch_node(
 
 /// Delete a node
 ///
-/// Its variables are cleared, and tasks of the plan no longer name it. A node that others refer to is not deleted: the
-/// answer is 409.
+/// Its variables are cleared, and it is removed from tasks of the plan. If other nodes refer to it, it is not deleted
+/// and the answer is 409.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
     operation_id = "delete_node",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
@@ -123,7 +123,7 @@ async fn delete_node(
     operation_id = "read_node_result",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("node" = api::NodeId, Path, description = "The id of the node")),
-    responses((status = OK, description = "What the last execution of the node gave", body = api::NodeResult)))]
+    responses((status = OK, description = "The result of the node's last execution", body = api::NodeResult)))]
 async fn read_result(
     caller: Authorized<ReadWorkflow>,
     WorkflowNode(node): WorkflowNode,
@@ -133,7 +133,7 @@ async fn read_result(
 
 /// Record the result of a node
 ///
-/// It sets the status of the node and the variables that the node set, all or nothing.
+/// Stores the result, the status of the node, and the variables that the node set: all of them or nothing.
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
     operation_id = "put_node_result",
     params(("session" = api::SessionId, Path, description = "The id of the session"),

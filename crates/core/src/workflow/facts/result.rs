@@ -26,7 +26,7 @@ use crate::{
 pub struct ResultRecorded {
     /// The node.
     pub id: NodeId,
-    /// How it went.
+    /// What happened to it.
     pub status: NodeStatus,
     /// What it gave, with `[hidden:NAME]` in the place of each secret; absent where it is long.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
