@@ -1,11 +1,11 @@
 //! What continuous integration runs.
 
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
 use anyhow::Context as _;
 
 use crate::server::{Server, Share};
-use crate::{audit, book, command, schema, services, weights};
+use crate::{audit, book, cache, command, schema, services, weights};
 
 /// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
@@ -44,6 +44,17 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
         book::build()?;
     }
     Ok(())
+}
+
+/// Repeats a newcomer's trial in a clean clone and a clean home, or those of its checks that `arguments` name.
+pub(crate) fn trial(arguments: &[String]) -> anyhow::Result<()> {
+    command::run(command::cargo().args(["build", "--package", "callboard"]))?;
+    let repository = cache::repository();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository.join("target"), PathBuf::from);
+    let mut trial = Command::new("python3");
+    trial.arg(repository.join("xtask/trial")).arg(&repository).arg(target.join("debug/callboard"));
+    // Nothing is left behind in the tree.
+    command::run(trial.args(arguments).env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
 /// Measures how well recall finds what answers the questions of a data set.

@@ -37,6 +37,7 @@ Usage: cargo xtask CHORE
   schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
   lint               check formatting, clippy, documentation, licences and dependencies between crates
   book               check the links of the documentation, and build it as a book in target/book
+  trial [CHECK]      try Callboard as a newcomer does: in a clean clone and home, item by item, and print what passed
   audit              check licences, sources and dependencies between crates only
   ci                 lint, then test
   setup [MODEL]      download a small model, build its server and install databases for the tests
@@ -63,6 +64,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "test" => check::test(arguments)?,
         "schema" => schema::check(arguments)?,
         "book" => book::build()?,
+        "trial" => check::trial(arguments)?,
         "bench" => check::bench(arguments)?,
         "recall" => check::recall(arguments)?,
         "lint" => check::lint()?,

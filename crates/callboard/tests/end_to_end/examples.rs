@@ -1,13 +1,19 @@
 //! The examples in `examples/` do what they say, at a server and with a real small model.
 
 use std::{
+    io::{BufRead as _, BufReader},
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use callboard_model::scripted::{Reply, Scripted};
+use serde_json::json;
 
-use crate::{home::Home, real_model::model_url, server::Server};
+use crate::{
+    home::Home,
+    real_model::model_url,
+    server::{Http, Server},
+};
 
 /// An example, in its folder, with the programs it is run by and what it needs of the world.
 fn example(folder: &Path, program: &str, arguments: &[&str], server: &Server) -> String {
@@ -67,6 +73,100 @@ fn the_loop_in_the_readme_asks_a_model_for_each_agent() {
     let mut python = Command::new("python3");
     python.arg("loop.py").current_dir(home.path("")).env("OPENAI_BASE_URL", endpoint.base_url()).env("no_proxy", "*");
     assert_eq!(said("python3", python.output()), "writer: answer 0\ncritic: answer 1\nwriter: answer 2\n");
+}
+
+/// A small agent of `examples/agents`, ready to be started.
+fn agent(program: &str, words: &[&str], server: &Server, endpoint: Option<&Scripted>) -> Command {
+    let path = folder("agents").join(program);
+    let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+    assert!(lines <= 60, "{program} has {lines} lines: it is to be read in a minute");
+    let mut python = Command::new("python3");
+    python.arg(path).args(words).env("CALLBOARD_URL", &server.url).env("no_proxy", "*");
+    if let Some(endpoint) = endpoint {
+        python.env("OPENAI_BASE_URL", endpoint.base_url());
+    }
+    python
+}
+
+#[test]
+fn three_agents_work_in_a_loop_of_their_own() {
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    let endpoint = Scripted::start(|request, nth| {
+        let shown = request["messages"].to_string();
+        let brief =
+            json!({"contextSets": [{"name": "Brief", "context": "For sailors.", "visibleToAgents": ["writer"]}]});
+        match nth {
+            0 => Reply::json(&json!({"messageTo": "writer", "message": "Write it.", "contextSetUpdate": brief})),
+            1 => {
+                assert!(shown.contains("For sailors.") && shown.contains("Write it."), "{shown}");
+                Reply::text("The tide rises.")
+            }
+            2 => Reply::json(&json!({"messageTo": "critic", "message": "Judge it."})),
+            3 => {
+                assert!(shown.contains("The tide rises.") && !shown.contains("For sailors."), "{shown}");
+                Reply::text("Too short.")
+            }
+            _ => Reply::json(&json!({"messageTo": "user", "message": "It is done.", "workflowComplete": true})),
+        }
+    });
+    let said = said("python3", agent("team.py", &["Tides"], &server, Some(&endpoint)).output());
+    let expected = "lead to writer: Write it.\nwriter: The tide rises.\nlead to critic: Judge it.\ncritic: Too short.\n\
+                    lead to user: It is done.\n";
+    assert_eq!(said, expected);
+    let http = Http::new(&server);
+    let id = http.get("/v1/sessions").1["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let (_, turns) = http.get(&format!("/v1/sessions/{id}/turns"));
+    let turns = turns["turns"].as_array().unwrap();
+    assert!(turns.len() == 5 && turns.iter().all(|turn| turn["answered"] == true), "{turns:?}");
+}
+
+#[test]
+fn a_follower_misses_nothing_while_the_server_is_restarted() {
+    let home = Home::new();
+    let mut server = Server::start(&home, "");
+    home.run("session new --id talk --agent writer");
+    let mut python = agent("follow.py", &["talk", "0"], &server, None);
+    let mut follower = python.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut next = || lines.next().unwrap().split_once(' ').unwrap().1.to_owned();
+    home.run("say one --session talk --as writer");
+    assert_eq!(next(), "writer: one");
+    let address = server.address().to_owned();
+    server.kill();
+    home.run("say two --session talk");
+    let server = Server::of(home.on_the_store(["serve", "--json", "--listen", &address]));
+    home.run("say three --session talk");
+    assert_eq!((next(), next()), ("user: two".to_owned(), "user: three".to_owned()));
+    drop(server);
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+}
+
+#[test]
+fn a_conversation_goes_on_past_the_window_of_its_model() {
+    const WINDOW: u64 = 2000;
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("I see, number {nth}.")));
+    let talk =
+        (0..60).map(|day| format!("Day {day}: at the pier the water stood {day} centimetres over the forecast."));
+    let first = "My sister Ana moved to Lisbon in May.".to_owned();
+    let lines: Vec<_> = [first].into_iter().chain(talk).chain(["Where did Ana move?".to_owned()]).collect();
+    home.write("lines", lines.join("\n"));
+    let mut python = agent("chat.py", &["talk"], &server, Some(&endpoint));
+    python.env("WINDOW", WINDOW.to_string()).stdin(std::fs::File::open(home.path("lines")).unwrap());
+    let said = said("python3", python.output());
+    assert_eq!(said.lines().count(), lines.len());
+    let sizes = said.lines().map(|line| line[1..].split(' ').next().unwrap().parse::<u64>().unwrap());
+    assert!(sizes.max() <= Some(WINDOW - WINDOW / 8), "{said}");
+    let requests = endpoint.requests();
+    assert!(requests.last().unwrap()["messages"].to_string().contains("Lisbon"), "what was said first is still found");
+    let http = Http::new(&server);
+    let compressed = http.get("/v1/sessions/talk/journal?types=conversation.compressed").1;
+    assert!(!compressed["entries"].as_array().unwrap().is_empty(), "the older part was compressed");
+    let messages = http.get("/v1/sessions/talk/threads/main/messages").1;
+    assert_eq!(messages["messages"].as_array().unwrap().len(), 2 * lines.len(), "and nothing is deleted");
 }
 
 #[test]

@@ -1,0 +1,129 @@
+"""The command line: which session, expiry, and its grammar."""
+
+import re
+import time
+
+from world import World, item, refused
+
+NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
+
+
+@item("which session: the one named, then CALLBOARD_SESSION, then the one chosen, then the only one, else an error")
+def which():
+    with World() as world:
+        world.ok(*NEW, "--id", "one", "--title", "First")
+        world.ok("say", "Hello.")
+        world.ok(*NEW, "--id", "two")
+        unsure = world.run("messages")
+        assert unsure.status != 0 and "one" in unsure.err and "two" in unsure.err and "First" in unsure.err, unsure.err
+        assert "Hello." in world.ok("messages", "--session", "one") and "Hello." in world.ok("messages", CALLBOARD_SESSION="one")
+        world.ok("use", "one")
+        assert "Hello." in world.ok("messages") and "one" in world.ok("use")
+        assert "Hello." not in world.ok("messages", CALLBOARD_SESSION="two")
+        world.ok("use", "--clear")
+        assert world.run("messages").status != 0
+        assert "First" in world.ok("session", "show", "one")
+        world.ok("session", "delete", "two")
+        assert "Hello." in world.ok("messages")
+
+
+@item("`prompt --agent writer` takes the thread in which the writer was addressed last, and says so")
+def addressed():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        world.ok("say", "Write.", "--thread", "agent:writer")
+        done = world.run("prompt", "--agent", "writer")
+        assert "Write." in done.out and "agent:writer" in done.err, done.err
+
+
+@item("sessions made straight on a store never expire; at a server they live 24 hours, or as long as `--ttl` says")
+def expiry():
+    with World() as world:
+        assert '"never"' in world.ok(*NEW, "--json")
+        assert "24" in world.run("serve", "--help").out and "SESSION_TTL_SECONDS" in world.run("serve", "--help").out
+        world.serve()
+        assert world.post("/v1/sessions", {})["ttl_seconds"] == 86400
+        world.stop()
+        world.serve("--ttl", "90d")
+        assert world.post("/v1/sessions", {})["ttl_seconds"] == 90 * 86400
+        world.stop()
+        world.serve(SESSION_TTL_SECONDS=60)
+        assert world.post("/v1/sessions", {})["ttl_seconds"] == 60
+        for wrong in ("0", "-1", "soon"):
+            assert world.run("session", "new", "--ttl", wrong).status != 0, wrong
+
+
+@item("an expired id answers the user `expired`; its lines are in the archive")
+def expired():
+    with World() as world:
+        world.serve("--sweep-seconds", "1", "--archive", "archive")
+        world.post("/v1/sessions", {"id": "brief", "ttl_seconds": 1})
+        time.sleep(3.5)
+        refused(410, lambda: world.get("/v1/sessions/brief"), "expired")
+        refused(404, lambda: world.get("/v1/sessions/never-was"))
+        assert any("brief" in path.name for path in (world.home / "archive").iterdir())
+
+
+@item("short flags, `--as` everywhere, and global options explained once")
+def grammar():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        world.ok("say", "-s", "one", "Hello.")
+        assert "Hello." in world.ok("messages", "-s", "one")
+        assert "--durability" in world.ok("help") and "--durability" not in world.ok("messages", "--help")
+        for command in ("messages", "say", "set list", "form list", "prompt", "recall", "search", "why", "plan", "documents list"):
+            assert "--as" in world.ok(*command.split(), "--help") or command == "prompt", command
+        assert "--port" in world.ok("serve", "--help")
+
+
+@item("`why`, `search` and `recall` that find nothing end with 1, with an empty list for programs")
+def nothing_found():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        for command in (("why", "bergamot"), ("search", "bergamot"), ("recall", "bergamot")):
+            done = world.run(*command)
+            assert done.status == 1, (command, done.status)
+            listed = world.run(*command, "--json")
+            assert listed.status == 1 and "error" not in listed.json() and [] in listed.json().values(), listed.out
+
+
+@item("commands that only read make no store and no folder; unknown threads and texts that are missing are refused")
+def reading():
+    with World() as world:
+        world.run("session", "list")
+        assert not [path for path in world.home.rglob("*") if path.is_file()], list(world.home.rglob("*"))
+        world.ok(*NEW, "--id", "one")
+        missing = world.run("messages", "--thread", "mian")
+        assert missing.status != 0 and "mian" in missing.err
+        assert world.run("say").status != 0
+
+
+@item("`doctor` does not call a missing model wrong")
+def doctor():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        assert world.run("doctor").status == 0, world.run("doctor").out
+
+
+@item("with a token that names a session, commands need no other name for it")
+def token():
+    with World() as world:
+        world.serve()
+        session = world.team()
+        world.team("other")
+        world.say(session, "Hello.")
+        made = world.post(f"{session}/tokens", {"agent": "writer"})["token"]
+        assert "Hello." in world.ok("messages", CALLBOARD_URL=world.url, CALLBOARD_TOKEN=made)
+
+
+@item("plain English: what needed a second reading is gone")
+def english():
+    odd = re.compile("means nothing|contradicts what is there|nobody is let in|answered by itself|is none of", re.I)
+    with World() as world:
+        world.serve()
+        texts = [world.ok("help"), str(world.send("GET", "/openapi.json"))]
+        commands = re.findall(r"^  ([a-z-]+)  ", texts[0], re.M)
+        texts += [world.run(command, "--help").out for command in commands]
+        texts += [path.read_text() for path in [*World.clone.glob("*.md"), *World.clone.glob("docs/*.md")]]
+        found = [match.group() for text in texts for match in odd.finditer(text)]
+        assert len(commands) > 20 and not found, found
