@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callboard_engine::core::id::{AgentName, SessionId};
+use callboard_engine::core::id::{AgentName, SessionId, ThreadId};
 use clap::{Args, ValueEnum};
 
 /// What every command takes.
@@ -36,17 +36,66 @@ pub(crate) enum DurabilityChoice {
 }
 
 /// The session that a command works on.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct SessionArg {
-    /// The session (default: the one used last)
-    #[arg(long, value_name = "ID")]
+    /// The session (default: CALLBOARD_SESSION, else the one chosen with `callboard use`, else the only one)
+    #[arg(short, long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
 }
 
 /// The agent that a command acts as.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ActingAs {
     /// Act as this agent: see what it sees, with its rights
-    #[arg(long = "as", value_name = "AGENT")]
+    #[arg(id = "as", short, long = "as", value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
+}
+
+/// Where a command works, and as whom.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct On {
+    #[command(flatten)]
+    pub(crate) session_arg: SessionArg,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
+}
+
+/// The session that a command is about: named behind the command, or as for any other command.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NamedSession {
+    /// The session (default: as with --session)
+    #[arg(value_name = "ID", conflicts_with = "session")]
+    pub(crate) named: Option<SessionId>,
+    #[command(flatten)]
+    pub(crate) on: On,
+}
+
+impl NamedSession {
+    /// The session, wherever it was named.
+    pub(crate) fn session_arg(&self) -> SessionArg {
+        SessionArg { session: self.named.clone().or_else(|| self.on.session_arg.session.clone()) }
+    }
+
+    /// The agent as which the command acts.
+    pub(crate) fn acting_as(&self) -> &ActingAs {
+        &self.on.acting_as
+    }
+}
+
+/// The thread that a command works on: named behind the command, or as an option.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ThreadArg {
+    /// The thread (default: main)
+    #[arg(value_name = "THREAD", conflicts_with = "thread")]
+    pub(crate) named_thread: Option<ThreadId>,
+    /// The thread
+    #[arg(short, long, value_name = "THREAD", hide = true)]
+    pub(crate) thread: Option<ThreadId>,
+}
+
+impl ThreadArg {
+    /// The thread that is named, or `main`.
+    pub(crate) fn thread(&self) -> ThreadId {
+        self.named_thread.clone().or_else(|| self.thread.clone()).unwrap_or_else(ThreadId::main)
+    }
 }

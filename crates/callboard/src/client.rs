@@ -23,7 +23,7 @@ pub(crate) use self::{
     remote::Remote,
     retry::Retry,
 };
-use crate::{cli::ActingAs, failure::Failure};
+use crate::{cli::ActingAs, failure::Failure, which::Because};
 
 /// What answers calls.
 pub(crate) enum Client {
@@ -37,6 +37,8 @@ pub(crate) enum Client {
 pub(crate) struct OnSession<'a> {
     pub(crate) client: &'a Client,
     pub(crate) id: SessionId,
+    /// Why it is this session.
+    pub(crate) because: Because,
 }
 
 /// A call that is being built.
@@ -47,6 +49,8 @@ pub(crate) struct Call<'a> {
     /// The path, with the query so far.
     address: String,
     body: Body,
+    /// Why it concerns the session that it concerns.
+    because: Because,
 }
 
 /// What a call sends.
@@ -67,7 +71,7 @@ impl Client {
     /// A call on `path`, segment by segment.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
         let address = path.iter().map(|segment| format!("/{}", encoded(segment))).collect();
-        Call { client: self, method, address, body: Body::Nothing }
+        Call { client: self, method, address, body: Body::Nothing, because: Because::Option }
     }
 
     /// Shuts down the store of this process in order. A server is not affected.
@@ -85,11 +89,16 @@ impl Client {
     }
 }
 
-impl OnSession<'_> {
+impl<'a> OnSession<'a> {
+    /// The session with this id, which the command line names or the command has made.
+    pub(crate) fn named(client: &'a Client, id: SessionId) -> Self {
+        Self { client, id, because: Because::Option }
+    }
+
     /// A call on `path` below the session.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
         let whole: Vec<&str> = ["v1", "sessions", self.id.as_str()].into_iter().chain(path.iter().copied()).collect();
-        self.client.call(method, &whole)
+        Call { because: self.because, ..self.client.call(method, &whole) }
     }
 
     /// Deletes the session.
@@ -156,7 +165,7 @@ impl<'a> Call<'a> {
 
     /// Makes the call. A refusal is an error.
     async fn begin(self) -> Result<Reply, Failure> {
-        let Self { client, method, address, body } = self;
+        let Self { client, method, address, body, because } = self;
         let (kind, pieces) = match body {
             Body::Nothing => (None, stream::empty().boxed()),
             Body::Json(bytes) => {
@@ -171,7 +180,7 @@ impl<'a> Call<'a> {
         let mut request =
             request.map_err(|error| Failure::failed("invalid", format!("cannot build the request: {error}")))?;
         request.headers_mut().extend(kind.map(|kind| (header::CONTENT_TYPE, HeaderValue::from_static(kind))));
-        client.send(request).await?.accepted().await
+        client.send(request).await?.accepted(because).await
     }
 }
 

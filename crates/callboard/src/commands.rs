@@ -1,6 +1,7 @@
 //! The commands, one module per noun: its arguments and what it does. Each calls the API, at a server or on a store opened
 //! in this process.
 
+mod choose;
 mod collection;
 mod completion;
 mod compress;
@@ -37,24 +38,25 @@ mod workflow;
 
 use std::{process::ExitCode, sync::Arc};
 
-use callboard_api as api;
 use callboard_engine::{
     Board,
+    core::id::SessionId,
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
 use callboard_server::{Drive, Limits, Local, Settings};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use http::Method;
 
 use crate::{
+    chosen::Chosen,
     cli::{Global, SessionArg},
     client::{Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
     master_keys,
     output::Output,
+    which,
 };
 
 const EXAMPLES: &str = "\
@@ -62,6 +64,8 @@ Examples:
   callboard run TEAM.toml \"Review the article\"     run a team on a task
   callboard session journal                         list what happened, entry by entry
   callboard prompt --agent critic --at 12           show what an agent was shown";
+
+const GLOBAL_OPTIONS: &str = "Options of all commands, such as --json and --store: `callboard help`";
 
 /// The context engine for teams of AI agents: each session has one durable journal, and every prompt is built from it.
 #[derive(Debug, Parser)]
@@ -80,6 +84,8 @@ pub(crate) enum Command {
     /// Sessions: new, list, show, update, delete, fork, journal
     #[command(subcommand)]
     Session(session::Session),
+    /// Choose the session that later commands work on
+    Use(choose::Use),
     /// Context sets: named texts that the team shares
     #[command(subcommand)]
     Set(set::Set),
@@ -164,16 +170,53 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether it may be the first command on a store: it makes something that needs nothing else to be there. All others
+    /// work on what is there.
+    fn makes_store(&self) -> bool {
+        use collection::Collection;
+        match self {
+            Self::Session(session::Session::New(_)) | Self::Import(_) => true,
+            Self::Run(run) => run.session.is_none(),
+            Self::Collection(command) => matches!(command, Collection::Create { .. } | Collection::Import { .. }),
+            _ => false,
+        }
+    }
+}
+
+/// The command line. The options of all commands are in the help of the program alone.
+pub(crate) fn command() -> clap::Command {
+    let mut command = Cli::command();
+    // Gives the subcommands the options of all commands, which are then hidden there.
+    command.build();
+    command.mut_subcommands(without_global_options)
+}
+
+fn without_global_options(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
+    let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
+    let command = match command.get_name() {
+        "help" => command,
+        _ => command.after_help(format!("{examples}{GLOBAL_OPTIONS}")),
+    };
+    command.mut_subcommands(without_global_options)
+}
+
 /// What a command works with.
 struct Context {
     client: Client,
     output: Output,
+    /// The session that the user chose for this store or server.
+    chosen: Chosen,
+    /// The session that the access token is for, if it is not for the whole server.
+    token_session: Option<SessionId>,
     /// The --store or --url option of this command line, repeated in suggested commands.
     connection_option: Option<String>,
 }
 
 /// Executes the command.
 pub(crate) async fn execute(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
+    let makes_store = command.makes_store();
     match command {
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
@@ -182,13 +225,13 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
         Command::Documents(command) => {
             let models = callboard_model::Settings::default().into();
-            let context = Context::open(global, output, Drive::Nothing, models).await?;
+            let context = Context::open(global, output, makes_store, Drive::Nothing, models).await?;
             let ended = documents::execute(&context, command).await;
             context.client.close().await;
             return ended;
         }
         Command::Run(args) => {
-            let context = Context::open(global, output, Drive::Runs, config::endpoints()).await?;
+            let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
             let ended = run::run(&context, args).await;
             context.client.close().await;
             return ended;
@@ -199,29 +242,52 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
                 Command::Compress(_) => config::endpoints(),
                 _ => callboard_model::Settings::default().into(),
             };
-            let context = Context::open(global, output, Drive::Nothing, models).await?;
-            let done = context.execute(command).await;
+            let context = Context::open(global, output, makes_store, Drive::Nothing, models).await?;
+            let ended = context.execute(command).await;
             context.client.close().await;
-            done?;
+            return ended;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Context {
-    async fn open(global: &Global, output: Output, drive: Drive, models: Endpoints) -> Result<Self, Failure> {
-        let client = match config::connection_target(global)? {
-            ConnectionTarget::Server(url) => Client::Remote(Remote::new(&url, config::token(global)?.as_deref())?),
-            ConnectionTarget::Store(url) => Client::Local(local(board(global, &url, drive).await?, drive, models)?),
+    /// Opens a store, or prepares for calls to a server. `makes_store` says whether a missing store is made.
+    async fn open(
+        global: &Global,
+        output: Output,
+        makes_store: bool,
+        drive: Drive,
+        models: Endpoints,
+    ) -> Result<Self, Failure> {
+        let (client, chosen, token) = match config::connection_target(global)? {
+            ConnectionTarget::Server(url) => {
+                let token = config::token(global)?;
+                let server = Remote::new(&url, token.as_deref())?;
+                let chosen = Chosen::at_server(server.name());
+                (Client::Remote(server), chosen, token)
+            }
+            ConnectionTarget::Store(url) => {
+                let chosen = Chosen::on_store(&url);
+                // A store that is not there is empty, and stays away until something is to be kept in it.
+                let url = if makes_store || !config::is_missing(&url) { url } else { "memory:".to_owned() };
+                let local = local(board(global, &url, drive).await?, drive, models)?;
+                (Client::Local(local), chosen, None)
+            }
         };
+        let token_session = token.as_deref().and_then(callboard_server::session_of);
         let given = |option: &str, url: &Option<String>| url.as_ref().map(|url| format!(" --{option} {url}"));
         let connection_option = given("store", &global.store).or_else(|| given("url", &global.url));
-        Ok(Self { client, output, connection_option })
+        Ok(Self { client, output, chosen, token_session, connection_option })
     }
 
-    async fn execute(&self, command: Command) -> Result<(), Failure> {
+    async fn execute(&self, command: Command) -> Result<ExitCode, Failure> {
         match command {
+            Command::Recall(args) => return recall::recall(self, args).await,
+            Command::Search(args) => return search::search(self, args).await,
+            Command::Why(args) => return why::why(self, args).await,
             Command::Session(command) => session::execute(self, command).await,
+            Command::Use(args) => choose::choose(self, args).await,
             Command::Set(command) => set::execute(self, command).await,
             Command::Directive(args) => directive::directive(self, args).await,
             Command::Form(command) => form::execute(self, command).await,
@@ -232,9 +298,6 @@ impl Context {
             Command::Context(args) => context::context(self, args).await,
             Command::Compress(args) => compress::compress(self, args).await,
             Command::Pin(args) => compress::pin(self, args).await,
-            Command::Recall(args) => recall::recall(self, args).await,
-            Command::Search(args) => search::search(self, args).await,
-            Command::Why(args) => why::why(self, args).await,
             Command::Erase(args) => erase::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Turns(args) => turns::execute(self, args).await,
@@ -256,23 +319,18 @@ impl Context {
             | Command::Secrets(secrets::Secrets::Rotate(_))
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
-        }
+        }?;
+        Ok(ExitCode::SUCCESS)
     }
 
-    /// The session that is named, or the one used last.
+    /// The session that is named, else the one that is meant (see [`which`]).
     async fn session(&self, session_arg: &SessionArg) -> Result<OnSession<'_>, Failure> {
         let client = &self.client;
         if let Some(id) = &session_arg.session {
-            return Ok(OnSession { client, id: id.clone() });
+            return Ok(OnSession::named(client, id.clone()));
         }
-        let last = client.call(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", 1);
-        let last: api::SessionList = last.answer().await?.it;
-        let id = last.sessions.into_iter().next().map(|session| session.id).ok_or_else(|| {
-            Failure::failed("not_found", "there are no sessions")
-                .hint("create one with `callboard session new` or `callboard run TEAM.toml`")
-        })?;
-        self.output.note(format!("session {id}"));
-        Ok(OnSession { client, id })
+        let (id, because) = which::session(client, &self.chosen, self.token_session.as_ref()).await?;
+        Ok(OnSession { client, id, because })
     }
 
     /// A command line that continues from this one, with the same --store or --url.
@@ -285,7 +343,8 @@ impl Context {
 /// the process that drives them.
 async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failure> {
     let store = callboard_store::open(url, config::store_settings(global)).await?;
-    let mut settings = callboard_engine::Settings { ttl: config::ttl()?, ..callboard_engine::Settings::default() };
+    let mut settings =
+        callboard_engine::Settings { ttl: config::ttl()?.unwrap_or_default(), ..callboard_engine::Settings::default() };
     settings.master_keys = master_keys::of(url, None);
     settings.recall = config::recall(url, None);
     if drive == Drive::Nothing {

@@ -1,10 +1,19 @@
 //! The environment variables. They are read here and nowhere else.
 
-use std::{env, io, path::Path, sync::Arc, time::Duration};
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use callboard_engine::{
     RecallSettings,
-    core::{entry::Hash, session::Ttl},
+    core::{
+        entry::Hash,
+        id::{BadName, SessionId},
+        session::{BadTtl, Ttl},
+    },
 };
 use callboard_model::{ApiKey, Endpoints, Proxy};
 use callboard_store::Durability;
@@ -51,10 +60,22 @@ pub(crate) fn secret(name: &str) -> Option<ApiKey> {
     if is_name { key(name) } else { None }
 }
 
-/// After how long without use a session expires, unless it has its own setting.
-pub(crate) fn ttl() -> Result<Ttl, Failure> {
-    let Some(text) = variable("SESSION_TTL_SECONDS") else { return Ok(Ttl::DEFAULT) };
-    crate::parse::ttl(&text).map_err(|wrong| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
+/// After how long without use a session expires that says nothing of it, if the environment says so.
+pub(crate) fn ttl() -> Result<Option<Ttl>, Failure> {
+    let ttl = variable("SESSION_TTL_SECONDS").map(|text| text.trim().parse());
+    ttl.transpose().map_err(|wrong: BadTtl| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
+}
+
+/// The session that commands work on which name none.
+pub(crate) fn session() -> Result<Option<SessionId>, Failure> {
+    let id = variable("CALLBOARD_SESSION").map(|text| text.trim().parse());
+    id.transpose().map_err(|wrong: BadName| Failure::usage("invalid", format!("CALLBOARD_SESSION: {wrong}")))
+}
+
+/// The user's folder for what programs remember between two commands.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let folders = etcetera::choose_base_strategy().ok()?;
+    Some(folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("callboard"))
 }
 
 /// What a command connects to.
@@ -102,6 +123,15 @@ pub(crate) fn store_url(global: &Global) -> Result<String, Failure> {
 pub(crate) fn sqlite_path(store_url: &str) -> Option<&Path> {
     let path = store_url.strip_prefix("sqlite:")?;
     Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
+}
+
+/// Whether this is a store in a SQLite file that is not there, in a place where it can be made.
+pub(crate) fn is_missing(store_url: &str) -> bool {
+    let path = sqlite_path(store_url).and_then(|path| std::path::absolute(path).ok());
+    // With options the store itself says whether it takes them.
+    let Some(path) = path.filter(|path| !store_url.contains('?') && !path.exists()) else { return false };
+    let place = path.ancestors().skip(1).find(|folder| folder.exists());
+    place.is_some_and(|folder| tempfile::tempfile_in(folder).is_ok())
 }
 
 /// Where the indices of recall are: in the folder for what is not in the store, else beside the SQLite file.

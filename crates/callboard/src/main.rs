@@ -1,5 +1,6 @@
 //! Callboard on the command line.
 
+mod chosen;
 mod cli;
 mod client;
 mod commands;
@@ -11,10 +12,11 @@ mod parse;
 mod signals;
 mod team_file;
 mod terminal;
+mod which;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
+use clap::{FromArgMatches as _, error::ErrorKind};
 
 use crate::{
     cli::Global,
@@ -28,14 +30,15 @@ use crate::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = commands::command().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
     let output = Output::new(cli.global.json, config::wants_colours());
     let Some(command) = cli.command else {
         // An error here cannot be reported: there is no output left to report it on.
-        let _ = Cli::command().print_help();
+        let _ = commands::command().print_help();
         return ExitCode::SUCCESS;
     };
     // A server prints only its address, and runs on where that could not be printed.

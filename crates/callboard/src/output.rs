@@ -18,11 +18,14 @@ use crate::failure::Failure;
 /// Why the standard output can no longer be written.
 static UNWRITABLE: OnceLock<io::Error> = OnceLock::new();
 
-/// A number with its noun: `1 token`, `2 tokens`.
+/// A number with its noun: `1 token`, `2 tokens`, `2 entries`.
 pub(crate) fn counted(number: impl fmt::Display, noun: &str) -> String {
     let number = number.to_string();
-    let ending = if number == "1" { "" } else { "s" };
-    format!("{number} {noun}{ending}")
+    match noun.strip_suffix('y') {
+        _ if number == "1" => format!("{number} {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
 }
 
 /// How to print.

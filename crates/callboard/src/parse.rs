@@ -7,7 +7,6 @@ use callboard_engine::core::{
     audience::Audience,
     conversation::Role as MessageRole,
     id::{AgentName, BadName, CollectionName, Seq},
-    session::Ttl,
 };
 
 /// `NAME:ROLE`, or `NAME` alone for a worker.
@@ -43,17 +42,6 @@ pub(crate) fn collections(text: &str) -> Result<Collections, String> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names = names.map(str::parse).collect::<Result<_, BadName>>();
     names.map(Collections).map_err(|error| error.to_string())
-}
-
-/// A whole number of seconds above 0, or `never`.
-pub(crate) fn ttl(text: &str) -> Result<Ttl, String> {
-    match text {
-        "never" => Ok(Ttl::Never),
-        text => match text.parse::<NonZeroU64>() {
-            Ok(seconds) => Ok(Ttl::Seconds(seconds)),
-            Err(_) => Err(format!("{text:?} is not a whole number of seconds above 0, nor \"never\"")),
-        },
-    }
 }
 
 /// A whole number followed by `s`, `m`, `h` or `d`; without a unit, seconds.
@@ -160,11 +148,5 @@ mod tests {
         for wrong in ["board.example", "https://", "https://board.example/", "file:///x", "https://me@board.example"] {
             assert!(origin(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_ttl_is_a_number_of_seconds_or_never() {
-        assert!(ttl("never").is_ok() && ttl("60").is_ok());
-        assert!(ttl("0").is_err() && ttl("-1").is_err() && ttl("soon").is_err());
     }
 }

@@ -113,7 +113,7 @@ impl TeamFile {
         if self.sets.is_empty() {
             return Ok(made);
         }
-        let session = OnSession { client, id: made.it.id.clone() };
+        let session = OnSession::named(client, made.it.id.clone());
         for set in &self.sets {
             if let Err(mut failure) = set.put(&session).await {
                 session.delete().await?;

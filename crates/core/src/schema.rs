@@ -207,14 +207,19 @@ enum AudienceWord {
     None,
 }
 
-/// A number of seconds above 0, or `never`.
+/// A number of seconds above 0, a duration such as `90d`, `36h` or `15m`, or `never`.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[schema(as = Ttl)]
 enum TtlForm {
     Seconds(Seconds),
+    Duration(Duration),
     Never(Never),
 }
+
+#[derive(ToSchema)]
+#[schema(pattern = "^[1-9][0-9]{0,9}[smhd]$")]
+struct Duration(String);
 
 #[derive(ToSchema)]
 #[schema(minimum = 1)]

@@ -3,10 +3,13 @@
 mod collections;
 pub(crate) mod decide;
 pub mod facts;
+mod ttl;
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+pub use self::ttl::{BadTtl, Ttl};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Agent,
@@ -14,7 +17,6 @@ use crate::{
     compression::CompressionSettings,
     id::{CollectionName, SessionId},
     input::InputVisitor,
-    number,
     prompt::profile::Profile,
     run::Limits,
     step::Steps,
@@ -102,60 +104,6 @@ pub enum Grant {
     ContextSets,
     /// Replacing and removing the documents that they see.
     Documents,
-}
-
-/// How long a session lives without being used. In JSON: a number of seconds above 0, or `"never"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ttl {
-    /// It expires after this many seconds.
-    Seconds(NonZeroU64),
-    /// It never expires.
-    Never,
-}
-
-impl Ttl {
-    /// 24 hours.
-    pub const DEFAULT: Self = match NonZeroU64::new(24 * 60 * 60) {
-        Some(seconds) => Self::Seconds(seconds),
-        None => Self::Never,
-    };
-
-    /// When a session that is used at `now` expires. Years do not overflow.
-    pub fn expires_at(self, now: Timestamp) -> Option<Timestamp> {
-        match self {
-            Self::Seconds(seconds) => Some(now.plus_seconds(i64::try_from(seconds.get()).unwrap_or(i64::MAX))),
-            Self::Never => None,
-        }
-    }
-}
-
-impl Default for Ttl {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-impl Serialize for Ttl {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Seconds(seconds) => seconds.serialize(serializer),
-            Self::Never => serializer.serialize_str("never"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Ttl {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const WANTED: &str = "ttl_seconds is a whole number of seconds above 0, or \"never\"";
-        let never = |word: &str| if word == "never" { Ok(Self::Never) } else { Err(de::Error::custom(WANTED)) };
-        match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(word) => never(&word),
-            value => {
-                let seconds = number::whole(&value).ok().and_then(NonZeroU64::new);
-                seconds.map(Self::Seconds).ok_or_else(|| de::Error::custom(WANTED))
-            }
-        }
-    }
 }
 
 /// Whose journal it is.

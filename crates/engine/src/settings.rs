@@ -20,7 +20,7 @@ pub struct Settings {
     pub clock: Arc<dyn Clock>,
     /// Makes ids that nobody has yet.
     pub random: Arc<dyn Random>,
-    /// How long a session lives without being used, where it does not say so itself.
+    /// How long a session lives without being used, where it does not say so itself. By default it never expires.
     pub ttl: Ttl,
     /// How long a session stays in memory after its last use.
     pub idle: Duration,
@@ -46,7 +46,7 @@ impl Default for Settings {
         Self {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
-            ttl: Ttl::DEFAULT,
+            ttl: Ttl::Never,
             idle: Duration::from_secs(60),
             snapshot_every: 1000,
             prompt_memory: PromptMemory::default(),

@@ -42,5 +42,6 @@ pub use elsewhere::{Prefixes, embedder, passage_source};
 pub use error::Error;
 pub use local::{Drive, Local, Pieces};
 pub use openapi::openapi;
+pub use secret::session_of;
 pub use serve::{Server, serve};
 pub use settings::{Limits, ProjectFolder, Settings, Tls};

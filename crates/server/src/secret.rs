@@ -46,7 +46,7 @@ pub(crate) fn hash(token: &str) -> Hash {
 }
 
 /// The session that a token names, if it is one of a session.
-pub(crate) fn session_of(token: &str) -> Option<SessionId> {
+pub fn session_of(token: &str) -> Option<SessionId> {
     let (session, _) = token.strip_prefix("callboard_")?.rsplit_once('_')?;
     session.replace('~', ":").parse().ok()
 }

@@ -8,7 +8,10 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::Answer;
-use crate::failure::{Failure, Problem};
+use crate::{
+    failure::{Failure, Problem},
+    which::Because,
+};
 
 /// A reply whose body has not been read.
 pub(super) struct Reply {
@@ -32,7 +35,7 @@ impl Reply {
     }
 
     /// Itself if the call succeeded, else the reason for the refusal.
-    pub(super) async fn accepted(self) -> Result<Self, Failure> {
+    pub(super) async fn accepted(self, because: Because) -> Result<Self, Failure> {
         if self.status.is_success() {
             return Ok(self);
         }
@@ -41,7 +44,7 @@ impl Reply {
         let body = self.all().await?;
         let problem = is_problem.then(|| serde_json::from_slice::<Problem>(&body).ok()).flatten();
         Err(match problem {
-            Some(problem) => refused(problem, status, server.is_some()),
+            Some(problem) => refused(problem, status, server.is_some(), because),
             None => no_callboard,
         })
     }
@@ -97,11 +100,14 @@ pub(crate) fn broken(error: &std::io::Error) -> Failure {
 }
 
 /// Why a call was refused, with a hint for the command line.
-fn refused(problem: Problem, status: StatusCode, by_server: bool) -> Failure {
+fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Because) -> Failure {
     let is_session = status == StatusCode::NOT_FOUND && problem.detail.starts_with("there is no session ");
-    let failure = Failure { problem: Box::new(problem), is_wrong_use: false };
-    if is_session && failure.problem.hint.is_none() {
-        return failure.hint("`callboard session list` lists the sessions");
+    let mut failure = Failure { problem: Box::new(problem), is_wrong_use: false };
+    if is_session || status == StatusCode::GONE {
+        if failure.problem.hint.is_none() {
+            failure.problem.hint = Some("`callboard session list` lists the sessions".to_owned());
+        }
+        return because.explain(failure);
     }
     if by_server && status == StatusCode::UNAUTHORIZED {
         return failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE");

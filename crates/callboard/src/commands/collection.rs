@@ -97,7 +97,7 @@ pub(super) async fn execute(context: &Context, command: Collection) -> Result<()
             if let Some(lines) = transfer::write(pieces, &file, output).await? {
                 let answer = json!({"collection": name, "file": file, "lines": lines});
                 output.answer(&answer, |output| {
-                    output.line(format!("exported {name} to {}: {lines} lines", file.display()));
+                    output.line(format!("exported {name} to {}: {}", file.display(), counted(lines, "line")));
                 });
             }
         }

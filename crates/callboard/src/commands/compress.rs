@@ -10,24 +10,24 @@ use http::Method;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, SessionArg, ThreadArg},
     failure::Failure,
+    output::counted,
     parse,
 };
 
 /// Replace the older messages of a thread with a summary in prompts
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard compress\n  callboard compress --thread agent:writer --target 4000 --no-model\n  callboard compress --undo 345\n\nThe messages stay in the journal. Without a model, or if it writes no usable summary, the summary is made of excerpts."
+    after_help = "Examples:\n  callboard compress\n  callboard compress agent:writer --target 4000 --no-model\n  callboard compress --undo 345\n\nThe messages stay in the journal. Without a model, or if it writes no usable summary, the summary is made of excerpts."
 )]
 pub(crate) struct Compress {
     #[command(flatten)]
     pub(crate) session_arg: SessionArg,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
-    /// The thread
-    #[arg(long, value_name = "THREAD", default_value = "main")]
-    pub(crate) thread: ThreadId,
+    #[command(flatten)]
+    pub(crate) thread: ThreadArg,
     /// The largest size of the history afterwards, in tokens (default: as the session says, or 20,000)
     #[arg(long, value_name = "TOKENS")]
     pub(crate) target: Option<u64>,
@@ -60,7 +60,7 @@ pub(crate) struct Pin {
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: MessageId,
     /// Its thread
-    #[arg(long, value_name = "THREAD", default_value = "main")]
+    #[arg(short, long, value_name = "THREAD", default_value = "main")]
     pub(crate) thread: ThreadId,
     /// Unpin it
     #[arg(long)]
@@ -69,7 +69,8 @@ pub(crate) struct Pin {
 
 pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Failure> {
     let session = context.session(&args.session_arg).await?;
-    let thread = args.thread.as_str();
+    let thread = args.thread.thread();
+    let thread = thread.as_str();
     if let Some(seq) = args.undo {
         let path = ["threads", thread, "compressions", &seq.to_string(), "undo"];
         let call = session.call(Method::POST, &path).acting_as(&args.acting_as);
@@ -93,12 +94,16 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
             &done.it;
         let how = match (method, model) {
             (api::CompressionMethod::None, _) => {
-                return output.line(format!("nothing to compress: the history has {tokens_before} tokens"));
+                return output
+                    .line(format!("nothing to compress: the history has {}", counted(tokens_before, "token")));
             }
             (_, Some(model)) => format!("by {model}"),
             (_, None) => "of excerpts".to_owned(),
         };
-        let what = format!("{messages} messages up to entry {through}: {tokens_before} tokens become {tokens_after}");
+        let what = format!(
+            "{} up to entry {through}: {tokens_before} tokens become {tokens_after}",
+            counted(messages, "message")
+        );
         match seq {
             Some(seq) => output.line(format!("compressed {what}, summary {how} in entry {seq}")),
             None => output.line(format!("would compress {what}, summary {how}")),

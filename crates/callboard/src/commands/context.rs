@@ -1,32 +1,31 @@
 //! `callboard context`.
 
 use callboard_api as api;
-use callboard_engine::core::id::ThreadId;
 use clap::Args;
 
 use super::Context as CommandContext;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, SessionArg, ThreadArg},
     failure::Failure,
-    output::Output,
+    output::{Output, counted},
 };
 
 /// Show how large the agents' prompts are, and when they are compressed
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  callboard context --thread agent:writer")]
+#[command(after_help = "Example:\n  callboard context agent:writer")]
 pub(crate) struct Context {
     #[command(flatten)]
     pub(crate) session_arg: SessionArg,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
-    /// The thread
-    #[arg(long, value_name = "THREAD", default_value = "main")]
-    pub(crate) thread: ThreadId,
+    #[command(flatten)]
+    pub(crate) thread: ThreadArg,
 }
 
 pub(super) async fn context(context: &CommandContext, args: Context) -> Result<(), Failure> {
     let session = context.session(&args.session_arg).await?;
-    let call = session.get(&["threads", args.thread.as_str(), "context"]).acting_as(&args.acting_as);
+    let thread = args.thread.thread();
+    let call = session.get(&["threads", thread.as_str(), "context"]).acting_as(&args.acting_as);
     let size = call.answer::<api::ContextSize>().await?;
     context.output.answer(&size.json, |output| show(&size.it, output));
     Ok(())
@@ -49,9 +48,11 @@ fn show(size: &api::ContextSize, output: Output) {
     if let Some(possible) = &size.compression {
         let api::PossibleCompression { messages, tokens_before, tokens_after, newest } = possible;
         match messages {
-            0 => output.line(format!("nothing to compress: the history has {tokens_before} tokens")),
+            0 => output.line(format!("nothing to compress: the history has {}", counted(tokens_before, "token"))),
             messages => output.line(format!(
-                "compressing {messages} messages would make {tokens_after} tokens or less of {tokens_before}"
+                "compressing {} would leave at most {} of {tokens_before}",
+                counted(messages, "message"),
+                counted(tokens_after, "token"),
             )),
         }
         if let Some(newest) = newest {

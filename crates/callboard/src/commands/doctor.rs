@@ -17,7 +17,7 @@ use crate::{
     client::{Client, Remote},
     config::{self, ConnectionTarget},
     failure::{Failure, causes},
-    output::{Output, Style},
+    output::{Output, Style, counted},
 };
 
 /// Check the store and the model, and report problems
@@ -72,6 +72,11 @@ pub(super) async fn doctor(global: &Global, args: &Doctor, output: Output) -> Re
 
 /// Checks a store and all that is in it.
 async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
+    if config::is_missing(url) {
+        let shown = config::shown(url);
+        return findings
+            .push(Finding::good("store", format!("{shown} does not exist yet: the first session creates it")));
+    }
     let store = match callboard_store::open(url, config::store_settings(global)).await {
         Ok(store) => store,
         Err(error) => return findings.push(Finding::bad("store", causes(&error))),
@@ -87,11 +92,17 @@ async fn sessions(store: &Arc<dyn Store>, findings: &mut Vec<Finding>) {
     match callboard_engine::check(store, &Progress::default()).await {
         Ok(Survey { sessions, entries, faults }) => {
             findings.extend(faults.into_iter().map(|(id, fault)| Finding::bad(format!("session {id}"), fault)));
-            findings.push(Finding::good("sessions", format!("{sessions} intact, with {entries} entries")));
+            findings.push(Finding::good(
+                "sessions",
+                format!("{} intact, with {}", counted(sessions, "session"), counted(entries, "entry")),
+            ));
         }
         Err(error) => findings.push(Finding::bad("sessions", causes(&error))),
     }
 }
+
+/// What is said where no model is set up, which is no fault: only runs need one.
+const NO_MODEL: &str = "none is set up. Only runs need one: set CALLBOARD_MODEL, and OPENAI_BASE_URL or an API key";
 
 /// Checks the endpoint of the default model, and each other one that there is.
 async fn models(findings: &mut Vec<Finding>) {
@@ -103,9 +114,9 @@ async fn models(findings: &mut Vec<Finding>) {
         None => None,
     };
     let is_there = |provider: &Provider| default == Some(*provider) || endpoints.check(*provider).is_ok();
-    let mut there: Vec<_> = [Provider::OpenAi, Provider::Anthropic].into_iter().filter(is_there).collect();
+    let there: Vec<_> = [Provider::OpenAi, Provider::Anthropic].into_iter().filter(is_there).collect();
     if there.is_empty() {
-        there.push(Provider::OpenAi);
+        return findings.push(Finding::good("model", NO_MODEL));
     }
     for provider in there {
         let named = named.as_deref().filter(|_| default == Some(provider));
@@ -121,7 +132,7 @@ fn listed(provider: Provider, models: &[String], named: Option<&str>, is_any_nam
     let there = models.join(", ");
     match named {
         None if is_any_named => Finding::good("model", format!("the {} endpoint has: {there}", provider.as_str())),
-        None => Finding::bad("model", format!("CALLBOARD_MODEL is not set; the endpoint has: {there}")),
+        None => Finding::good("model", format!("none is set (CALLBOARD_MODEL); the endpoint has: {there}")),
         Some(named) if models.iter().any(|model| named.ends_with(model.as_str())) => {
             Finding::good("model", format!("{named} is available"))
         }

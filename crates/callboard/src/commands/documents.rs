@@ -81,22 +81,38 @@ pub(crate) struct PlaceArg {
     pub(crate) session_arg: SessionArg,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
-    /// The collection (default: the documents of the session)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["session", "agent"])]
+    /// The collection (default: the documents of the session). With --as or --session it is read through that session, which
+    /// has to name it
+    #[arg(long, value_name = "NAME")]
     pub(crate) collection: Option<CollectionName>,
 }
 
 /// A session or a collection.
 enum Place<'a> {
-    Session(OnSession<'a>, ActingAs),
+    /// The documents of a session, or those of a collection as somebody sees them through a session.
+    Session(OnSession<'a>, ActingAs, Option<CollectionName>),
     Collection(&'a Client, CollectionName),
 }
 
 impl<'a> Place<'a> {
+    /// What is changed there.
     async fn of(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
         match arg.collection {
+            Some(_) if arg.acting_as.agent.is_some() => {
+                Err(Failure::usage("usage", "agents change no collections: leave --as out, or --collection"))
+            }
             Some(name) => Ok(Self::Collection(&context.client, name)),
-            None => Ok(Self::Session(context.session(&arg.session_arg).await?, arg.acting_as)),
+            None => Ok(Self::Session(context.session(&arg.session_arg).await?, arg.acting_as, None)),
+        }
+    }
+
+    /// What is read there. An agent reads a collection through a session.
+    async fn read(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
+        match arg.collection {
+            Some(name) if arg.acting_as.agent.is_none() && arg.session_arg.session.is_none() => {
+                Ok(Self::Collection(&context.client, name))
+            }
+            collection => Ok(Self::Session(context.session(&arg.session_arg).await?, arg.acting_as, collection)),
         }
     }
 
@@ -104,7 +120,9 @@ impl<'a> Place<'a> {
     fn call(&self, method: Method, name: Option<&DocumentName>) -> Call<'_> {
         let path: Vec<_> = ["documents"].into_iter().chain(name.map(DocumentName::as_str)).collect();
         match self {
-            Self::Session(session, acting_as) => session.call(method, &path).acting_as(acting_as),
+            Self::Session(session, acting_as, collection) => {
+                session.call(method, &path).acting_as(acting_as).maybe("collection", collection.as_ref())
+            }
             Self::Collection(client, collection) => {
                 let below = ["v1", "collections", collection.as_str()];
                 client.call(method, &[&below[..], &path].concat())
@@ -117,12 +135,12 @@ pub(super) async fn execute(context: &Context, command: Documents) -> Result<Exi
     match command {
         Documents::Add(args) => return add::add(context, args).await,
         Documents::List { place } => {
-            let place = Place::of(context, place).await?;
+            let place = Place::read(context, place).await?;
             let list = place.call(Method::GET, None).answer::<api::DocumentList>().await?;
             context.output.answer(&list.json, |output| table(&list.it.documents, output));
         }
         Documents::Show { place, name } => {
-            let place = Place::of(context, place).await?;
+            let place = Place::read(context, place).await?;
             let document = place.call(Method::GET, Some(&name)).answer::<api::Document>().await?;
             context.output.answer(&document.json, |output| show(&document.it, output));
         }

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::{cli::SessionArg, failure::Failure, output::Output, parse};
+use crate::{cli::On, failure::Failure, output::Output, parse};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Form {
@@ -17,7 +17,7 @@ pub(crate) enum Form {
     #[command(after_help = "Example:\n  callboard form list")]
     List {
         #[command(flatten)]
-        session_arg: SessionArg,
+        on: On,
     },
     /// Answer a form
     #[command(
@@ -25,7 +25,7 @@ pub(crate) enum Form {
     )]
     Answer {
         #[command(flatten)]
-        session_arg: SessionArg,
+        on: On,
         /// The form
         name: SetName,
         /// The answers
@@ -36,11 +36,12 @@ pub(crate) enum Form {
 
 pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Failure> {
     match command {
-        Form::List { session_arg } => {
+        Form::List { on } => {
             let sets = context
-                .session(&session_arg)
+                .session(&on.session_arg)
                 .await?
                 .get(&["context-sets"])
+                .acting_as(&on.acting_as)
                 .answer::<api::ContextSetList>()
                 .await?
                 .it
@@ -51,9 +52,14 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
                 forms.iter().for_each(|(set, form)| show(set, form, output));
             });
         }
-        Form::Answer { session_arg, name, answers } => {
-            let session = context.session(&session_arg).await?;
-            let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?.it;
+        Form::Answer { on, name, answers } => {
+            let session = context.session(&on.session_arg).await?;
+            let set = session
+                .get(&["context-sets", name.as_str()])
+                .acting_as(&on.acting_as)
+                .answer::<api::ContextSet>()
+                .await?
+                .it;
             let fields = set.form.map(|form| form.fields).unwrap_or_default();
             let answers: Map<String, Value> = answers
                 .into_iter()
@@ -65,6 +71,7 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
                 .collect();
             let set = session
                 .post(&["forms", name.as_str()], &api::FormAnswers { answers })
+                .acting_as(&on.acting_as)
                 .answer::<api::ContextSet>()
                 .await?;
             context.output.answer(&set.json, |output| output.line(set.it.content.as_deref().unwrap_or_default()));

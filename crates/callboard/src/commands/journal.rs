@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
-    client::{Follow, Item, OnSession},
+    cli::NamedSession,
+    client::{Answer, Follow, Item, OnSession},
     failure::Failure,
     output::{Output, Style},
     parse,
@@ -17,44 +17,66 @@ use crate::{
 #[derive(Args, Debug)]
 pub(crate) struct Journal {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: NamedSession,
     /// Only entries after this one
-    #[arg(long, value_name = "SEQ", default_value = "0", value_parser = parse::seq)]
-    pub(crate) after: Seq,
-    /// At most this many entries
-    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
+    pub(crate) after: Option<Seq>,
+    /// At most this many entries: the newest, or with --after the next
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "follow")]
     pub(crate) limit: Option<usize>,
     /// Only entries of these types, separated by commas
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) types: Vec<String>,
     /// Keep printing new entries until Ctrl-C
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) follow: bool,
 }
 
 /// Prints the journal; with `--follow`, also new entries as they come.
 pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Failure> {
     let output = context.output;
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session(&args.on.session_arg()).await?;
     if args.follow {
         return tokio::select! {
             ended = follow(&session, args, output) => ended,
             _ = tokio::signal::ctrl_c() => Ok(()),
         };
     }
-    let Journal { acting_as, after, limit, types, .. } = args;
-    let types = (!types.is_empty()).then(|| types.join(","));
-    let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types);
-    let journal = call.acting_as(&acting_as).answer::<api::JournalPage>().await?;
+    let journal = read(&session, &args).await?;
     output.answer(&journal.json, |output| journal.it.entries.iter().for_each(|entry| line(entry, output)));
     Ok(())
 }
 
+/// Reads what is wanted. With a limit and nothing to begin from, that is the newest entries: they are looked for from the
+/// end, since some may be of other types, or hidden.
+async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::JournalPage>, Failure> {
+    let types = (!args.types.is_empty()).then(|| args.types.join(","));
+    let page = async |after: Seq, limit: Option<usize>| {
+        let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types.as_ref());
+        call.acting_as(args.on.acting_as()).answer::<api::JournalPage>().await
+    };
+    let (None, Some(limit)) = (args.after, args.limit) else {
+        return page(args.after.unwrap_or_default(), args.limit).await;
+    };
+    let head = page(Seq::ZERO, Some(0)).await?.it.head;
+    let mut window = u64::try_from(limit).unwrap_or(u64::MAX);
+    loop {
+        let after = Seq(head.0.saturating_sub(window));
+        let found = page(after, None).await?.it;
+        if found.entries.len() >= limit || after == Seq::ZERO {
+            let older = found.entries.len().saturating_sub(limit);
+            // Only the numbers are needed: the entries themselves come as the server gives them.
+            let first = found.entries.get(older).map_or(found.head, |entry| entry.seq.previous());
+            return page(first, Some(limit)).await;
+        }
+        window = window.saturating_mul(8);
+    }
+}
+
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
-    let Journal { acting_as, after, types, .. } = args;
-    let mut follow = Follow::start(session, acting_as, types, after, output).await?;
+    let Journal { on, after, types, .. } = args;
+    let after = after.unwrap_or_default();
+    let mut follow = Follow::start(session, on.on.acting_as, types, after, output).await?;
     while output.is_writable() {
         if let Item::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, output));

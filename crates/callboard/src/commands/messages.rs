@@ -1,13 +1,13 @@
 //! `callboard messages`.
 
 use callboard_api as api;
-use callboard_engine::core::{conversation::Role, id::ThreadId, time::Timestamp};
+use callboard_engine::core::{conversation::Role, time::Timestamp};
 use clap::Args;
 use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, SessionArg, ThreadArg},
     failure::Failure,
     output::{Output, Style, indented},
     parse,
@@ -16,18 +16,17 @@ use crate::{
 /// Read the messages of a thread
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard messages --limit 10\n  callboard messages --thread agent:critic --as critic --roles assistant"
+    after_help = "Examples:\n  callboard messages --limit 10\n  callboard messages agent:critic --as critic --roles assistant"
 )]
 pub(crate) struct Messages {
     #[command(flatten)]
     pub(crate) session_arg: SessionArg,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
-    /// The thread
-    #[arg(long, value_name = "THREAD", default_value = "main")]
-    pub(crate) thread: ThreadId,
+    #[command(flatten)]
+    pub(crate) thread: ThreadArg,
     /// At most this many, the most recent ones
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Only messages before this time
     #[arg(long, value_name = "TIME")]
@@ -42,8 +41,9 @@ pub(crate) struct Messages {
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
     let session = context.session(&args.session_arg).await?;
+    let thread = args.thread.thread();
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
-    let call = session.get(&["threads", args.thread.as_str(), "messages"]).acting_as(&args.acting_as);
+    let call = session.get(&["threads", thread.as_str(), "messages"]).acting_as(&args.acting_as);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
     let page = call.answer::<api::MessageList>().await?;

@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
     /// Keep showing the plan as it changes until Ctrl-C
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) follow: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         acting_as: ActingAs,
         /// At most this many versions (default: 100)
-        #[arg(long, value_name = "N")]
+        #[arg(short = 'n', long, value_name = "N")]
         limit: Option<usize>,
     },
     /// Show a version of the plan

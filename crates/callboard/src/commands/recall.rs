@@ -1,5 +1,7 @@
 //! `callboard recall`.
 
+use std::process::ExitCode;
+
 use callboard_api as api;
 use callboard_engine::core::id::{AgentName, Seq, ThreadId};
 use clap::{Args, ValueEnum};
@@ -8,7 +10,7 @@ use super::Context;
 use crate::{
     cli::{ActingAs, SessionArg},
     failure::Failure,
-    output::{Output, Style, indented},
+    output::{Output, Style, counted, indented},
     parse,
 };
 
@@ -26,13 +28,13 @@ pub(crate) struct Recall {
     #[arg(value_name = "QUESTION")]
     pub(crate) query: String,
     /// At most this many passages
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
     pub(crate) limit: usize,
     /// Search what this agent may see
     #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) whose: Option<AgentName>,
     /// Only what was said in this thread
-    #[arg(long, value_name = "THREAD")]
+    #[arg(short, long, value_name = "THREAD")]
     pub(crate) thread: Option<ThreadId>,
     /// Whose words are asked about (default: as the question says)
     #[arg(long, value_name = "ROLE")]
@@ -67,7 +69,7 @@ impl From<Whose> for api::RecallRole {
     }
 }
 
-pub(super) async fn recall(context: &Context, args: Recall) -> Result<(), Failure> {
+pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, Failure> {
     let session = context.session(&args.session_arg).await?;
     let body = api::RecallBody {
         query: args.query,
@@ -79,11 +81,11 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<(), Failur
         at: args.at,
     };
     let answer = session.post(&["recall"], &body).acting_as(&args.acting_as).answer::<api::Recalled>().await?;
-    show(context.output, &answer.json, &answer.it)
+    Ok(show(context.output, &answer.json, &answer.it))
 }
 
-/// Prints what was found; to find nothing is a failure.
-pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled) -> Result<(), Failure> {
+/// Prints what was found. The exit status is 1 where that is nothing.
+pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled) -> ExitCode {
     let api::Recalled { hits, behind, note, embedder, sources } = recalled;
     for api::AskedSource { name, error } in sources {
         if let Some(error) = error {
@@ -94,14 +96,8 @@ pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api:
         output.note(format!("only words count, not what they mean: {why}"));
     }
     if let Some(behind) = behind {
-        output.note(format!("{behind} entries are not searched yet: ask again in a moment"));
-    }
-    if hits.is_empty() {
-        let failure = Failure::failed("nothing_found", "nothing was found");
-        return Err(match note {
-            Some(note) => failure.hint(note),
-            None => failure,
-        });
+        let entries = counted(behind, "entry");
+        output.note(format!("{entries} not searched yet: ask again in a moment"));
     }
     output.answer(json, |output| {
         hits.iter().for_each(|hit| match hit {
@@ -109,7 +105,14 @@ pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api:
             api::FoundPassage::Elsewhere(hit) => foreign_line(hit, output),
         })
     });
-    Ok(())
+    if !hits.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    output.note("nothing was found");
+    if let Some(note) = note {
+        output.note(format!("hint: {note}"));
+    }
+    ExitCode::FAILURE
 }
 
 fn foreign_line(hit: &api::ForeignHit, output: Output) {

@@ -79,7 +79,7 @@ pub(crate) struct Run {
     #[arg(num_args = 0..=2, value_names = ["TEAM.toml", "INPUT"])]
     pub(crate) words: Vec<String>,
     /// Continue this session and its unfinished run
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
     /// The id of the new session
     #[arg(long, value_name = "ID", conflicts_with = "session")]
@@ -152,11 +152,11 @@ impl<'a> WatchedRun<'a> {
         })?;
         check_models(context, &file.agents)?;
         let made = file.create(&context.client, args.id.clone()).await?.it;
-        let session = OnSession { client: &context.client, id: made.id.clone() };
+        let session = OnSession::named(&context.client, made.id.clone());
         match Self::start(context, session, &made, args, input).await {
             Ok(work) => Ok(work),
             Err(failure) => {
-                OnSession { client: &context.client, id: made.id }.delete().await?;
+                OnSession::named(&context.client, made.id).delete().await?;
                 Err(failure)
             }
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::SessionArg,
+    cli::On,
     client::OnSession,
     failure::Failure,
     output::{Output, counted},
@@ -19,35 +19,51 @@ use crate::{
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArg {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
+    pub(crate) on: On,
     /// The run (default: the newest)
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<RunId>,
+}
+
+/// The run that a command is about: named behind the command, or with --run.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NamedRun {
+    /// The run (default: the newest)
+    #[arg(value_name = "RUN", conflicts_with = "run")]
+    pub(crate) named: Option<RunId>,
+    #[command(flatten)]
+    pub(crate) run_arg: RunArg,
+}
+
+impl From<NamedRun> for RunArg {
+    fn from(named: NamedRun) -> Self {
+        Self { run: named.named.or(named.run_arg.run), on: named.run_arg.on }
+    }
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
     /// List the runs of a session
     #[command(after_help = "Example:\n  callboard runs list")]
-    List(SessionArg),
+    List(On),
     /// Show a run
-    #[command(after_help = "Example:\n  callboard runs show --run r4")]
-    Show(RunArg),
+    #[command(after_help = "Example:\n  callboard runs show r4")]
+    Show(NamedRun),
     /// Pause a run; a model's answer that is under way is still recorded
     #[command(after_help = "Example:\n  callboard runs pause --reason \"waiting for the figures\"")]
     Pause {
         #[command(flatten)]
-        run: RunArg,
+        run: NamedRun,
         /// The reason
         #[arg(long, default_value = "paused by the user")]
         reason: String,
     },
     /// Resume a paused run; `callboard run --session ID` then drives it
     #[command(after_help = "Example:\n  callboard runs resume && callboard run --session 20250118-143022-a4f2")]
-    Resume(RunArg),
+    Resume(NamedRun),
     /// Cancel a run
     #[command(after_help = "Example:\n  callboard runs cancel")]
-    Cancel(RunArg),
+    Cancel(NamedRun),
     /// Give the result of a tool call that a run waits for
     #[command(after_help = "Example:\n  callboard runs tool-result call_1 '{\"celsius\": 21}'")]
     ToolResult {
@@ -63,16 +79,20 @@ pub(crate) enum Runs {
 
 pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Failure> {
     match command {
-        Runs::List(session_arg) => list(context, &context.session(&session_arg).await?).await,
+        Runs::List(on) => list(context, &on).await,
         Runs::Show(run) => {
-            let (session, run) = find(context, &run).await?;
-            let run = session.get(&["runs", run.as_str()]).answer::<api::Run>().await?;
+            let run_arg = run.into();
+            let (session, run) = find(context, &run_arg).await?;
+            let run =
+                session.get(&["runs", run.as_str()]).acting_as(&run_arg.on.acting_as).answer::<api::Run>().await?;
             context.output.answer(&run.json, |output| lines(&run.it, output));
             Ok(())
         }
-        Runs::Pause { run, reason } => change(context, &run, "pause", &api::Pause { reason: Some(reason) }).await,
-        Runs::Resume(run) => change(context, &run, "resume", &json!({})).await,
-        Runs::Cancel(run) => change(context, &run, "cancel", &json!({})).await,
+        Runs::Pause { run, reason } => {
+            change(context, &run.into(), "pause", &api::Pause { reason: Some(reason) }).await
+        }
+        Runs::Resume(run) => change(context, &run.into(), "resume", &json!({})).await,
+        Runs::Cancel(run) => change(context, &run.into(), "cancel", &json!({})).await,
         Runs::ToolResult { run, call, result } => {
             let result = api::ToolResult { tool_call_id: call, content: terminal::text(&result)? };
             change(context, &run, "tool-results", &api::ToolResults { results: vec![result] }).await
@@ -82,13 +102,15 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
 
 async fn change(context: &Context, run_arg: &RunArg, verb: &str, body: &impl Serialize) -> Result<(), Failure> {
     let (session, run) = find(context, run_arg).await?;
-    let run = session.post(&["runs", run.as_str(), verb], body).answer::<api::Run>().await?;
+    let run =
+        session.post(&["runs", run.as_str(), verb], body).acting_as(&run_arg.on.acting_as).answer::<api::Run>().await?;
     context.output.answer(&run.json, |output| lines(&run.it, output));
     Ok(())
 }
 
-async fn list(context: &Context, session: &OnSession<'_>) -> Result<(), Failure> {
-    let runs = session.get(&["runs"]).answer::<api::RunList>().await?;
+async fn list(context: &Context, on: &On) -> Result<(), Failure> {
+    let session = context.session(&on.session_arg).await?;
+    let runs = session.get(&["runs"]).acting_as(&on.acting_as).answer::<api::RunList>().await?;
     context.output.answer(&runs.json, |output| {
         let mut runs = runs.it.runs;
         runs.sort_by_key(|run| run.started_at);
@@ -104,11 +126,11 @@ async fn list(context: &Context, session: &OnSession<'_>) -> Result<(), Failure>
 
 /// The run that is named, or the newest.
 async fn find<'a>(context: &'a Context, run_arg: &RunArg) -> Result<(OnSession<'a>, RunId), Failure> {
-    let session = context.session(&run_arg.session_arg).await?;
+    let session = context.session(&run_arg.on.session_arg).await?;
     if let Some(run) = &run_arg.run {
         return Ok((session, run.clone()));
     }
-    let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
+    let runs = session.get(&["runs"]).acting_as(&run_arg.on.acting_as).answer::<api::RunList>().await?.it.runs;
     let newest = runs.into_iter().max_by_key(|run| (run.started_at, run.id.clone())).ok_or_else(|| {
         Failure::failed("not_found", format!("the session {} has no run", session.id))
             .hint("start one with `callboard run --session ID INPUT`")

@@ -30,7 +30,7 @@ pub(crate) struct Say {
     #[arg(required_unless_present = "lines")]
     pub(crate) text: Option<String>,
     /// The thread
-    #[arg(long, value_name = "THREAD", default_value = "main")]
+    #[arg(short, long, value_name = "THREAD", default_value = "main")]
     pub(crate) thread: ThreadId,
     /// The role: user, assistant, system or tool (default: user; with --as, assistant)
     #[arg(long, value_parser = parse::message_role)]

@@ -1,5 +1,7 @@
 //! `callboard search`.
 
+use std::process::ExitCode;
+
 use callboard_api as api;
 use clap::Args;
 
@@ -19,17 +21,17 @@ pub(crate) struct Search {
     pub(crate) session_arg: SessionArg,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
-    /// Words, \"quoted phrases\", and the filters from:NAME, in:THREAD, before:TIME, after:TIME, type:SOURCE
+    /// Words, "quoted phrases", and the filters from:NAME, in:THREAD, before:TIME, after:TIME, type:SOURCE
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
     /// At most this many
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
     pub(crate) limit: usize,
 }
 
-pub(super) async fn search(context: &Context, args: Search) -> Result<(), Failure> {
+pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, Failure> {
     let session = context.session(&args.session_arg).await?;
     let call = session.get(&["search"]).query("q", args.words.join(" ")).query("limit", args.limit);
     let answer = call.acting_as(&args.acting_as).answer::<api::Recalled>().await?;
-    show(context.output, &answer.json, &answer.it)
+    Ok(show(context.output, &answer.json, &answer.it))
 }

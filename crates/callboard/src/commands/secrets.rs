@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{Global, SessionArg},
+    cli::{Global, On},
     config,
     failure::Failure,
     master_keys::{self, VARIABLE, failure},
-    output::Output,
+    output::{Output, counted},
 };
 
 const ROTATE_EXAMPLES: &str = "\
@@ -56,16 +56,17 @@ pub(crate) struct Rotate {
 #[derive(Args, Debug)]
 pub(crate) struct Scrub {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
+    pub(crate) on: On,
     /// Why, for the journal
     #[arg(long, value_name = "TEXT", default_value = "secrets are masked in stored texts")]
     pub(crate) reason: String,
 }
 
 pub(super) async fn scrub(context: &Context, args: Scrub) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session(&args.on.session_arg).await?;
     let body = api::ScrubSecrets { reason: args.reason.into() };
-    let done = session.post(&["secrets", "scrub"], &body).answer::<api::ScrubbedSecrets>().await?;
+    let done = session.post(&["secrets", "scrub"], &body).acting_as(&args.on.acting_as);
+    let done = done.answer::<api::ScrubbedSecrets>().await?;
     context.output.answer(&done.json, |output| match done.it.scrubbed_by {
         Some(by) => {
             let entries = done.it.entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -147,7 +148,7 @@ fn report(output: Output, rewrapped: usize, failed: &[(String, String)], in_file
         let failed: Vec<_> = failed.iter().map(|(session, why)| json!({"session": session, "detail": why})).collect();
         return output.json(&json!({"rewrapped": rewrapped, "failed": failed}));
     }
-    output.line(format!("{rewrapped} keys of sessions are wrapped under the new master key"));
+    output.line(format!("wrapped under the new master key: {} of sessions", counted(rewrapped, "key")));
     for (session, why) in failed {
         output.note(format!("{session}: {why}"));
     }

@@ -39,7 +39,7 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   callboard serve
-  callboard serve --listen 127.0.0.1:0 --store sqlite:team.db --json
+  callboard serve --port 0 --ttl 90d --store sqlite:team.db --json
   callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt --tls-certificate cert.pem --tls-key key.pem
 
 Ctrl-C or SIGTERM shuts it down in order; a second one stops it at once. Unfinished runs continue when it is started again, or at another server of the same store.";
@@ -51,6 +51,12 @@ pub(crate) struct Serve {
     /// The address to listen on; port 0 takes any free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     pub(crate) listen: String,
+    /// The port to listen on, on 127.0.0.1; 0 takes any free port
+    #[arg(short, long, value_name = "PORT", conflicts_with = "listen")]
+    pub(crate) port: Option<u16>,
+    /// How long sessions live without being used that do not say so themselves: 90d, 36h, 15m, seconds, or never (default: SESSION_TTL_SECONDS, else 24h)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ttl: Option<Ttl>,
     /// The folder for what is not in the store: the key that signs tokens, the server's name, and the index of recall (default: that of the SQLite file)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
@@ -95,8 +101,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let url = config::store_url(global)?;
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
     let elsewhere = args.recall.as_deref().map(recall::read).transpose()?.unwrap_or_default();
-    let ttl = config::ttl()?;
-    let listener = TcpListener::bind(&args.listen).await.map_err(|error| no_address(&args.listen, &error))?;
+    let ttl = args.ttl.map_or_else(config::ttl, |ttl| Ok(Some(ttl)))?.unwrap_or(Ttl::DAY);
+    let listen = args.port.map_or_else(|| args.listen.clone(), |port| format!("127.0.0.1:{port}"));
+    let listener = TcpListener::bind(&listen).await.map_err(|error| no_address(&listen, &error))?;
     let store_settings = config::store_settings(global);
     let supervisor = store_settings.supervisor.clone();
     let store = callboard_store::open(&url, store_settings).await?;
@@ -127,7 +134,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         callboard_engine::Settings { master_keys: keys, recall, ..board_settings(&args, ttl, &node, supervisor) };
     let board = Board::new(store.clone(), board_settings);
     let server = Server::ready(board.clone(), settings, listener)?;
-    announce(&server, &url, &*store, output);
+    announce(&server, &url, &*store, ttl, output);
     store.warnings().iter().for_each(|remark| output.note(format!("note: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
@@ -175,15 +182,15 @@ fn no_address(listen: &str, error: &std::io::Error) -> Failure {
     let failure = Failure::failed("cannot_listen", format!("cannot listen on {listen}: {error}"));
     match error.kind() {
         ErrorKind::AddrInUse => {
-            failure.hint("the address is in use: stop the other server, or use another port with --listen")
+            failure.hint("the address is in use: stop the other server, or use another one with --port")
         }
-        ErrorKind::PermissionDenied => failure.hint("use a port of 1024 or above with --listen"),
+        ErrorKind::PermissionDenied => failure.hint("use a port of 1024 or above"),
         _ => failure.hint("use an address and a port, for instance --listen 127.0.0.1:7420"),
     }
 }
 
-/// Prints the address, the store with its durability, and the default model.
-fn announce(server: &Server, store_url: &str, store: &dyn Store, output: Output) {
+/// Prints the address, the store with its durability, the default model, and when sessions expire.
+fn announce(server: &Server, store_url: &str, store: &dyn Store, ttl: Ttl, output: Output) {
     if output.json {
         return output.json(&json!({"listening": server.url()}));
     }
@@ -192,6 +199,10 @@ fn announce(server: &Server, store_url: &str, store: &dyn Store, output: Output)
     output.line(match config::default_model() {
         Some(model) => format!("default model {model}"),
         None => "no default model: set CALLBOARD_MODEL for agents that name none".to_owned(),
+    });
+    output.line(match ttl {
+        Ttl::Never => "sessions made here never expire, unless they say otherwise (--ttl)".to_owned(),
+        ttl => format!("sessions made here expire {ttl} after their last use, unless they say otherwise (--ttl)"),
     });
 }
 

@@ -19,7 +19,7 @@ use serde_json::{json, value::RawValue};
 
 use super::{Context, journal};
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{NamedSession, On},
     client::Answer,
     failure::Failure,
     output::Output,
@@ -36,27 +36,29 @@ pub(crate) enum Session {
     New(SessionNew),
     /// List the sessions, most recently used first
     #[command(after_help = "Example:\n  callboard session list --json")]
-    List,
+    List(SessionList),
     /// Show a session
-    #[command(after_help = "Example:\n  callboard session show --session 20250118-143022-a4f2")]
-    Show(SessionArg),
+    #[command(after_help = "Example:\n  callboard session show 20250118-143022-a4f2")]
+    Show(NamedSession),
     /// Change a session's settings or team
     #[command(
         after_help = "Examples:\n  callboard session update --title Review --ttl never\n  callboard session update --team TEAM.toml"
     )]
     Update(SessionUpdate),
     /// Delete a session with everything in it
-    #[command(after_help = "Example:\n  callboard session delete --session 20250118-143022-a4f2")]
+    #[command(after_help = "Example:\n  callboard session delete 20250118-143022-a4f2")]
     Delete {
         /// The session
-        #[arg(long, value_name = "ID", required = true)]
-        session: SessionId,
+        #[arg(value_name = "ID", required_unless_present = "session", conflicts_with = "session")]
+        named: Option<SessionId>,
+        #[command(flatten)]
+        on: On,
     },
     /// Create a session from the beginning of another one's journal
     #[command(after_help = "Example:\n  callboard session fork --at 12")]
     Fork {
         #[command(flatten)]
-        session_arg: SessionArg,
+        on: NamedSession,
         /// The last entry to copy (default: the newest)
         #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
         at: Option<Seq>,
@@ -69,6 +71,14 @@ pub(crate) enum Session {
         after_help = "Examples:\n  callboard session journal --after 40\n  callboard session journal --types message.added,context_set.updated --as critic --follow"
     )]
     Journal(journal::Journal),
+}
+
+/// List the sessions, most recently used first
+#[derive(Args, Debug)]
+pub(crate) struct SessionList {
+    /// At most this many, the most recently used ones
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
 }
 
 /// Create a session
@@ -89,8 +99,8 @@ pub(crate) struct SessionNew {
     /// Who sees new context sets without a visibility of their own: all, none, or names separated by commas
     #[arg(long, value_name = "WHO", value_parser = parse::audience)]
     pub(crate) default_visibility: Option<Audience>,
-    /// The seconds without use after which it expires, or never
-    #[arg(long, value_name = "SECONDS", value_parser = parse::ttl)]
+    /// How long it lives without being used: 90d, 36h, 15m, seconds, or never
+    #[arg(long, value_name = "TIME")]
     pub(crate) ttl: Option<Ttl>,
     /// The collections that its agents can look things up in: names separated by commas
     #[arg(long, value_name = "NAMES", value_parser = parse::collections)]
@@ -101,17 +111,15 @@ pub(crate) struct SessionNew {
 #[derive(Args, Debug)]
 pub(crate) struct SessionUpdate {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: NamedSession,
     /// The title
     #[arg(long)]
     pub(crate) title: Option<String>,
     /// Who sees new context sets without a visibility of their own: all, none, or names separated by commas
     #[arg(long, value_name = "WHO", value_parser = parse::audience)]
     pub(crate) default_visibility: Option<Audience>,
-    /// The seconds without use after which it expires, or never
-    #[arg(long, value_name = "SECONDS", value_parser = parse::ttl)]
+    /// How long it lives without being used: 90d, 36h, 15m, seconds, or never
+    #[arg(long, value_name = "TIME")]
     pub(crate) ttl: Option<Ttl>,
     /// A team file that replaces the session's agents, and its steps if the file has any
     #[arg(long, value_name = "TEAM.toml")]
@@ -130,21 +138,24 @@ pub(crate) struct SessionUpdate {
 pub(super) async fn execute(context: &Context, command: Session) -> Result<(), Failure> {
     match command {
         Session::New(args) => new(context, args).await,
-        Session::List => list(context).await,
-        Session::Show(session_arg) => {
-            let session = context.session(&session_arg).await?.get(&[]).answer().await?;
-            print(&session, context.output);
+        Session::List(args) => list(context, args).await,
+        Session::Show(on) => {
+            let session = context.session(&on.session_arg()).await?;
+            print(&session.get(&[]).acting_as(on.acting_as()).answer().await?, context.output);
             Ok(())
         }
         Session::Update(args) => update(context, args).await,
-        Session::Delete { session } => {
-            context.client.call(Method::DELETE, &["v1", "sessions", session.as_str()]).done().await?;
+        Session::Delete { named, on } => {
+            let session = context.session(&NamedSession { named, on: on.clone() }.session_arg()).await?;
+            session.call(Method::DELETE, &[]).acting_as(&on.acting_as).done().await?;
+            let session = session.id;
             context.output.answer(&json!({"deleted": session}), |output| output.line(format!("deleted {session}")));
             Ok(())
         }
-        Session::Fork { session_arg, at, id } => {
-            let fork = api::Fork { at, id };
-            print(&context.session(&session_arg).await?.post(&["fork"], &fork).answer().await?, context.output);
+        Session::Fork { on, at, id } => {
+            let session = context.session(&on.session_arg()).await?;
+            let fork = session.post(&["fork"], &api::Fork { at, id }).acting_as(on.acting_as()).answer().await?;
+            print(&fork, context.output);
             Ok(())
         }
         Session::Journal(args) => journal::journal(context, args).await,
@@ -163,7 +174,27 @@ async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn list(context: &Context) -> Result<(), Failure> {
+async fn list(context: &Context, args: SessionList) -> Result<(), Failure> {
+    let mut sessions = all(context).await?;
+    sessions.truncate(args.limit.unwrap_or(usize::MAX));
+    let json: Vec<_> = sessions.iter().map(|session| &*session.json).collect();
+    context.output.answer(&Listed { sessions: json }, |output| {
+        let row = |Answer { it, .. }: &Answer<api::Session>| {
+            let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
+            let title = it.title.clone().unwrap_or_default();
+            vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
+        };
+        let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
+        output.table(&head, &sessions.iter().map(row).collect::<Vec<_>>());
+    });
+    Ok(())
+}
+
+/// The sessions, the one used last first. With a token of one session there is only that one.
+async fn all(context: &Context) -> Result<Vec<Answer<api::Session>>, Failure> {
+    if let Some(id) = &context.token_session {
+        return Ok(vec![context.client.call(Method::GET, &["v1", "sessions", id.as_str()]).answer().await?]);
+    }
     let (mut sessions, mut cursor) = (Vec::new(), None);
     loop {
         let call = context.client.call(Method::GET, &["v1", "sessions"]).maybe("cursor", cursor.as_ref());
@@ -179,17 +210,7 @@ async fn list(context: &Context) -> Result<(), Failure> {
         }
     }
     sessions.sort_by_key(|session| Reverse(session.it.last_activity));
-    let json: Vec<_> = sessions.iter().map(|session| &*session.json).collect();
-    context.output.answer(&Listed { sessions: json }, |output| {
-        let row = |Answer { it, .. }: &Answer<api::Session>| {
-            let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
-            let title = it.title.clone().unwrap_or_default();
-            vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
-        };
-        let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
-        output.table(&head, &sessions.iter().map(row).collect::<Vec<_>>());
-    });
-    Ok(())
+    Ok(sessions)
 }
 
 /// A page of sessions, as they came.
@@ -206,7 +227,7 @@ struct Listed<'a> {
 }
 
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session(&args.on.session_arg()).await?;
     let file = args.team.as_deref().map(team_file::read).transpose()?;
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
     // A file without steps leaves them unchanged.
@@ -214,7 +235,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     let prompt = if args.budget.is_some() || args.answer_tokens.is_some() {
         let before = session
             .get(&[])
-            .acting_as(&args.acting_as)
+            .acting_as(args.on.acting_as())
             .answer::<api::Session>()
             .await?
             .it
@@ -240,7 +261,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         collections: args.collections.map(|collections| collections.0),
         ..SessionPatch::default()
     };
-    let updated = session.call(Method::PATCH, &[]).json(&patch).acting_as(&args.acting_as).answer().await?;
+    let updated = session.call(Method::PATCH, &[]).json(&patch).acting_as(args.on.acting_as()).answer().await?;
     print(&updated, context.output);
     Ok(())
 }
@@ -263,7 +284,7 @@ fn print(session: &Answer<api::Session>, output: Output) {
         output.line(format!("created    {}", it.created_at));
         output.line(format!("last used  {}", it.last_activity));
         let expires = match (it.expires_at, it.ttl_seconds) {
-            (Some(at), Ttl::Seconds(seconds)) => format!("{at}, {seconds} s after its last use"),
+            (Some(at), ttl @ Ttl::Seconds(_)) => format!("{at}, {ttl} after its last use"),
             _ => "never".to_owned(),
         };
         output.line(format!("expires    {expires}"));

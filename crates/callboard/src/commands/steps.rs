@@ -14,7 +14,6 @@ use crate::{
     client::Answer,
     failure::Failure,
     output::{Output, counted},
-    parse,
 };
 
 #[derive(Debug, Subcommand)]
@@ -102,8 +101,8 @@ pub(crate) struct StepsSet {
     /// The number of tools already used in the step's sequence
     #[arg(long, value_name = "N")]
     pub(crate) index: Option<usize>,
-    /// The seconds without use after which the session expires, or never
-    #[arg(long, value_name = "SECONDS", value_parser = parse::ttl)]
+    /// How long the session lives without being used: 90d, 36h, 15m, seconds, or never
+    #[arg(long, value_name = "TIME")]
     pub(crate) ttl: Option<Ttl>,
 }
 
@@ -169,7 +168,7 @@ fn print(state: &Answer<api::Orchestration>, output: Output) {
         }
         output.line(format!("last used  {}", it.last_accessed));
         let expires = match it.ttl_seconds {
-            Ttl::Seconds(seconds) => format!("{seconds} s after its last use"),
+            ttl @ Ttl::Seconds(_) => format!("{ttl} after its last use"),
             Ttl::Never => "never".to_owned(),
         };
         output.line(format!("expires    {expires}"));

@@ -11,7 +11,7 @@ use crate::{
     cli::Global,
     config,
     failure::{Failure, causes},
-    output::{Output, Style},
+    output::{Output, Style, counted},
 };
 
 const CHECK_EXAMPLES: &str = "\
@@ -85,7 +85,7 @@ async fn check(global: &Global, args: StoreCheck, output: Output) -> Result<Exit
     let progress = Progress::default();
     let found = show_progress(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
     answer(output, &found, json!({"store": config::shown(&url)}), |found| {
-        format!("{} sessions with {} entries are intact", found.sessions, found.entries)
+        format!("intact: {}, with {}", counted(found.sessions, "session"), counted(found.entries, "entry"))
     })
 }
 
@@ -110,7 +110,8 @@ async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitC
     });
     answer(output, &found, more, |found| {
         let Survey { sessions, entries, .. } = found;
-        format!("{sessions} sessions with {entries} entries verified in TO; {} entries are new", copied.entries)
+        let [entries, new] = [*entries, copied.entries].map(|number| counted(number, "entry"));
+        format!("verified in TO: {}, with {entries}; new: {new}", counted(sessions, "session"))
     })
 }
 
@@ -158,7 +159,7 @@ async fn telling<T>(work: impl Future<Output = T>, mut tell: impl FnMut()) -> T 
 }
 
 fn so_far(done: &str, progress: &Progress) -> String {
-    format!("{done} {} sessions, {} entries", progress.sessions(), progress.entries())
+    format!("{done} {}, {}", counted(progress.sessions(), "session"), counted(progress.entries(), "entry"))
 }
 
 /// Prints the counts and the faults.

@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::SessionArg, failure::Failure};
+use crate::{cli::On, failure::Failure};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
@@ -17,18 +17,18 @@ pub(crate) enum Token {
     )]
     New {
         #[command(flatten)]
-        session_arg: SessionArg,
+        on: On,
         #[command(flatten)]
         holder: TokenHolder,
     },
     /// List the tokens that have not been revoked
     #[command(after_help = "Example:\n  callboard token list")]
-    List(SessionArg),
+    List(On),
     /// Revoke a token and end its open streams
     #[command(after_help = "Example:\n  callboard token revoke t12")]
     Revoke {
         #[command(flatten)]
-        session_arg: SessionArg,
+        on: On,
         /// The id of the token, as `callboard token list` shows it
         #[arg(value_name = "ID")]
         token: String,
@@ -58,13 +58,14 @@ pub(crate) enum TokenRole {
 
 pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Failure> {
     match command {
-        Token::New { session_arg, holder: TokenHolder { agent, role } } => {
+        Token::New { on, holder: TokenHolder { agent, role } } => {
             let role = role.map(|role| match role {
                 TokenRole::User => Role::User,
                 TokenRole::Manager => Role::Manager,
             });
-            let session = context.session(&session_arg).await?;
-            let made = session.post(&["tokens"], &api::NewToken { agent, role }).answer::<api::Token>().await?;
+            let session = context.session(&on.session_arg).await?;
+            let made = session.post(&["tokens"], &api::NewToken { agent, role }).acting_as(&on.acting_as);
+            let made = made.answer::<api::Token>().await?;
             context.output.answer(&made.json, |output| {
                 output.note(format!(
                     "created {} with the rights of {}; it is not shown again",
@@ -74,16 +75,17 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
                 output.line(made.it.token.as_deref().unwrap_or_default());
             });
         }
-        Token::List(session_arg) => {
-            let session = context.session(&session_arg).await?;
-            let list = session.get(&["tokens"]).answer::<api::TokenList>().await?;
+        Token::List(on) => {
+            let session = context.session(&on.session_arg).await?;
+            let list = session.get(&["tokens"]).acting_as(&on.acting_as).answer::<api::TokenList>().await?;
             context.output.answer(&list.json, |output| {
                 let row = |token: &api::Token| vec![token.id.to_string(), holder(token), token.created_at.to_string()];
                 output.table(&["TOKEN", "FOR", "CREATED"], &list.it.tokens.iter().map(row).collect::<Vec<_>>());
             });
         }
-        Token::Revoke { session_arg, token } => {
-            context.session(&session_arg).await?.call(Method::DELETE, &["tokens", &token]).done().await?;
+        Token::Revoke { on, token } => {
+            let session = context.session(&on.session_arg).await?;
+            session.call(Method::DELETE, &["tokens", &token]).acting_as(&on.acting_as).done().await?;
             context.output.answer(&json!({"revoked": token}), |output| output.line(format!("revoked {token}")));
         }
     }

@@ -16,7 +16,12 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
-use crate::{cli::SessionArg, client::broken, failure::Failure, output::Output};
+use crate::{
+    cli::On,
+    client::broken,
+    failure::Failure,
+    output::{Output, counted},
+};
 
 /// Export a session as JSON lines
 #[derive(Args, Debug)]
@@ -25,7 +30,7 @@ use crate::{cli::SessionArg, client::broken, failure::Failure, output::Output};
 )]
 pub(crate) struct Export {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
+    pub(crate) on: On,
     /// The file, or - for the standard output
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
@@ -49,13 +54,13 @@ pub(crate) struct Import {
 const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
-    let pieces = session.get(&["export"]).pieces().await?;
+    let session = context.session(&args.on.session_arg).await?;
+    let pieces = session.get(&["export"]).acting_as(&args.on.acting_as).pieces().await?;
     let file = args.file;
     let Some(lines) = write(pieces, &file, context.output).await? else { return Ok(()) };
     let answer = json!({"session": session.id, "file": file, "lines": lines});
     context.output.answer(&answer, |output| {
-        output.line(format!("exported {} to {}: {lines} lines", session.id, file.display()));
+        output.line(format!("exported {} to {}: {}", session.id, file.display(), counted(lines, "line")));
     });
     Ok(())
 }
@@ -65,7 +70,7 @@ pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failur
     let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
     let session = call.answer::<api::Session>().await?;
     context.output.answer(&session.json, |output| {
-        output.line(format!("imported {} with {} entries", session.it.id, session.it.head));
+        output.line(format!("imported {} with {}", session.it.id, counted(session.it.head, "entry")));
     });
     Ok(())
 }

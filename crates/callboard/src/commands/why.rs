@@ -1,5 +1,7 @@
 //! `callboard why`.
 
+use std::process::ExitCode;
+
 use callboard_api as api;
 use clap::Args;
 
@@ -13,7 +15,7 @@ use crate::{
 /// Trace a text: who wrote it, which agents were shown it, and what replaced it
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard why \"for sailors\"\n  callboard why --as critic \"the second claim\" --json"
+    after_help = "Examples:\n  callboard why \"for sailors\"\n  callboard why --as critic \"the second claim\" --json\n\nThe exit status is 1 when the text is not found."
 )]
 pub(crate) struct Why {
     #[command(flatten)]
@@ -25,18 +27,19 @@ pub(crate) struct Why {
     pub(crate) text: String,
 }
 
-pub(super) async fn why(context: &Context, args: Why) -> Result<(), Failure> {
+pub(super) async fn why(context: &Context, args: Why) -> Result<ExitCode, Failure> {
     let session = context.session(&args.session_arg).await?;
     let answer =
         session.get(&["why"]).query("text", args.text).acting_as(&args.acting_as).answer::<api::Findings>().await?;
     context.output.answer(&answer.json, |output| {
         let findings = &answer.it.findings;
-        if findings.is_empty() {
-            output.line("not found in anything visible to you");
-        }
         findings.iter().for_each(|finding| show(finding, output));
     });
-    Ok(())
+    if !answer.it.findings.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.output.note("not found in anything visible to you");
+    Ok(ExitCode::FAILURE)
 }
 
 fn show(finding: &api::Finding, output: Output) {

@@ -13,10 +13,10 @@ use super::{
     Context,
     variable::{read_value, without_line_end},
 };
-use crate::{failure::Failure, terminal};
+use crate::{cli::On, failure::Failure, terminal};
 
 pub(crate) use self::args::Workflow;
-use self::args::{Content, On, Record, Version, WorkflowCommand};
+use self::args::{Content, Record, Version, WorkflowCommand};
 
 pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Failure> {
     let output = context.output;

@@ -38,7 +38,8 @@ impl Home {
 
     /// The same, with a server of the store, to which all commands go.
     pub fn over_http(mut self) -> Self {
-        self.server = Some(Server::start(&self, ""));
+        // Straight on a store, sessions never expire.
+        self.server = Some(Server::start(&self, "--ttl never"));
         self
     }
 

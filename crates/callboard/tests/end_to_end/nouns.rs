@@ -4,7 +4,6 @@ use crate::home::{Home, Way};
 
 both_ways!(
     sessions,
-    the_session_used_last_is_meant_where_none_is_named,
     sets,
     directives,
     a_directive_has_a_schema_of_the_team,
@@ -104,14 +103,6 @@ fn what_was_said_is_found_again(way: Way) {
         ])
     );
     home.assert_sound();
-}
-
-fn the_session_used_last_is_meant_where_none_is_named(way: Way) {
-    let home = way(Home::new());
-    home.json("session new --id first");
-    home.json("session new --id second");
-    home.json("say --session first hello");
-    insta::assert_snapshot!("the_session_used_last", home.transcript(&["messages", "session list"]));
 }
 
 fn sets(way: Way) {

@@ -80,9 +80,9 @@ fn what_is_said_of_an_agent_has_its_limits() {
 #[test]
 fn settings_are_read_strictly() {
     let wrong = |settings: Value| create(&json!([]), &settings).err().unwrap();
-    assert_snapshot!(wrong(json!({"ttl_seconds": 0})), @r#"ttl_seconds is a whole number of seconds above 0, or "never""#);
-    assert_snapshot!(wrong(json!({"ttl_seconds": -5})), @r#"ttl_seconds is a whole number of seconds above 0, or "never""#);
-    assert_snapshot!(wrong(json!({"ttl_seconds": "soon"})), @r#"ttl_seconds is a whole number of seconds above 0, or "never""#);
+    assert_snapshot!(wrong(json!({"ttl_seconds": 0})), @r#""0" is not a time to live: use a whole number of seconds above 0, a duration such as 90d, 36h or 15m, or "never""#);
+    assert_snapshot!(wrong(json!({"ttl_seconds": -5})), @r#""-5" is not a time to live: use a whole number of seconds above 0, a duration such as 90d, 36h or 15m, or "never""#);
+    assert_snapshot!(wrong(json!({"ttl_seconds": "soon"})), @r#""soon" is not a time to live: use a whole number of seconds above 0, a duration such as 90d, 36h or 15m, or "never""#);
     assert_snapshot!(wrong(json!({"title": "x".repeat(501)})), @"/title: use one line of at most 500 characters");
     assert_snapshot!(wrong(json!({"default_visibility": "ghost"})), @"/default_visibility: there is no agent ghost");
     assert_snapshot!(wrong(json!({"surprise": 1})), @"unknown field `surprise`, expected one of `title`, `default_visibility`, `share`, `grant`, `prompt`, `ttl_seconds`, `limits`, `steps`, `compression`, `collections`");

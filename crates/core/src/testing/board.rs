@@ -19,7 +19,7 @@ use crate::{
     id::{AgentName, Seq, ThreadId, VariableName},
     prompt::{Format, HistoryCache, Lacking, Prompt, ResolvedSpec, prompt, prompt_of},
     secret::SealedInput,
-    session::{NewSession, SessionPatch, Settings},
+    session::{NewSession, SessionPatch, Settings, Ttl},
     state::State,
     tail::{Source, Tail},
     testing::Words,
@@ -61,7 +61,7 @@ impl Board {
     /// # Panics
     /// Where the names are no team.
     pub fn team(names: &str) -> Self {
-        Self::with(agents(names), Settings::default())
+        Self::with(agents(names), Settings { ttl_seconds: Ttl::DAY, ..Settings::default() })
     }
 
     /// A session with these agents and settings.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use callboard_engine::{
-    Board, NewBoardSession, Progress, Session,
+    Board, NewBoardSession, Progress, Session, Settings,
     core::{
         document::PutDocument,
         id::{CollectionName, DocumentName},
+        session::Ttl,
         viewer::Viewer,
     },
     store::Store,
@@ -35,7 +36,7 @@ async fn text(collection: &Session, name: &str) -> Arc<str> {
 async fn a_collection_is_made_once_listed_apart_and_never_expires() {
     let (clock, file) = (clock(), File::new());
     for store in [memory(&clock), file.open(&clock)] {
-        let board = Board::new(store.clone(), settings(&clock));
+        let board = Board::new(store.clone(), Settings { ttl: Ttl::DAY, ..settings(&clock) });
         for name in ["z", "handbook", "a"] {
             board.put_collection(&name.parse().unwrap()).await.unwrap();
         }

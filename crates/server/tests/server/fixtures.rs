@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
+use callboard_core::session::Ttl;
 use callboard_engine::{Board, LEASE, Settings as BoardSettings};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
 use callboard_server::{Limits, Settings};
@@ -73,7 +74,7 @@ impl Server {
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
         // One that is started again has its name again.
         let lease = Lease { holder: "test".into(), lasts: LEASE };
-        Self::of(store, settings, BoardSettings { lease, ..BoardSettings::default() }).await
+        Self::of(store, settings, BoardSettings { lease, ttl: Ttl::DAY, ..BoardSettings::default() }).await
     }
 
     /// A server of a board with these settings.

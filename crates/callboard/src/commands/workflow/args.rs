@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callboard_api as api;
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{ActingAs, SessionArg};
+use crate::cli::{ActingAs, On, SessionArg};
 
 /// The workflow: the nodes that the team builds, in their order
 #[derive(Args, Debug)]
@@ -140,15 +140,6 @@ pub(crate) struct Record {
     /// The variables that it set, as a JSON object: `emails` of node_7 is node7.emails
     #[arg(long, value_name = "JSON")]
     pub(crate) variables: Option<String>,
-}
-
-/// Where a command works, and as whom.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct On {
-    #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
 }
 
 /// Why the workflow is changed, and which version of it.
