@@ -23,7 +23,7 @@ pub(crate) use self::{
     remote::Remote,
     retry::Retry,
 };
-use crate::{cli::ActingAs, failure::Failure, which::Because};
+use crate::{because::Because, cli::ActingAs, failure::Failure};
 
 /// What answers calls.
 pub(crate) enum Client {

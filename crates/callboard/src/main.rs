@@ -1,5 +1,6 @@
 //! Callboard on the command line.
 
+mod because;
 mod chosen;
 mod cli;
 mod client;

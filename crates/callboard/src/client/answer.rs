@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::Answer;
 use crate::{
+    because::Because,
     failure::{Failure, Problem},
-    which::Because,
 };
 
 /// A reply whose body has not been read.
