@@ -4,17 +4,18 @@
 pub(crate) mod decide;
 pub(crate) mod facts;
 mod name;
+pub mod tools;
 
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
-pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
-use crate::{
-    audience::Audience,
-    id::{AgentName, Seq},
+pub use self::{
+    name::{Category, Keyword, Match, Recipient, TaskName},
+    tools::FileCall,
 };
+use crate::id::{AgentName, Seq};
 
 /// The recipient `all`.
 const EVERYBODY: &str = "all";
@@ -24,7 +25,7 @@ const EVERYBODY: &str = "all";
 pub struct ContextFile {
     /// Its path, below the folder of the project.
     pub path: Arc<str>,
-    /// Its recipient: the name of an agent, or `all`.
+    /// Its recipient: the name of an agent, or `all`. Every agent of the session may read it.
     #[serde(rename = "for")]
     pub recipient: Arc<str>,
     /// Under which words it is found.
@@ -36,20 +37,7 @@ pub struct ContextFile {
 impl ContextFile {
     /// Whether it is meant for this agent.
     pub fn is_for(&self, agent: &AgentName) -> bool {
-        is_for(&self.recipient, agent)
-    }
-}
-
-pub(crate) fn is_for(recipient: &str, agent: &AgentName) -> bool {
-    recipient == EVERYBODY || recipient == agent.as_str()
-}
-
-/// Which agents a file is meant for.
-fn audience(recipient: &str) -> Audience {
-    match recipient.parse::<AgentName>() {
-        _ if recipient == EVERYBODY => Audience::All,
-        Ok(name) => Audience::of([name]),
-        Err(_) => Audience::None,
+        *self.recipient == *EVERYBODY || *self.recipient == *agent.as_str()
     }
 }
 

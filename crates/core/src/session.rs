@@ -104,6 +104,8 @@ pub enum Grant {
     ContextSets,
     /// Replacing and removing the documents that they see.
     Documents,
+    /// Adding and removing context files.
+    Files,
 }
 
 /// Whose journal it is.

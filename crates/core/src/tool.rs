@@ -11,6 +11,7 @@ use crate::{
     agent::Tool,
     command::{DecisionBuilder, Undecided},
     error::Error,
+    file::{self, FileCall},
     id::{CollectionName, DocumentName, MessageId, Seq, ThreadId},
     input::InputVisitor,
     recall::Asked,
@@ -75,6 +76,8 @@ pub enum Read {
     Recall(Asked),
     /// Where words stand.
     Search(Asked),
+    /// Something is done with context files.
+    Files(FileCall),
 }
 
 /// Reads the arguments of a call; models give them as an object, or as the text of one.
@@ -88,6 +91,11 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
 }
 
 impl OwnTool {
+    /// Whether it works with context files, which are outside of the journal.
+    pub fn is_of_files(&self) -> bool {
+        file::tools::ALL.contains(&self.name)
+    }
+
     /// The tool as models are told of it.
     pub fn described(&self) -> Tool {
         let (properties, required) = (self.arguments)();

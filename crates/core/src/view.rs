@@ -9,7 +9,6 @@ use crate::{
     count::TokenCounter,
     entry::{Actor, Header},
     error::Error,
-    file::{self, ContextFile},
     id::{AgentName, Seq},
     session::Share,
     state::State,
@@ -81,17 +80,6 @@ impl<'a> View<'a> {
     /// Whether the viewer was meant to see an entry when it was decided.
     pub fn was_meant(&self, header: &Header) -> bool {
         self.agent().is_none_or(|name| header.audience.contains(name))
-    }
-
-    /// The files that the viewer sees, by path: those that are meant for it. The user and the manager see all.
-    pub fn files(&self) -> impl Iterator<Item = &'a ContextFile> {
-        let view = *self;
-        self.state.files.iter().map(|held| &*held.file).filter(move |file| view.may_see_file_for(&file.recipient))
-    }
-
-    /// Whether the viewer may see a file that is for `recipient`.
-    pub fn may_see_file_for(&self, recipient: &str) -> bool {
-        self.is_in_charge() || self.agent().is_some_and(|agent| file::is_for(recipient, agent))
     }
 }
 

@@ -32,6 +32,7 @@ mod compress;
 mod erase;
 
 mod error;
+mod files;
 mod idempotency;
 mod journal;
 mod live;
@@ -54,6 +55,7 @@ pub use board::Board;
 pub use callboard_recall::Prefer;
 pub use collection::CollectionInfo;
 pub use error::Error;
+pub use files::{ContextFiles, NoContextFiles};
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
 pub use problem::Problem;

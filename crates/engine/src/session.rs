@@ -83,6 +83,11 @@ impl Session {
         self.live.current().await
     }
 
+    /// The time of the store.
+    pub async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.live.store.now().await?)
+    }
+
     /// The state as this board saw it last, without a look at the store.
     pub fn known(&self) -> Result<Arc<State>, Error> {
         self.live.known()

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     error::Error,
+    files::ContextFiles,
     read::message::MessageQuery,
     recall::{ForeignPassage, FromElsewhere, RecallAnswer, RecallHit, RecallQuery},
     session::Session,
@@ -21,14 +22,20 @@ use crate::{
 
 impl Session {
     /// Does what `by` asks of Callboard's own tool `name`, with the rights of `by`, and says what its model is told.
-    pub async fn call_tool(&self, by: impl Into<Actor>, name: &str, arguments: &Value) -> Result<String, Error> {
+    pub async fn call_tool(
+        &self,
+        by: impl Into<Actor>,
+        name: &str,
+        arguments: &Value,
+        files: &dyn ContextFiles,
+    ) -> Result<String, Error> {
         let by = by.into();
         match own_tool(name)?.execution {
             Execution::Command(_) => {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
                 Ok(self.execute(by, call).await?.answer.0)
             }
-            Execution::Read(read) => self.read_with(&by.into(), |view| read(view, arguments)).await,
+            Execution::Read(read) => self.read_with(&by.into(), |view| read(view, arguments), files).await,
         }
     }
 
@@ -37,6 +44,7 @@ impl Session {
         &self,
         viewer: &Viewer,
         look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
+        files: &dyn ContextFiles,
     ) -> Result<String, Error> {
         match self.view(viewer, |view| look(&view)).await? {
             Read::Texts(texts) => {
@@ -65,6 +73,7 @@ impl Session {
                 let hits = self.search_words(viewer, &text, limit).await?;
                 Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
             }
+            Read::Files(call) => files.call(self, call).await,
             Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
             Read::Messages(thread, limit) => {
                 let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
@@ -112,7 +121,7 @@ fn hit_in_short(hit: &RecallHit) -> Value {
         Source::ContextSet => json!({"tool": "read_context_set", "name": name}),
         Source::Variable => json!({"tool": "get_workflow_variable", "variableName": name}),
         Source::Plan => json!({"tool": "get_current_plan"}),
-        Source::File => json!({ "file": name }),
+        Source::File => json!({"tool": "read_file", "path": name}),
         Source::Document => json!({"tool": "read_document", "name": name, "collection": hit.collection}),
     };
     json!({"from": hit.origin, "at": hit.at, "entry": hit.seq, "text": hit.text, "read_on": read_on})

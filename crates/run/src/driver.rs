@@ -7,7 +7,7 @@ use callboard_core::{
     id::RunId,
     run::{self, ClaimRun, Epoch, PauseRun, Run, Status, next::Next},
 };
-use callboard_engine::Session;
+use callboard_engine::{ContextFiles, NoContextFiles, Session};
 use callboard_model::ChatModel;
 
 use crate::Error;
@@ -18,6 +18,7 @@ pub struct Driver {
     pub(crate) session: Session,
     pub(crate) models: Arc<dyn ChatModel>,
     pub(crate) settings: Settings,
+    pub(crate) files: Arc<dyn ContextFiles>,
 }
 
 /// The settings of a driver.
@@ -34,7 +35,13 @@ pub struct Settings {
 impl Driver {
     /// Creates a driver that uses `models`.
     pub fn new(session: Session, models: Arc<dyn ChatModel>, settings: Settings) -> Self {
-        Self { session, models, settings }
+        Self { session, models, settings, files: Arc::new(NoContextFiles) }
+    }
+
+    /// The same, whose agents may use these context files.
+    #[must_use]
+    pub fn with_files(self, files: Arc<dyn ContextFiles>) -> Self {
+        Self { files, ..self }
     }
 
     /// Takes `run` over and drives it until it waits for somebody, is paused, or has ended. Returns its status. A turn that was

@@ -118,7 +118,7 @@ impl Room<'_> {
 
     /// Compresses the threads one by one until the prompt is small enough.
     async fn compress(&mut self) -> Result<(), Error> {
-        let Driver { session, models, settings } = self.driver;
+        let Driver { session, models, settings, .. } = self.driver;
         let compressor =
             Compressor { session: session.clone(), models: models.clone(), timeout: settings.turn_timeout };
         for (thread, is_alone) in self.threads().await? {

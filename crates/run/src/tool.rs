@@ -28,11 +28,13 @@ impl Driver {
         }
         let result = match may_be_done {
             false => INTERRUPTED.to_owned(),
-            true => match self.session.call_tool(Actor::Agent(agent), &call.name, &call.arguments).await {
-                Ok(result) => result,
-                Err(Engine::Refused(refusal)) => not_done(&refusal),
-                Err(error) => return Err(error.into()),
-            },
+            true => {
+                match self.session.call_tool(Actor::Agent(agent), &call.name, &call.arguments, &*self.files).await {
+                    Ok(result) => result,
+                    Err(Engine::Refused(refusal)) => not_done(&refusal),
+                    Err(error) => return Err(error.into()),
+                }
+            }
         };
         let finish = FinishTool { run, epoch, tool_call_id, result: result.into() };
         match self.record(finish.clone()).await {

@@ -7,14 +7,14 @@ use std::{
 };
 
 use callboard_core::{entry::Hash, id::SessionId};
-use callboard_engine::Board;
+use callboard_engine::{Board, ContextFiles};
 use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, Settings,
     drivers::{Drivers, Driving},
-    files::Files,
+    files::{Files, files_or_none},
     metrics::Metrics,
     secret,
     secret::Secret,
@@ -37,7 +37,7 @@ pub(crate) struct Inner {
     pub(crate) closing: CancellationToken,
     pub(crate) drivers: Drivers,
     /// The folder of the project, if there is one.
-    pub(crate) files: Option<Files>,
+    pub(crate) files: Option<Arc<Files>>,
     pub(crate) metrics: Metrics,
     /// The OpenAPI document. It is made when somebody asks for it.
     pub(crate) document: LazyLock<String>,
@@ -64,14 +64,15 @@ impl App {
         document: fn() -> String,
     ) -> Result<Self, Error> {
         let closing = CancellationToken::new();
-        let drivers = Drivers::new(board.clone(), &settings, driving, closing.clone());
+        let files = settings.project.as_ref().map(Files::open).transpose()?.map(Arc::new);
+        let drivers = Drivers::new(board.clone(), &settings, files.clone(), driving, closing.clone());
         Ok(Self(Arc::new(Inner {
             user_tokens: settings.user_tokens.iter().map(|token| secret::hash(token)).collect(),
             secret: Secret::new(settings.token_secret)?,
             is_loopback,
             closing,
             drivers,
-            files: settings.project.as_ref().map(Files::open).transpose()?,
+            files,
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             turns: Turns::default(),
@@ -85,5 +86,10 @@ impl Inner {
     /// The supervisor of the background tasks of server, board and store.
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor
+    }
+
+    /// What does with context files what agents ask for.
+    pub(crate) fn context_files(&self) -> Arc<dyn ContextFiles> {
+        files_or_none(self.files.as_ref())
     }
 }

@@ -80,7 +80,7 @@ pub(crate) mod rights {
         CompressThread, "threads",          "compress", Who::Manager;
         PinMessages,    "messages",         "pin",      Who::Manager;
         ReadFiles,      "context files",    "read",     Who::Worker;
-        WriteFiles,     "context files",    "write",    Who::Manager;
+        WriteFiles,     "context files",    "write",    Who::Granted(Grant::Files);
         ReadSteps,      "steps",            "read",     Who::Worker;
         GoThroughSteps, "steps",            "change",   Who::Manager;
         ReadPlan,       "the plan",         "read",     Who::Worker;

@@ -21,7 +21,10 @@ use callboard_tasks::Supervisor;
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::Settings;
+use crate::{
+    Settings,
+    files::{Files, files_or_none},
+};
 
 /// The shortest and the longest pause before a driver retries what failed.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
@@ -46,6 +49,7 @@ struct Inner {
     board: Board,
     models: Arc<dyn ChatModel>,
     settings: callboard_run::Settings,
+    files: Option<Arc<Files>>,
     driving: Driving,
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -60,10 +64,16 @@ struct Inner {
 const TAKEN_AT_ONCE: usize = 16;
 
 impl Drivers {
-    pub(crate) fn new(board: Board, settings: &Settings, driving: Driving, closing: CancellationToken) -> Self {
+    pub(crate) fn new(
+        board: Board,
+        settings: &Settings,
+        files: Option<Arc<Files>>,
+        driving: Driving,
+        closing: CancellationToken,
+    ) -> Self {
         let (models, settings) = (settings.models.clone(), settings.runs.clone());
         let (tasks, driven, left, keeping) = Default::default();
-        Self(Arc::new(Inner { board, models, settings, driving, closing, tasks, driven, left, keeping }))
+        Self(Arc::new(Inner { board, models, settings, files, driving, closing, tasks, driven, left, keeping }))
     }
 
     /// How many runs this server drives.
@@ -73,7 +83,7 @@ impl Drivers {
 
     /// Drives a run, unless this server drives it already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
-        let Inner { driving, models, settings, closing, tasks, .. } = &*self.0;
+        let Inner { driving, models, settings, files, closing, tasks, .. } = &*self.0;
         if *driving == Driving::None || closing.is_cancelled() {
             return;
         }
@@ -82,7 +92,8 @@ impl Drivers {
         if !self.driven().insert(name.clone()) {
             return;
         }
-        let driver = Driver::new(session.clone(), models.clone(), settings.clone());
+        let driver =
+            Driver::new(session.clone(), models.clone(), settings.clone()).with_files(files_or_none(files.as_ref()));
         let (drivers, closing, waits) = (self.clone(), closing.clone(), *driving == Driving::Started);
         let supervisor = self.supervisor().clone();
         tasks.spawn(async move {

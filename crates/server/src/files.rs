@@ -1,7 +1,10 @@
 //! Context files of a project. Changes in its folder are recorded in the journals of sessions, and the folder of a session
 //! is removed with it. The folder is the truth: others write it without a server.
 
+mod tools;
 pub(crate) mod watch;
+
+pub(crate) use tools::files_or_none;
 
 use std::sync::Arc;
 

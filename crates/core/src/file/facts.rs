@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContextFile, Held, audience};
+use super::{ContextFile, Held};
 use crate::{
     audience::Audience,
     entry::Header,
@@ -22,8 +22,7 @@ impl View<'_> {
     /// From which entry on the viewer may find what entries say of the file with this subject that `audience` could see.
     pub(crate) fn recalls_file(&self, subject: &str, audience: &Audience) -> Option<Seq> {
         let held = self.state.files.get(subject.strip_prefix(FILE)?)?;
-        let may = self.is_in(audience) && self.may_see_file_for(&held.file.recipient);
-        may.then_some(held.seq)
+        self.is_in(audience).then_some(held.seq)
     }
 }
 
@@ -57,8 +56,8 @@ impl Fact for Added {
         format!("{FILE}{}", self.0.path)
     }
 
-    fn audience(&self, before: &State) -> Audience {
-        audience(&self.0.recipient).or(&before.team.managers())
+    fn audience(&self, _: &State) -> Audience {
+        Audience::All
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -74,8 +73,7 @@ impl Fact for Added {
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         let is_there = view.state.files.get(&self.0.path).is_some_and(|held| held.seq == header.seq);
-        let may = is_there && view.was_meant(header) && view.may_see_file_for(&self.0.recipient);
-        if may { Seen::fact(&self) } else { None }
+        if is_there && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 }
 
@@ -89,8 +87,8 @@ impl Fact for Removed {
         format!("{FILE}{}", self.path)
     }
 
-    fn audience(&self, before: &State) -> Audience {
-        audience(&self.recipient).or(&before.team.managers())
+    fn audience(&self, _: &State) -> Audience {
+        Audience::All
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -98,7 +96,6 @@ impl Fact for Removed {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        let may = view.was_meant(header) && view.may_see_file_for(&self.recipient);
-        if may { Seen::fact(&self) } else { None }
+        if view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 }

@@ -1,5 +1,7 @@
+use serde_json::json;
+
 use super::*;
-use crate::{file::ObserveFiles, testing::Board};
+use crate::{file::ObserveFiles, session::SessionPatch, testing::Board};
 
 fn file(path: &str, recipient: &str, keywords: &str) -> ContextFile {
     ContextFile {
@@ -40,15 +42,14 @@ fn what_was_seen_is_noted_once() {
 }
 
 #[test]
-fn an_agent_sees_the_files_that_are_meant_for_it() {
+fn every_agent_sees_all_files() {
     let mut board = board(&[file("a.md", "writer", "a"), file("b.md", "all", "b"), file("c.md", "@elsewhere", "c")]);
-    assert_eq!(seen(&board, "writer"), ["file.added a.md", "file.added b.md"]);
-    assert_eq!(seen(&board, "critic"), ["file.added b.md"]);
-    assert_eq!(seen(&board, "lead").len(), 3);
-    assert_eq!(board.view("critic").unwrap().files().count(), 1);
+    let all = |kind: &str| ["a.md", "b.md", "c.md"].map(|name| format!("file.{kind} {name}")).to_vec();
+    for agent in ["writer", "critic", "lead"] {
+        assert_eq!(seen(&board, agent), all("added"));
+    }
     observe(&mut board, &[]);
-    assert_eq!(seen(&board, "writer"), ["file.removed a.md", "file.removed b.md"]);
-    assert_eq!(seen(&board, "critic"), ["file.removed b.md"]);
+    assert_eq!(seen(&board, "critic"), all("removed"));
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn nobody_but_callboard_notes_files() {
 }
 
 #[test]
-fn a_prompt_lists_the_files_that_are_meant_for_its_reader() {
+fn a_prompt_lists_to_the_manager_all_files_and_to_a_worker_those_for_it() {
     let board = board(&[file("a.md", "writer", "a,</CONTEXT_FILES>"), file("c.md", "critic", "c")]);
     let prompt = board.prompt("writer", "agent:writer", 10_000).unwrap();
     let text = prompt.text();
@@ -69,8 +70,19 @@ fn a_prompt_lists_the_files_that_are_meant_for_its_reader() {
     insta::assert_snapshot!(files, @"
     Context files meant for you, with their keywords. Read those that your task needs.
     - .tmp/sessions/x/a.md (a, &lt;/CONTEXT_FILES>)
+    - 1 for others, which you may read too: `callboard files list --session s`
     ");
-    assert!(!board.prompt("lead", "main", 10_000).unwrap().text().contains("CONTEXT_FILES"));
+    let mut board = board;
+    let tools = json!([{"name": "lead", "role": "manager", "tools": [{"name": "callboard:read"}]}, {"name": "writer", "role": "worker"}]);
+    board.user(serde_json::from_value::<SessionPatch>(json!({ "agents": tools })).unwrap()).unwrap();
+    let text = board.prompt("lead", "main", 10_000).unwrap().text().to_owned();
+    let (_, files) = text.split_once("<CONTEXT_FILES>\n").unwrap();
+    let (files, _) = files.split_once("</CONTEXT_FILES>\n").unwrap();
+    insta::assert_snapshot!(files, @"
+    Context files of this session: for whom each is, and its keywords. Read those that you need with `read_file`.
+    - .tmp/sessions/x/a.md (for writer: a, &lt;/CONTEXT_FILES>)
+    - .tmp/sessions/x/c.md (for critic: c)
+    ");
 }
 
 #[test]

@@ -100,14 +100,15 @@ impl Layout {
     }
 
     /// The version of the layout: it is raised whenever the same state would give other bytes than before. Version 1 of
-    /// `team` left out all that was said before a message that did not fit; version 1 of `director` had neither the plan nor
+    /// `team` left out all that was said before a message that did not fit, and version 2 named to the manager only the
+    /// context files that are for it; version 1 of `director` had neither the plan nor
     /// the variables, version 2 not the workflow, and version 3 left out the plans of refused updates and marked fewer labels;
-    /// so did version 1 of a session's own.
+    /// so did version 1 of a session's own, and version 2 named files as that of `team` did.
     pub fn version(&self) -> u32 {
         match self {
-            Self::Named(LayoutName::Team) => 2,
+            Self::Named(LayoutName::Team) => 3,
             Self::Named(LayoutName::Director) => 4,
-            Self::OfSession(_) => 2,
+            Self::OfSession(_) => 3,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::{
     conversation::ToolCall,
     document,
     error::Error,
+    file,
     input::InputVisitor,
     plan, recall, variable, workflow,
 };
@@ -26,6 +27,10 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &conversation::tools::READ_MESSAGE,
     &recall::tools::RECALL,
     &recall::tools::SEARCH,
+    &file::tools::FIND_FILES,
+    &file::tools::READ_FILE,
+    &file::tools::ADD_FILE,
+    &file::tools::DELEGATE,
     &variable::tools::GET_WORKFLOW_VARIABLE,
     &variable::tools::SET_VARIABLE,
     &variable::tools::CLEAR_VARIABLE,
@@ -50,6 +55,8 @@ const READ_TOOLS: &[&str] = &[
     conversation::tools::READ_MESSAGE.name,
     recall::tools::RECALL.name,
     recall::tools::SEARCH.name,
+    file::tools::FIND_FILES.name,
+    file::tools::READ_FILE.name,
 ];
 
 /// The tools of the bundle with this name.

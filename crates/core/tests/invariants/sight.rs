@@ -244,7 +244,6 @@ impl Sight {
         }
         let is_manager = self.manager().as_deref() == Some(agent);
         let files = self.files.values().chain(&self.paths);
-        let files = files.filter(|(recipient, _)| is_manager || recipient == agent || recipient == "all");
         words.extend(files.flat_map(|(_, words)| words.clone()));
         for (name, display) in self.variables(agent) {
             words.extend([name, display].into_iter().flat_map(self::words));

@@ -1,7 +1,7 @@
 //! Context files.
 
 use callboard_api as api;
-use callboard_core::{time::Timestamp, view::View};
+use callboard_core::time::Timestamp;
 use callboard_files::{Error, Found, Keyword, NewFile, Parts, Project, Query, Session, Template, message};
 
 use super::{
@@ -26,7 +26,7 @@ fn parse(query: api::FilesQuery) -> Result<Query, CallError> {
 
 /// The folder of the project, if the server has one.
 fn files(app: &App) -> Result<&Files, CallError> {
-    app.files.as_ref().ok_or_else(|| {
+    app.files.as_deref().ok_or_else(|| {
         CallError::new("no_project", "this server has no project folder").hint("start it with `--project DIR`")
     })
 }
@@ -62,15 +62,6 @@ impl<R> Authorized<R> {
         files.observe(&self.session).await?;
         Ok(done)
     }
-
-    /// The files that the caller may see.
-    async fn seen(&self, found: Vec<Found>) -> Result<Vec<api::ContextFile>, CallError> {
-        let may = move |view: View<'_>| {
-            Ok(found.into_iter().filter(|file| view.may_see_file_for(&file.recipient)).collect::<Vec<_>>())
-        };
-        let seen = self.session.view(&self.viewer(), may).await?;
-        Ok(seen.into_iter().map(without_content).collect())
-    }
 }
 
 /// Writes a file. In a repeated request, a file with this content may be the one that the first attempt wrote.
@@ -96,13 +87,13 @@ impl Authorized<ReadFiles> {
     pub(crate) async fn list_files(&self, query: api::FilesQuery) -> Result<Answer<api::ContextFileList>, CallError> {
         let query = parse(query)?;
         let found = self.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
-        Ok(Answer::ok(api::ContextFileList { files: self.seen(found).await? }))
+        Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
     }
 
     pub(crate) async fn search_files(&self, query: api::FilesQuery) -> Result<Answer<api::ContextFileList>, CallError> {
         let query = parse(query)?;
         let found = self.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
-        Ok(Answer::ok(api::ContextFileList { files: self.seen(found).await? }))
+        Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
     }
 
     pub(crate) async fn read_file(&self, path: String) -> Result<Answer<api::ContextFile>, CallError> {
@@ -117,12 +108,10 @@ impl Authorized<ReadFiles> {
             Ok((found, content))
         };
         let (found, content) = match self.in_folder(Err, read).await {
-            // A hidden file gives the same answer as none.
             Err(error) if is_nothing(&error) => return Err(absent()),
             done => done?,
         };
-        let body = self.seen(vec![found]).await?.pop().ok_or_else(absent)?;
-        Ok(Answer::ok(api::ContextFile { content: Some(content), ..body }))
+        Ok(Answer::ok(api::ContextFile { content: Some(content), ..without_content(found) }))
     }
 }
 

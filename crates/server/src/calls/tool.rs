@@ -18,7 +18,10 @@ use super::{
 impl Authorized<ReadTools> {
     pub(crate) async fn list_tools(&self, query: api::ToolsQuery) -> Result<Answer<api::ToolList>, CallError> {
         let viewer = using(self, query.agent).await?.into();
-        let described = |view: View<'_>| Ok(view.own_tools().map(OwnTool::described).collect());
+        // Without a folder there is nothing that those for files could do.
+        let has_files = self.app.files.is_some();
+        let can_do = |tool: &&OwnTool| has_files || !tool.is_of_files();
+        let described = |view: View<'_>| Ok(view.own_tools().filter(can_do).map(OwnTool::described).collect());
         let tools: Vec<Tool> = self.session.view(&viewer, described).await?;
         Ok(Answer::ok(api::ToolList { tools: Format::from(query.format).tools(&tools) }))
     }
@@ -41,7 +44,10 @@ impl Authorized<CallTools> {
             }
             Execution::Read(read) => {
                 self.expect(&options).await?;
-                let result = self.session.read_with(&by.into(), |view| read(view, &arguments)).await?;
+                let result = self
+                    .session
+                    .read_with(&by.into(), |view| read(view, &arguments), &*self.app.context_files())
+                    .await?;
                 Ok(Answer::ok(api::ToolCallResult { result }))
             }
         }

@@ -5,12 +5,13 @@ use std::{path::Path, sync::Arc, time::Duration};
 use callboard_core::{entry::Actor, id::SessionId, time::Timestamp};
 use callboard_engine::KeyedRequest;
 use callboard_files::{Category, NewFile, Parts, Project, Template};
+use callboard_model::scripted::{Reply, Scripted, first_text};
 use callboard_server::{ProjectFolder, Settings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    fixtures::{Answer, Server, memory, settings},
+    fixtures::{Answer, Server, memory, models, settings},
     keyed::{keyed, request},
     streams::{events, next},
 };
@@ -105,10 +106,12 @@ async fn what_a_shell_writes_is_heard_by_those_who_listen() {
     let mut heard = events(server.call("GET", &format!("{team}/events?as=writer"))).await;
     add(folder.path(), "s", "for-critic", "critic", now());
     add(folder.path(), "s", "for-writer", "writer", now());
-    let event = next(&mut heard).await.unwrap();
-    let entry: Value = serde_json::from_str(&event.data).unwrap();
-    assert_eq!(event.event, "file.added");
-    assert_eq!(entry["data"]["path"], ".tmp/sessions/s/features/for-writer-context.md");
+    for name in ["critic", "writer"] {
+        let event = next(&mut heard).await.unwrap();
+        let entry: Value = serde_json::from_str(&event.data).unwrap();
+        assert_eq!(event.event, "file.added");
+        assert_eq!(entry["data"]["path"], format!(".tmp/sessions/s/features/for-{name}-context.md"));
+    }
     std::fs::remove_dir_all(folder.path().join(".tmp")).unwrap();
     assert_eq!(next(&mut heard).await.unwrap().event, "file.removed");
     server.stop().await;
@@ -126,7 +129,7 @@ async fn a_folder_that_was_there_before_its_session_is_taken_in() {
 }
 
 #[tokio::test]
-async fn an_agent_is_shown_what_is_meant_for_it_and_not_what_it_says() {
+async fn an_agent_is_shown_what_is_meant_for_it_and_finds_the_rest() {
     let (server, folder, team) = stage().await;
     add(folder.path(), "s", "for-writer", "writer", now());
     add(folder.path(), "s", "for-critic", "critic", now());
@@ -134,15 +137,116 @@ async fn an_agent_is_shown_what_is_meant_for_it_and_not_what_it_says() {
     let text = prompt.text("text");
     assert!(text.contains("- .tmp/sessions/s/features/for-writer-context.md (user-auth)\n"), "{text}");
     assert!(!text.contains("for-critic") && !text.contains("Build it."));
+    assert!(text.contains("- 1 for others, which you may read too: "), "{text}");
+    let managers = server.send("POST", &format!("{team}/prompt"), json!({"agent": "lead"})).await.is(200);
+    for name in ["writer", "critic"] {
+        let line = format!("- .tmp/sessions/s/features/for-{name}-context.md (for {name}: user-auth)\n");
+        assert!(managers.text("text").contains(&line), "{}", managers.raw);
+    }
+    // Whom it is for is no access right.
     let listed = as_agent(&server, "writer", &format!("{team}/files")).await.is(200);
-    assert_eq!(listed.body["files"].as_array().unwrap().len(), 1);
+    assert_eq!(listed.body["files"].as_array().unwrap().len(), 2);
     let path = format!("{team}/files/features/for-critic-context.md");
-    let hidden = as_agent(&server, "writer", &path).await.problem(404, "not_found");
-    let absent = as_agent(&server, "writer", &path.replace("critic", "nobody")).await.problem(404, "not_found");
-    assert_eq!(hidden.raw.replace("critic", "nobody"), absent.raw);
-    as_agent(&server, "critic", &path).await.is(200);
-    as_agent(&server, "lead", &path).await.is(200);
-    server.send("POST", &format!("{team}/files?as=writer"), login("critic")).await.problem(403, "forbidden");
+    for agent in ["writer", "critic", "lead"] {
+        assert!(as_agent(&server, agent, &path).await.is(200).text("content").contains("Build it."));
+    }
+    as_agent(&server, "writer", &path.replace("critic", "nobody")).await.problem(404, "not_found");
+    // A worker writes where the session grants it.
+    let add = async || server.send("POST", &format!("{team}/files?as=writer"), login("critic")).await;
+    let tool = async |name: &str, arguments: Value| {
+        server.send("POST", &format!("{team}/tools/{name}?as=writer"), json!({ "arguments": arguments })).await
+    };
+    let new = json!({"name": "by-tool", "for": "critic", "request": "Look at it."});
+    let hand_over = json!({"to": "critic", "task": "Look at by-tool."});
+    let names = async || server.get(&format!("{team}/tools?as=writer")).await.is(200).raw;
+    add().await.problem(403, "forbidden");
+    tool("add_file", new.clone()).await.problem(403, "forbidden");
+    tool("delegate", hand_over.clone()).await.problem(403, "forbidden");
+    assert!(names().await.contains("find_files") && !names().await.contains("add_file"));
+    server.send("PATCH", &team, json!({"grant": ["files"]})).await.is(200);
+    add().await.is(201);
+    assert!(names().await.contains("add_file"));
+    let added = tool("add_file", new.clone()).await.is(200);
+    assert_eq!(added.text("result"), "Context file added: .tmp/sessions/s/general/by-tool-context.md");
+    let handed = tool("delegate", hand_over).await.is(200);
+    assert!(handed.text("result").contains("by-tool-context.md"), "{}", handed.raw);
+    tool("add_file", new).await.problem(422, "invalid");
+    tool("add_file", json!({"name": "x", "for": "all", "request": " "})).await.problem(422, "invalid");
+    tool("read_file", json!({"path": "../../secret.md"})).await.is(422);
+    tool("read_file", json!({"path": "features/none-context.md"})).await.problem(404, "not_found");
+    server.stop().await;
+}
+
+/// The story of a team that shares files: a file for the task manager, one that the task manager writes, and a coder who
+/// searches and reads both.
+#[tokio::test]
+async fn in_a_run_agents_find_read_and_write_files() {
+    let endpoint = Scripted::start(|request, _| {
+        let said = request["messages"].to_string();
+        if request.get("response_format").is_some() {
+            let next = if said.contains("The login is done.") {
+                json!({"messageTo": "user", "message": "Built.", "workflowComplete": true})
+            } else if said.contains("The tasks are written.") {
+                json!({"messageTo": "coder", "message": "Implement the login component."})
+            } else {
+                json!({"messageTo": "task-manager", "message": "Break user-auth down."})
+            };
+            return Reply::json(&next);
+        }
+        if first_text(request).contains("You are task-manager") {
+            let tasks = json!({"category": "tasks", "name": "user-auth", "for": "task-manager", "keywords": ["user-auth", "tasks"],
+                "request": "1. The form. 2. The session cookie."});
+            return match said.contains("Context file added") {
+                true => Reply::text("The tasks are written."),
+                false => Reply::tool_calls([("add_file", tasks)]),
+            };
+        }
+        if said.contains("The session cookie.") && said.contains("Sign in with a password.") {
+            return Reply::text("The login is done.");
+        }
+        if said.contains("The session cookie.") {
+            return Reply::tool_calls([(
+                "read_file",
+                json!({"path": ".tmp/sessions/s/features/user-auth-context.md"}),
+            )]);
+        }
+        if said.contains("user-auth-tasks.md") {
+            return Reply::tool_calls([("read_file", json!({"path": ".tmp/sessions/s/tasks/user-auth-tasks.md"}))]);
+        }
+        Reply::tool_calls([("find_files", json!({"keywords": ["user-auth"]}))])
+    });
+    let folder = TempDir::new().unwrap();
+    let mut settings = with(folder.path());
+    settings.models = models(endpoint.base_url());
+    let server = Server::with(memory().await, settings).await;
+    let tools = json!([{"name": "callboard:read"}, {"name": "callboard:add_file"}]);
+    let agents = json!([
+        {"name": "open-agent", "role": "manager"},
+        {"name": "task-manager", "role": "worker", "tools": tools},
+        {"name": "coder", "role": "worker", "tools": [{"name": "callboard:read"}]},
+    ]);
+    let new = json!({"id": "s", "agents": agents, "grant": ["files"]});
+    server.send("POST", "/v1/sessions", new).await.is(201);
+    let file = json!({"category": "features", "name": "user-auth", "for": "task-manager",
+        "keywords": ["user-auth", "authentication"], "request": "Sign in with a password."});
+    server.send("POST", "/v1/sessions/s/files", file).await.is(201);
+    let run = json!({"kind": "team", "input": "Build user authentication.", "limits": {"turns": 20}});
+    let run = server.send("POST", "/v1/sessions/s/runs", run).await.is(201);
+    let run = format!("/v1/sessions/s/runs/{}", run.text("id"));
+    let mut now = server.get(&run).await;
+    while now.body["status"] == "running" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        now = server.get(&run).await;
+    }
+    assert_eq!(now.body["status"], "completed", "{}", now.raw);
+    assert!(folder.path().join(".tmp/sessions/s/tasks/user-auth-tasks.md").exists());
+    let asked: Vec<_> = endpoint.requests().iter().map(|request| request["messages"].to_string()).collect();
+    let managers = asked.iter().filter(|said| {
+        said.contains("context files of this session") || said.contains("Context files of this session")
+    });
+    assert!(managers.last().unwrap().contains("user-auth-tasks.md (for task-manager: user-auth, tasks)"), "{asked:#?}");
+    let coders = asked.iter().find(|said| said.contains("You are coder")).unwrap();
+    assert!(coders.contains("- 2 for others, which you may read too: call `find_files`"), "{coders}");
     server.stop().await;
 }
 
