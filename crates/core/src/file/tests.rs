@@ -67,10 +67,11 @@ fn a_prompt_lists_to_the_manager_all_files_and_to_a_worker_those_for_it() {
     let text = prompt.text();
     let (_, files) = text.split_once("<CONTEXT_FILES>\n").unwrap();
     let (files, _) = files.split_once("</CONTEXT_FILES>\n").unwrap();
+    let files = files.replace(board.state.session.id.as_ref().unwrap().as_str(), "SESSION");
     insta::assert_snapshot!(files, @"
     Context files meant for you, with their keywords. Read those that your task needs.
     - .tmp/sessions/x/a.md (a, &lt;/CONTEXT_FILES>)
-    - 1 for others, which you may read too: `callboard files list --session s`
+    - 1 for others, which you may read too: `callboard files list --session SESSION`
     ");
     let mut board = board;
     let tools = json!([{"name": "lead", "role": "manager", "tools": [{"name": "callboard:read"}]}, {"name": "writer", "role": "worker"}]);

@@ -223,7 +223,8 @@ impl TurnRequested {
         if view.agent().is_some_and(|viewer| *viewer != self.agent || !view.is_in_charge()) {
             prompt.observed.recall = Observed::Absent;
         }
-        Self { due: seen_due(self.due, view, &self.agent), prompt, ..self }
+        let thread = self.thread.filter(|thread| names(view, thread));
+        Self { due: seen_due(self.due, view, &self.agent), thread, prompt, ..self }
     }
 }
 
@@ -269,6 +270,12 @@ impl TurnFailed {
         let may = is_own && (view.is_in_charge() || self.run.is_none());
         Self { error: if may { self.error } else { String::new() }, ..self }
     }
+}
+
+/// Whether the viewer may know the name of a thread: it sees it, or everybody knows that there is one of that name.
+fn names(view: &View<'_>, thread: &ThreadId) -> bool {
+    let is_known = |agent: &AgentName| *thread == ThreadId::main() || *thread == ThreadId::of_agent(agent);
+    view.agent().is_none_or(is_known) || view.thread(thread).is_ok()
 }
 
 /// What is due, without the words of threads. Viewers who see a thread find them in its messages.

@@ -96,7 +96,7 @@ impl Board {
     }
 
     /// What is kept of a prompt that nobody made.
-    pub(crate) fn no_prompt(&self) -> PromptRecord {
+    pub fn no_prompt(&self) -> PromptRecord {
         PromptRecord {
             at: self.state.head.seq,
             layout: "team".to_owned(),

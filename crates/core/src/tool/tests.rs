@@ -81,7 +81,16 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
     assert_eq!(names(&board, "lead"), names(&board, "user"));
     assert_eq!(
         names(&board, "writer"),
-        ["read_context_set", "read_document", "read_messages", "read_message", "recall", "search"]
+        [
+            "read_context_set",
+            "read_document",
+            "read_messages",
+            "read_message",
+            "recall",
+            "search",
+            "find_files",
+            "read_file"
+        ]
     );
     let patch = json!({"grant": ["context_sets"], "share": ["variables"]});
     board.user(serde_json::from_value::<SessionPatch>(patch).unwrap()).unwrap();
@@ -93,6 +102,8 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         "read_message",
         "recall",
         "search",
+        "find_files",
+        "read_file",
         "get_workflow_variable",
     ];
     assert_eq!(names(&board, "writer"), granted);

@@ -1,5 +1,7 @@
 //! Random sessions: what a user, agents and models may do to one, in any order.
 
+use std::collections::BTreeSet;
+
 use callboard_core::{
     agent::{Agent, Role},
     audience::Audience,
@@ -16,7 +18,7 @@ use callboard_core::{
     count::Tokens,
     directive::Direct,
     document::{PutDocument, RemoveDocument},
-    entry::{Actor, SaltSeed},
+    entry::{Actor, Entry, SaltSeed},
     error::Error,
     file::{ContextFile, ObserveFiles},
     form::SubmitForm,
@@ -24,7 +26,9 @@ use callboard_core::{
     plan::{PatchTask, PutPlan, Status},
     prompt::{Layout, LayoutName, profile::LayoutPart},
     run::{
-        CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage, Wait, team::Duty,
+        CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage, Wait,
+        own::{AnswerTurn, BeginTurn},
+        team::Duty,
     },
     session::SessionPatch,
     step::{Place, StepsChange},
@@ -76,6 +80,8 @@ pub(crate) enum Step {
     Thread { by: &'static str, thread: &'static str, visible_to: Value },
     /// Something is said.
     Say { by: &'static str, thread: &'static str, id: Option<u8>, words: usize, tool: Tool },
+    /// A turn outside of runs is noted, or the newest one is answered: with words and a call, or with an error.
+    Turn { by: &'static str, agent: &'static str, thread: &'static str, words: usize, what: u8 },
     /// A run is started.
     Start,
     /// The model whose turn it is answers.
@@ -207,6 +213,12 @@ fn step() -> impl Strategy<Value = Step> {
                 .boxed(),
         ),
         (9, say.prop_map(|(by, thread, id, words, tool)| Step::Say { by, thread, id, words, tool }).boxed()),
+        (
+            4,
+            (by(), select(&AGENTS[..]), thread(), words(), 0..5_u8)
+                .prop_map(|(by, agent, thread, words, what)| Step::Turn { by, agent, thread, words, what })
+                .boxed(),
+        ),
         (2, Just(Step::Start).boxed()),
         (12, reply().prop_map(Step::Reply).boxed()),
         (1, any::<u8>().prop_map(Step::Run).boxed()),
@@ -448,6 +460,7 @@ impl Told {
                 let Some(entry) = self.board.entries.iter().rev().nth(*newest) else { return Ok(()) };
                 self.board.erase(entry.header.seq).map(drop)
             }
+            Step::Turn { by, agent, thread, words, what } => self.turn(by, agent, thread, *words, *what),
             Step::Start => {
                 let input = self.text(5);
                 self.board.start(&input).map(|_| ())
@@ -517,6 +530,26 @@ impl Told {
                 self.ask(by, PutResult { id, status: NodeStatus::Success, result, variables })
             }
         }
+    }
+
+    fn turn(&mut self, by: &str, agent: &str, thread: &str, words: usize, what: u8) -> Result<(), Error> {
+        if what < 2 {
+            let (model, tools, prompt) = (None, BTreeSet::new(), self.board.no_prompt());
+            return self.ask(by, BeginTurn { agent: agent.parse()?, thread: thread.parse()?, model, tools, prompt });
+        }
+        let is_open =
+            |entry: &&Entry| &*entry.header.kind == "turn.requested" && entry.header.subject.starts_with("turn:");
+        let Some(turn) = self.board.entries.iter().rev().find(is_open).map(|entry| entry.header.seq) else {
+            return Ok(());
+        };
+        let (text, tool_calls) = match what {
+            2 => (None, Vec::new()),
+            3 => (Some(self.text(words + 1).into()), Vec::new()),
+            _ => (None, serde_json::from_value(calls(2, &self.text(1))).unwrap()),
+        };
+        let usage = Some(Usage { prompt_tokens: 10, completion_tokens: 1 });
+        let error = (what == 2).then(|| "nobody answers".to_owned());
+        self.ask(by, AnswerTurn { turn, text, tool_calls, usage, error })
     }
 
     fn change_run(&mut self, what: u8) -> Result<(), Error> {

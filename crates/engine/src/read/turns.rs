@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
     count::Tokens,
-    entry::Entry,
+    entry::{Entry, Header},
     error::Error as Refusal,
     fact::{self, Fact},
     id::{AgentName, RunId, Seq, ThreadId},
@@ -172,10 +172,15 @@ fn key(entry: &Entry, turn: &TurnRequested) -> (Arc<str>, u64) {
 
 /// A turn as the viewer of `view` may see it, with its entry.
 fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<(Entry, TurnRequested)>, Refusal> {
-    if view.project(entry)?.is_none() {
-        return Ok(None);
-    }
-    Ok(Some((entry.clone(), fact::read(entry)?)))
+    let Some(projected) = view.project(entry)? else { return Ok(None) };
+    let turn = match view.agent() {
+        None => fact::read(entry)?,
+        Some(_) => serde_json::from_str(&projected.data).map_err(|error| {
+            let Header { seq, kind, .. } = &entry.header;
+            Refusal::Damaged { seq: *seq, kind: kind.to_string(), detail: error.to_string() }
+        })?,
+    };
+    Ok(Some((entry.clone(), turn)))
 }
 
 fn turn_view(entry: &Entry, turn: &TurnRequested, answers: &Answers) -> TurnView {

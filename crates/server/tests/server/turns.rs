@@ -156,6 +156,14 @@ async fn only_the_agent_and_the_user_answer_and_others_see_no_turn() {
     let hidden = json!({"visible_to": ["lead"]});
     server.send("PUT", &format!("{S}/threads/main"), hidden).await.is(200);
     answer(&server, other, json!({"text": "late"})).await.problem(404, "not_found");
+    // Nor is it told of a thread that it sees no more.
+    let side = format!("{S}/threads/side");
+    server.send("PUT", &side, json!({"visible_to": "all"})).await.is(200);
+    let aside = turn(&record(&server, json!({"thread": "side"})).await.is(200));
+    let known = async || server.get(&format!("{S}/turns/{aside}?as=writer")).await.is(200);
+    assert_eq!(known().await.text("thread"), "side");
+    server.send("PUT", &side, json!({"visible_to": ["lead"]})).await.is(200);
+    assert_eq!(known().await.body.get("thread"), None);
     answer(&server, other, json!({"error": "too late"})).await.is(200);
 }
 
