@@ -241,10 +241,8 @@ async fn in_a_run_agents_find_read_and_write_files() {
     assert_eq!(now.body["status"], "completed", "{}", now.raw);
     assert!(folder.path().join(".tmp/sessions/s/tasks/user-auth-tasks.md").exists());
     let asked: Vec<_> = endpoint.requests().iter().map(|request| request["messages"].to_string()).collect();
-    let managers = asked.iter().filter(|said| {
-        said.contains("context files of this session") || said.contains("Context files of this session")
-    });
-    assert!(managers.last().unwrap().contains("user-auth-tasks.md (for task-manager: user-auth, tasks)"), "{asked:#?}");
+    let managers = asked.iter().rfind(|said| said.contains("Context files of this session")).unwrap();
+    assert!(managers.contains("user-auth-tasks.md (for task-manager: user-auth, tasks)"), "{asked:#?}");
     let coders = asked.iter().find(|said| said.contains("You are coder")).unwrap();
     assert!(coders.contains("- 2 for others, which you may read too: call `find_files`"), "{coders}");
     server.stop().await;
