@@ -2,7 +2,7 @@
 
 use std::{fmt, iter::Sum, ops};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::number;
 
@@ -50,8 +50,70 @@ impl fmt::Display for Tokens {
 pub enum Counting {
     /// The exact number for the rendered text.
     Exact,
+    /// About the true number: what another vocabulary counts, times the [`Factor`] of the model.
+    Estimated,
     /// At least the true number.
     UpperBound,
+}
+
+/// How many tokens of a model one token of the vocabulary that stands in for the model's own comes to, in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Factor(u32);
+
+impl Factor {
+    /// Tokens of a model are those of the vocabulary.
+    pub const ONE: Self = Self(1000);
+
+    /// So many thousandths, at least one.
+    pub const fn thousandths(thousandths: u32) -> Self {
+        Self(if thousandths == 0 { 1 } else { thousandths })
+    }
+
+    /// What `used` tokens of a model come to, where the vocabulary counts `counted`. `None` where nothing was counted.
+    pub fn between(used: Tokens, counted: Tokens) -> Option<Self> {
+        let thousandths = used.0.checked_mul(1000)?.checked_div(counted.0)?;
+        Some(Self::thousandths(u32::try_from(thousandths).ok()?))
+    }
+
+    /// The factor as a number of thousandths.
+    pub const fn as_thousandths(self) -> u32 {
+        self.0
+    }
+
+    /// What tokens of the vocabulary come to for the model; parts of a token count as one.
+    pub fn of(self, counted: Tokens) -> Tokens {
+        Tokens(counted.0.saturating_mul(u64::from(self.0)).div_ceil(1000))
+    }
+
+    /// How many tokens of the vocabulary fit into `room` tokens of the model.
+    pub fn fitting(self, room: Tokens) -> Tokens {
+        let fitting = u128::from(room.0) * 1000 / u128::from(self.0);
+        Tokens(u64::try_from(fitting).unwrap_or(u64::MAX))
+    }
+}
+
+/// As a number such as `1.35`.
+impl Serialize for Factor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(f64::from(self.0) / 1000.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Factor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let factor = f64::deserialize(deserializer)?;
+        let thousandths = number::of_float((factor * 1000.0).round()).and_then(|whole| u32::try_from(whole).ok());
+        thousandths.filter(|thousandths| *thousandths > 0).map(Self).ok_or_else(|| de::Error::custom("a factor is above 0"))
+    }
+}
+
+/// In which vocabulary a prompt is counted, and what its tokens come to for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The name of the vocabulary.
+    pub vocabulary: String,
+    /// The factor of the model, where the vocabulary is not its own.
+    pub factor: Option<Factor>,
 }
 
 /// Counts the tokens of texts in one vocabulary.

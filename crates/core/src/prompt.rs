@@ -49,7 +49,7 @@ pub use self::{
 };
 use crate::{
     agent::{Agent, Tool},
-    count::{Counting, TokenCounter, Tokens},
+    count::{Counting, Factor, TokenCounter, Tokens},
     entry::Hash,
     error::{ConflictKind, Error},
     id::{Seq, ThreadId},
@@ -123,6 +123,8 @@ pub struct Prompt {
     pub counting: Counting,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
+    /// What a token of the vocabulary comes to for the model, where the vocabulary is not the model's own.
+    pub factor: Option<Factor>,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
     /// What the model gets.
@@ -230,6 +232,7 @@ impl Prompt {
             layout_version: self.layout.version(),
             format: self.format.name().to_owned(),
             vocabulary: self.vocabulary.clone(),
+            factor: self.factor,
             counting: self.counting,
             budget: self.budget,
             tokens: self.tokens,
@@ -292,7 +295,12 @@ pub fn prompt_of(
         reusable_prefix_tokens: Tokens(0),
         // What a provider makes of tools, and Anthropic of any message, is its own affair: what is allowed for them here
         // is generous.
-        counting: if bounded { Counting::UpperBound } else { count.counting() },
+        counting: match spec.factor {
+            Some(_) => Counting::Estimated,
+            None if bounded => Counting::UpperBound,
+            None => count.counting(),
+        },
+        factor: spec.factor,
         vocabulary: count.vocabulary().to_owned(),
         parts,
         body,

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::Team,
     conversation::{Message, Role, ToolCall},
-    count::{Counting, Tokens},
+    count::{Counting, Factor, Tokens},
     entry::{Actor, Hash, Header},
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
@@ -368,6 +368,9 @@ pub struct PromptRecord {
     pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
+    /// What a token of the vocabulary came to for the model, where the vocabulary is not the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<Factor>,
     /// How far the count can be trusted.
     pub counting: Counting,
     /// Its budget.

@@ -10,7 +10,11 @@ use super::{
     pieces::Pieces,
     share::Allowed,
 };
-use crate::{count::Tokens, error::Error, id::Seq};
+use crate::{
+    count::{Factor, Tokens},
+    error::Error,
+    id::Seq,
+};
 
 /// A prompt that fits.
 pub(super) struct Filled {
@@ -43,11 +47,11 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
         };
         from.is_behind_history |= part.changes() == Changes::Grows;
         let Some(mut content) = content else { continue };
-        let allowed = part.shares().map(|(name, shares)| profile.allowed(name, shares, spec.budget));
+        let allowed = part.shares().map(|(name, shares)| profile.allowed(name, shares, spec.room(), spec.factor()));
         let least = content.least(allowed.map_or(Tokens(0), |allowed| allowed.min))?;
         claims.push(Claim { part, content, allowed, least });
     }
-    grant(spec.budget, &mut claims)?;
+    grant(spec, &mut claims)?;
     let shown = |claim: &Claim<'_>, filled: &Filled| filled.parts.iter().any(|part| part.name == claim.part.name());
     let mut filled = put_together(spec, &claims)?;
     let subjects = claims.iter().filter(|claim| shown(claim, &filled));
@@ -70,12 +74,13 @@ fn stands_alone(part: &dyn Part) -> bool {
 
 /// Gives every part its least, and then, in the order of their priorities, what they have use for and may have of what
 /// is left.
-fn grant(budget: Tokens, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
+fn grant(spec: &ResolvedSpec, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
+    let budget = spec.room();
     let least: Tokens = claims.iter().map(|claim| claim.least).sum();
     if least > budget {
         let (elastic, always): (Vec<_>, Vec<_>) = claims.iter().partition(|claim| claim.allowed.is_some());
         let named = |claim: &Claim<'_>| (claim.part.name().to_owned(), claim.least);
-        return Err(exceeded(budget, always.into_iter().chain(elastic).map(named)));
+        return Err(exceeded(spec, always.into_iter().chain(elastic).map(named)));
     }
     let mut rest = budget.minus(least);
     let mut elastic: Vec<_> = claims.iter_mut().filter_map(|claim| Some((claim.allowed?, claim))).collect();
@@ -106,12 +111,13 @@ fn put_together(spec: &ResolvedSpec, claims: &[Claim<'_>]) -> Result<Filled, Lac
         }
     }
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
-    if tokens > spec.budget {
+    if tokens > spec.room() {
         // The task has more pieces than can be shortened to what it got.
-        return Err(exceeded(spec.budget, parts.into_iter().map(|part| (part.name, part.tokens))));
+        return Err(exceeded(spec, parts.into_iter().map(|part| (part.name, part.tokens))));
     }
     shows.retain(|seq| *seq > Seq::ZERO);
     let (body, pieces) = body.finish();
+    let tokens = scale(spec.factor(), parts.iter_mut().map(|part| &mut part.tokens));
     Ok(Filled { parts, body, pieces, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
 }
 
@@ -127,9 +133,21 @@ fn report(parts: &mut Vec<PartReport>, more: PartReport) {
     }
 }
 
-fn exceeded(budget: Tokens, parts: impl Iterator<Item = (String, Tokens)>) -> Lacking {
-    let parts: Vec<_> = parts.filter(|(_, tokens)| tokens.0 > 0).collect();
-    let needed = parts.iter().map(|(_, tokens)| *tokens).sum();
+/// Sizes in tokens of the vocabulary become sizes in tokens of the model, which add up. Returns their sum.
+fn scale<'a>(factor: Factor, sizes: impl Iterator<Item = &'a mut Tokens>) -> Tokens {
+    let mut counted = Tokens(0);
+    sizes.fold(Tokens(0), |before, size| {
+        counted += *size;
+        let all = factor.of(counted);
+        *size = all.minus(before);
+        all
+    })
+}
+
+fn exceeded(spec: &ResolvedSpec, parts: impl Iterator<Item = (String, Tokens)>) -> Lacking {
+    let mut parts: Vec<_> = parts.filter(|(_, tokens)| tokens.0 > 0).collect();
+    let needed = scale(spec.factor(), parts.iter_mut().map(|(_, tokens)| tokens));
+    let budget = spec.budget;
     Lacking::Refused(Error::BudgetExceeded { budget, needed, parts })
 }
 

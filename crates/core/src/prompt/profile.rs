@@ -10,7 +10,9 @@ pub use super::{
     part_name::PartName,
     share::{Amount, Shares},
 };
-use crate::{count::Tokens, error::Error, input::InputVisitor};
+use crate::{
+    count::{Factor, Tokens},
+    error::Error, input::InputVisitor};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -89,11 +91,15 @@ impl Profile {
         }
     }
 
-    /// What `part` gets of `budget`; `default` says what is not said here.
-    pub(crate) fn allowed(&self, part: PartName, default: Shares, budget: Tokens) -> Allowed {
+    /// What `part` gets of the budget, in tokens of the vocabulary; `default` says what is not said here.
+    pub(super) fn allowed(&self, part: PartName, default: Shares, budget: Tokens, factor: Factor) -> Allowed {
+        let of = |amount: Amount| match amount {
+            Amount::Tokens(tokens) => factor.fitting(tokens).min(budget),
+            Amount::Percent(_) => amount.of(budget),
+        };
         let said = self.parts.get(&part).copied().unwrap_or_default();
-        let max = said.max.or(default.max).map_or(budget, |max| max.of(budget));
-        let min = said.min.or(default.min).map_or(Tokens(0), |min| min.of(budget)).min(max);
+        let max = said.max.or(default.max).map_or(budget, of);
+        let min = said.min.or(default.min).map_or(Tokens(0), of).min(max);
         let default_priority = default.priority.unwrap_or_default();
         Allowed { min, max, priority: said.priority.unwrap_or(default_priority), default_priority }
     }
@@ -107,7 +113,7 @@ mod tests {
     fn shares_are_read_as_people_write_them() {
         let profile = |json: &str| serde_json::from_str::<Profile>(json);
         let read = profile(r#"{"parts": {"history": {"min": 1000, "max": "50%", "priority": 5}}}"#).unwrap();
-        let allowed = read.parts.keys().map(|part| read.allowed(*part, Shares::default(), Tokens(10_000))).next();
+        let allowed = read.parts.keys().map(|part| read.allowed(*part, Shares::default(), Tokens(10_000), Factor::ONE)).next();
         let expected = Allowed { min: Tokens(1000), max: Tokens(5000), priority: 5, default_priority: 0 };
         assert_eq!(allowed, Some(expected));
         assert_eq!(serde_json::to_string(&read).unwrap().replace(' ', "").len(), 59);

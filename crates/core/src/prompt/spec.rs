@@ -9,7 +9,7 @@ use super::{
     profile::Profile,
 };
 use crate::{
-    count::{TokenCounter, Tokens},
+    count::{Counted, Factor, TokenCounter, Tokens},
     id::{AgentName, Seq, ThreadId},
     state::State,
 };
@@ -29,6 +29,8 @@ pub struct PromptSpec {
     pub default_model: Option<String>,
     /// What it has to fit in; the model's window where it is absent.
     pub budget: Option<Tokens>,
+    /// How it is counted; as the model is where it is absent.
+    pub counted: Option<Counted>,
     /// As of which entry; the head where it is absent.
     pub at: Option<Seq>,
     /// In which form.
@@ -66,6 +68,8 @@ pub struct ResolvedSpec {
     pub task: Option<String>,
     /// The vocabulary that it is counted in.
     pub vocabulary: String,
+    /// What its tokens come to for the model, where the vocabulary is not the model's own.
+    pub factor: Option<Factor>,
     /// What was observed outside of the session.
     pub observed: Observations,
     /// Callboard's own tools that are offered besides those of the agent.
@@ -84,6 +88,7 @@ impl ResolvedSpec {
             budget,
             task: None,
             vocabulary: count.vocabulary().to_owned(),
+            factor: None,
             observed: Observations::default(),
             tools: BTreeSet::new(),
         }
@@ -92,6 +97,16 @@ impl ResolvedSpec {
     /// How its parts share the budget, in a session with this state.
     pub(super) fn profile<'a>(&'a self, state: &'a State) -> &'a Profile {
         self.profile.as_ref().unwrap_or(&state.session.settings.prompt)
+    }
+
+    /// How much fits in, in tokens of the vocabulary.
+    pub(super) fn room(&self) -> Tokens {
+        self.factor().fitting(self.budget)
+    }
+
+    /// What tokens of the vocabulary come to.
+    pub(super) fn factor(&self) -> Factor {
+        self.factor.unwrap_or(Factor::ONE)
     }
 
     /// In which style it is written.

@@ -103,6 +103,7 @@ impl Board {
             layout_version: 1,
             format: "openai".to_owned(),
             vocabulary: self.count.vocabulary().to_owned(),
+            factor: None,
             counting: Counting::Exact,
             budget: Tokens(1000),
             tokens: Tokens(100),

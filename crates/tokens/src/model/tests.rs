@@ -12,8 +12,11 @@ fn a_model_is_counted_in_its_vocabulary_and_an_unknown_one_by_its_bytes() {
         ("llama3", "llama3 llama3.1 llama3.1:8b Llama-3.3-70B-Instruct Meta-Llama-3.1-8B-Instruct"),
         ("deepseek_v3", "deepseek-chat deepseek-v3.1 DeepSeek-R1 deepseek-r1:671b"),
         ("tekken", "mistral-nemo Ministral-8B-Instruct-2410 Mistral-Small-24B-Instruct-2501 devstral-small-2505"),
-        ("bytes", "claude-sonnet-4-5 gemini-2.5-pro qwen3.5-9b qwen-max llama-4-scout llama2 codellama mixtral-8x7b"),
-        ("bytes", "deepseek-r1:8b DeepSeek-R1-Distill-Qwen-7B deepseek-coder gpt-2 gpt-4.9 gpt-41 o10 mistral-7b x"),
+        ("o200k_base", "claude-sonnet-4-5 gemini-2.5-pro gemma3:4b llama2 codellama mixtral-8x7b mistral-7b grok-4"),
+        ("qwen2", "qwen3.5-9b qwen-max deepseek-r1:8b DeepSeek-R1-Distill-Qwen-7B"),
+        ("llama3", "llama-4-scout"),
+        ("cl100k_base", "phi-4"),
+        ("bytes", "deepseek-coder gpt-2 gpt-4.9 gpt-41 o10 x"),
     ];
     for (vocabulary, models) in cases {
         for model in models.split(' ') {
@@ -21,6 +24,15 @@ fn a_model_is_counted_in_its_vocabulary_and_an_unknown_one_by_its_bytes() {
         }
     }
     assert_eq!(for_model("").vocabulary(), "bytes");
+}
+
+#[test]
+fn a_model_is_estimated_where_another_vocabulary_stands_in_for_its_own() {
+    for model in ["claude-sonnet-4-5", "anthropic/claude-opus-4-1", "gemini-3-pro", "phi4", "mistral-large-latest"] {
+        assert!(!is_exact(model) && factor_for(model).is_some_and(|factor| factor > Factor::ONE), "{model}");
+    }
+    assert!(is_exact("gpt-4o") && factor_for("gpt-4o").is_none());
+    assert!(!is_exact("nobody-knows-it") && factor_for("nobody-knows-it").is_none());
 }
 
 #[test]
