@@ -1,7 +1,7 @@
 //! Prompts.
 
 use callboard_core::{
-    count::{Counting, Tokens},
+    count::{Counting, Factor, Tokens},
     id::{AgentName, Seq, ThreadId},
     prompt::{Format, LayoutName, PartReport},
 };
@@ -73,11 +73,16 @@ pub struct Prompt {
     /// cache.
     #[schema(value_type = u64)]
     pub reusable_prefix_tokens: Tokens,
-    /// Whether `tokens` is `exact` or an `upper_bound`.
+    /// How far `tokens` can be trusted: `exact`; `estimated`, which is another vocabulary times `factor`; or `upper_bound`.
     #[schema(value_type = String)]
     pub counting: Counting,
     /// The vocabulary in which tokens are counted, such as `o200k_base`.
     pub vocabulary: String,
+    /// What one token of the vocabulary comes to for the model, such as 1.35, where the vocabulary is not the model's own. It is learned
+    /// from what providers report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    pub factor: Option<Factor>,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
     /// The prompt in the format `text`.

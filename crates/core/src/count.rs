@@ -103,7 +103,10 @@ impl<'de> Deserialize<'de> for Factor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let factor = f64::deserialize(deserializer)?;
         let thousandths = number::of_float((factor * 1000.0).round()).and_then(|whole| u32::try_from(whole).ok());
-        thousandths.filter(|thousandths| *thousandths > 0).map(Self).ok_or_else(|| de::Error::custom("a factor is above 0"))
+        thousandths
+            .filter(|thousandths| *thousandths > 0)
+            .map(Self)
+            .ok_or_else(|| de::Error::custom("a factor is above 0"))
     }
 }
 

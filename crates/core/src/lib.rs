@@ -105,6 +105,7 @@ pub mod workflow;
 pub mod view;
 pub mod viewer;
 
+pub mod calibration;
 pub mod count;
 pub mod prompt;
 pub mod recall;

@@ -296,6 +296,8 @@ pub fn prompt_of(
         // What a provider makes of tools, and Anthropic of any message, is its own affair: what is allowed for them here
         // is generous.
         counting: match spec.factor {
+            // A bound that nothing was learned about is one.
+            Some(factor) if factor >= Factor::ONE && count.counting() == Counting::UpperBound => Counting::UpperBound,
             Some(_) => Counting::Estimated,
             None if bounded => Counting::UpperBound,
             None => count.counting(),

@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Team,
+    calibration::Report,
     conversation::{Message, Role, ToolCall},
     count::{Counting, Factor, Tokens},
     entry::{Actor, Hash, Header},
@@ -410,8 +411,18 @@ pub struct TurnReply {
     pub tool_calls: Vec<ToolCall>,
     /// What it used.
     pub usage: Usage,
+    /// What the usage teaches about the tokens of the model.
+    pub report: Option<Report>,
     /// Whether it was cut off at the length it may have.
     pub cut_off: bool,
+}
+
+impl PromptRecord {
+    /// What is learned where a provider says that `model` used so many tokens for this prompt. `None` where its tokens are
+    /// counted in the model's own vocabulary.
+    pub fn report(&self, model: &str, used: u64) -> Option<Report> {
+        Report::of(model, self.tokens, self.factor?, Tokens(used))
+    }
 }
 
 /// The command to record that one of Callboard's own tools is about to be executed.

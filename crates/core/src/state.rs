@@ -8,6 +8,7 @@ use crate::{
     access_token::AccessTokens,
     agent::Team,
     audience::Audience,
+    calibration::Calibrations,
     context_set::ContextSets,
     conversation::Threads,
     document::Documents,
@@ -63,6 +64,9 @@ pub struct State {
     /// Its tokens.
     #[serde(default)]
     pub tokens: AccessTokens,
+    /// What its turns taught about the tokens of models.
+    #[serde(default, skip_serializing_if = "Calibrations::is_empty")]
+    pub calibrations: Calibrations,
     /// Which secrets it has.
     #[serde(default)]
     pub secrets: Secrets,

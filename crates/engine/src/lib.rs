@@ -27,6 +27,7 @@
 //! ```
 
 mod board;
+mod calibration;
 mod collection;
 mod compress;
 mod erase;
@@ -63,7 +64,7 @@ pub use prompt_memory::PromptMemory;
 pub use read::{
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
-    prompt::{DEFAULT_WINDOW, WhosePrompt, counter_of, window_of},
+    prompt::{DEFAULT_WINDOW, WhosePrompt, window_of},
     results::NodeResult,
     subscribe::Subscription,
     turns::{SentPrompt, TurnView},
@@ -80,7 +81,7 @@ pub use seal::{
 };
 pub use session::{Listener, Session, SessionInfo};
 pub use settings::{Random, Settings, SystemRandom};
-pub use sizes::sizes;
+pub use sizes::{Measure, sizes};
 pub use transfer::{
     create::NewBoardSession,
     export::Export,

@@ -5,8 +5,8 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use callboard_core::count::TokenCounter;
-use callboard_tokens::{Cached, Vocabulary, counter, for_model};
+use callboard_core::count::{Counted, Factor, TokenCounter, Tokens};
+use callboard_tokens::{Cached, Vocabulary, counter, factor_for, for_model, is_exact, upper_bound};
 
 /// The counts of so many long texts are remembered in each vocabulary.
 const REMEMBERED: usize = 4096;
@@ -17,10 +17,43 @@ pub fn sizes() -> &'static dyn TokenCounter {
     *SIZES
 }
 
-/// What counts the tokens of a model: its vocabulary where it is known, an upper bound where not. It remembers the long
-/// texts of late: context sets stand in one prompt after the other.
-pub(crate) fn counter_for(model: &str) -> &'static dyn TokenCounter {
-    remembering(for_model(model))
+/// How the tokens of a model are counted.
+#[derive(Clone, Copy)]
+pub struct Measure {
+    /// What counts: the model's own vocabulary, one that stands in for it, or the bytes. It remembers the long texts of late:
+    /// context sets stand in one prompt after the other.
+    pub counter: &'static dyn TokenCounter,
+    /// What a token of the vocabulary comes to for the model, where it is not the model's own.
+    pub factor: Option<Factor>,
+}
+
+impl Measure {
+    /// How the tokens of `model` are counted, where `learned` is the factor that its provider taught.
+    pub fn of(model: &str, learned: Option<Factor>) -> Self {
+        let factor = || learned.or_else(|| factor_for(model)).unwrap_or(Factor::ONE);
+        Self { counter: remembering(for_model(model)), factor: (!is_exact(model)).then(factor) }
+    }
+
+    /// Counting in this vocabulary; `None` where this program does not have it.
+    pub fn named(counted: &Counted) -> Option<Self> {
+        let counter = match counted.vocabulary.parse::<Vocabulary>() {
+            Ok(vocabulary) => counter(vocabulary),
+            Err(_) => Some(upper_bound()).filter(|bound| bound.vocabulary() == counted.vocabulary)?,
+        };
+        Some(Self { counter: remembering(counter), factor: counted.factor })
+    }
+
+    /// The number of tokens of `text`.
+    pub fn count(&self, text: &str) -> Tokens {
+        let counted = self.counter.count(text);
+        self.factor.map_or(counted, |factor| factor.of(counted))
+    }
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self { counter: sizes(), factor: None }
+    }
 }
 
 /// The same counter with a memory: one for each vocabulary, as long as the process runs.

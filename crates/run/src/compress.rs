@@ -13,13 +13,13 @@ use callboard_core::{
         instructions::context,
         plan::{Aim, Outlook, Plan, Shortcoming, Summary},
     },
-    count::{TokenCounter, Tokens},
+    count::Tokens,
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
     prompt::{LayoutName, PartName, PromptSpec},
     viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, ReadingMask, Session, counter_of, sizes, window_of};
+use callboard_engine::{DEFAULT_WINDOW, Measure, ReadingMask, Session, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ struct Author<'a> {
     compressor: &'a Compressor,
     plan: &'a Plan,
     model: ModelName,
-    count: &'static dyn TokenCounter,
+    measure: Measure,
     /// Hides what was said before it was known to be secret.
     mask: Option<ReadingMask>,
     spent: &'a mut Spent,
@@ -167,13 +167,13 @@ impl Compressor {
     /// Asks a model for a summary; the error says why there is none that is good.
     async fn ask(&self, model: &str, plan: &Plan, spent: &mut Spent) -> Result<Summary, String> {
         let model: ModelName = model.parse().map_err(|error: callboard_model::ModelError| error.to_string())?;
-        let count = counter_of(&model.to_string());
+        let measure = self.session.measure(&model.to_string()).await.map_err(|error| error.to_string())?;
         let state = self.session.state().await.map_err(|error| error.to_string())?;
         let long = state.sets.iter().filter_map(|held| held.set.content.stored());
         let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
         let context = context(&state, plan.thread(), &values);
         let mask = self.session.reading_mask(&Viewer::User).await.map_err(|error| error.to_string())?;
-        Author { compressor: self, plan, model, count, mask, spent }.write(&context).await
+        Author { compressor: self, plan, model, measure, mask, spent }.write(&context).await
     }
 }
 
@@ -184,10 +184,10 @@ impl Author<'_> {
         let window = window_of(&self.model.to_string()).unwrap_or(DEFAULT_WINDOW);
         let instructions = self.plan.instructions(allowed);
         // The summary so far is read, the next one is written, and once it may be asked for again.
-        let around = self.count.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
+        let around = self.measure.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
         let half = Tokens(window.minus(around).0 / 2);
         let context = self.fitting(&self.hidden(context), half);
-        let room = window.minus(around).minus(self.count.count(&context));
+        let room = window.minus(around).minus(self.measure.count(&context));
         if room < Tokens(256) {
             return Err(format!("the window of {} is too small for this", self.model));
         }
@@ -295,7 +295,7 @@ impl Author<'_> {
         for spoken in &self.plan.old {
             let mut rest = self.hidden(&spoken.transcript()).into_owned();
             while !rest.is_empty() {
-                let tokens = self.count.count(&rest);
+                let tokens = self.measure.count(&rest);
                 if used + tokens <= room {
                     (piece, used) = (piece + &rest, used + tokens);
                     break;
@@ -319,7 +319,7 @@ impl Author<'_> {
         loop {
             end = (0..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
             let begin = text.get(..end).unwrap_or_default();
-            let tokens = self.count.count(begin);
+            let tokens = self.measure.count(begin);
             if tokens <= room || end < 64 {
                 return begin.to_owned();
             }

@@ -16,7 +16,7 @@ use callboard_core::{
     state::State,
     viewer::Viewer,
 };
-use callboard_engine::{Ephemeral, MaskedStream, PromptSpec};
+use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
@@ -54,7 +54,15 @@ impl Driver {
             });
         }
         let recorded = match self.ask(&turn, &request).await? {
-            Ok(answer) => self.record(turn.reply(answer)).await,
+            Ok(answer) => {
+                let reply = turn.reply(answer);
+                let report = reply.report.clone();
+                let recorded = self.record(reply).await;
+                if let (Ok(_), Some(report)) = (&recorded, report) {
+                    self.session.share_report(&report);
+                }
+                recorded
+            }
             Err(error) => self.record(turn.failure(error)).await,
         };
         match recorded {
@@ -199,8 +207,13 @@ impl Turn<'_> {
     }
 
     fn reply(&self, answer: ChatAnswer) -> TurnReply {
-        let count = callboard_engine::counter_of(&self.model.to_string());
-        let counted = || Usage { prompt_tokens: self.prompt.tokens.0, completion_tokens: count.count(&answer.text).0 };
+        let model = self.model.to_string();
+        let record = self.prompt.record();
+        let report = answer.usage.and_then(|usage| record.report(&model, usage.prompt_tokens));
+        let counted = || {
+            let measure = Measure::of(&model, record.factor);
+            Usage { prompt_tokens: record.tokens.0, completion_tokens: measure.count(&answer.text).0 }
+        };
         let said = |usage: callboard_model::Usage| Usage {
             prompt_tokens: usage.prompt_tokens,
             completion_tokens: usage.completion_tokens,
@@ -210,6 +223,7 @@ impl Turn<'_> {
             epoch: self.run.epoch,
             turn: self.number,
             usage: answer.usage.map_or_else(counted, said),
+            report,
             cut_off: answer.finish == Finish::Length,
             tool_calls: answer.tool_calls.into_iter().map(call).collect(),
             text: answer.text.into(),

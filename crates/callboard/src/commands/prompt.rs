@@ -126,6 +126,7 @@ pub(super) fn show(prompt: &api::Prompt, output: Output) {
     let mut rows: Vec<_> = prompt.parts.iter().map(row).collect();
     let counted = match prompt.counting {
         Counting::Exact => format!("of {}, exact in {}", prompt.budget, prompt.vocabulary),
+        Counting::Estimated => format!("of {}, estimated", prompt.budget),
         Counting::UpperBound => format!("of {}, an upper bound", prompt.budget),
     };
     rows.push(vec!["all".to_owned(), prompt.tokens.to_string(), counted]);

@@ -12,7 +12,9 @@ pub use super::{
 };
 use crate::{
     count::{Factor, Tokens},
-    error::Error, input::InputVisitor};
+    error::Error,
+    input::InputVisitor,
+};
 
 /// How the parts of a prompt share its budget. Parts that are not named here have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -113,7 +115,8 @@ mod tests {
     fn shares_are_read_as_people_write_them() {
         let profile = |json: &str| serde_json::from_str::<Profile>(json);
         let read = profile(r#"{"parts": {"history": {"min": 1000, "max": "50%", "priority": 5}}}"#).unwrap();
-        let allowed = read.parts.keys().map(|part| read.allowed(*part, Shares::default(), Tokens(10_000), Factor::ONE)).next();
+        let allowed =
+            read.parts.keys().map(|part| read.allowed(*part, Shares::default(), Tokens(10_000), Factor::ONE)).next();
         let expected = Allowed { min: Tokens(1000), max: Tokens(5000), priority: 5, default_priority: 0 };
         assert_eq!(allowed, Some(expected));
         assert_eq!(serde_json::to_string(&read).unwrap().replace(' ', "").len(), 59);

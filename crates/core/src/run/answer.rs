@@ -50,7 +50,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
         true => None,
         false => Some(Text::keep(&reply.text, "the answer", &mut decision.values)?),
     };
-    let TurnReply { run, turn, usage, cut_off, .. } = reply.clone();
+    let TurnReply { run, turn, usage, report, cut_off, .. } = reply.clone();
     decision.by = driver;
     decision.record(TurnAnswered {
         run: Some(run.clone()),
@@ -58,6 +58,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
         agent,
         said,
         usage: Some(usage),
+        report,
         cut_off,
         due: Some(outcome.due),
         idle: outcome.idle,

@@ -8,6 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    calibration::Report,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::{self, MessageReceipt, NewMessage, Role, ToolCall, facts::audience_of},
     entry::{Actor, Entry},
@@ -122,6 +123,7 @@ impl Command for AnswerTurn {
             agent,
             said: None,
             usage: self.usage,
+            report: self.report(&requested),
             cut_off: false,
             due: None,
             idle: false,
@@ -177,6 +179,11 @@ impl AnswerTurn {
             }
         }
         Error::of(faults, Vec::new())
+    }
+
+    /// What its usage teaches about the tokens of the model.
+    fn report(&self, requested: &TurnRequested) -> Option<Report> {
+        requested.prompt.report(requested.model.as_deref()?, self.usage?.prompt_tokens)
     }
 
     fn message(&self) -> NewMessage {

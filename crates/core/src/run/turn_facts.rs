@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     audience::Audience,
+    calibration::Report,
     conversation::MessageReceipt,
+    count::Counted,
     entry::Header,
     fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
     id::{AgentName, RunId, Seq, ThreadId},
@@ -61,6 +63,9 @@ pub struct TurnAnswered {
     /// What it used. Outside of runs it need not be known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What the usage teaches about the tokens of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
     /// Whether it was cut off at the length it may have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
@@ -126,6 +131,7 @@ impl TurnRequested {
             layout: LayoutName::named(&record.layout),
             model: self.model.clone(),
             budget: Some(record.budget),
+            counted: Some(Counted { vocabulary: record.vocabulary.clone(), factor: record.factor }),
             at: Some(record.at),
             format: Format::named(&record.format)?,
             task: self.task(),
@@ -233,6 +239,9 @@ impl TurnAnswered {
         let usage = self.usage.unwrap_or_default();
         if !state.session.settings.steps.is_empty() {
             Arc::make_mut(&mut state.steps).count(usage);
+        }
+        if let Some(report) = &self.report {
+            state.calibrations.learn(report, self.run.is_some());
         }
         let (Some(run), Some(due)) = (self.run, self.due) else { return };
         let origin = Origin::of_due(&due, self.agent, header, state);

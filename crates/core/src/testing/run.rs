@@ -85,6 +85,7 @@ impl Board {
     pub fn empty_reply(&self) -> TurnReply {
         let run = self.run();
         TurnReply {
+            report: None,
             run: run.id.clone(),
             epoch: run.epoch,
             turn: run.turns,

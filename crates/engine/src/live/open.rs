@@ -10,6 +10,7 @@ use callboard_store::Store;
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
 use crate::{
+    calibration::BoardCalibration,
     error::Error,
     live::{message_cache::MessageCache, session::Live},
     recall::Indices,
@@ -24,6 +25,8 @@ pub(crate) struct OpenSessions {
     /// Notifies when a run begins or continues through this board.
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
+    /// What runs were told about the tokens of models.
+    pub(crate) calibration: BoardCalibration,
     /// What finds things again in sessions.
     pub(crate) indices: Arc<Indices>,
     sessions: Mutex<Sessions>,
@@ -47,10 +50,20 @@ pub(crate) struct OpenSession {
 
 impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (begun, messages, sessions, tasks) = Default::default();
+        let (begun, messages, calibration, sessions, tasks) = Default::default();
         let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
         let indices = Arc::new(Indices::new(store.clone(), settings.recall.clone()));
-        Self { store, settings: Arc::new(settings), begun, messages, indices, sessions, clock_trust, tasks }
+        Self {
+            store,
+            settings: Arc::new(settings),
+            begun,
+            messages,
+            calibration,
+            indices,
+            sessions,
+            clock_trust,
+            tasks,
+        }
     }
 
     /// Whether the store's clock can be trusted enough to delete expired sessions.

@@ -3,6 +3,7 @@
 mod erased;
 mod last;
 mod make;
+mod measure;
 mod recalled;
 
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::{
     error::Error,
     prompt_memory::MemoryKey,
     session::Session,
-    sizes::{counter_for, sizes},
+    sizes::{Measure, sizes},
 };
 
 /// The window of a model of which none is known, in tokens.
@@ -39,7 +40,8 @@ impl Session {
         self.live.prompts.remember(wanted.memory_key(), remembered);
         prompt.erased = self.erased_in(&wanted, &prompt).await?;
         // What was said before it was known as a secret may take more room now.
-        match self.hide_in_prompt(&mut prompt, &wanted.viewer, wanted.count).await? {
+        let measure = Measure { counter: wanted.count, factor: wanted.spec.factor };
+        match self.hide_in_prompt(&mut prompt, &wanted.viewer, measure).await? {
             Tokens(0) => Ok(prompt),
             Tokens(excess) => {
                 let budget = Tokens(prompt.budget.0.saturating_sub(excess));
@@ -66,6 +68,7 @@ impl Session {
             None => now,
         };
         let mut wanted = Wanted::new(state, erased, spec)?;
+        self.calibrate(&mut wanted, spec).await?;
         self.add_recalled(&mut wanted, spec).await?;
         Ok(Arc::new(wanted))
     }
@@ -87,6 +90,7 @@ pub struct WhosePrompt {
 struct Wanted {
     state: Arc<State>,
     viewer: Viewer,
+    model: Option<String>,
     count: &'static dyn TokenCounter,
     spec: ResolvedSpec,
     /// The entry that had last erased something when it was asked for.
@@ -105,7 +109,10 @@ impl Wanted {
         let viewer = Viewer::Agent(agent.name.clone());
         let model = spec.model.as_ref().or(agent.model.as_ref()).or(spec.default_model.as_ref());
         let window = model.and_then(|model| context_window(model)).map_or(DEFAULT_WINDOW, Tokens);
-        let count = model.map_or_else(sizes, |model| counter_for(model));
+        let learned = |model: &String| state.calibrations.all.factor(model);
+        let of_model = || model.map_or_else(Measure::default, |model| Measure::of(model, learned(model)));
+        let Measure { counter: count, factor } =
+            spec.counted.as_ref().and_then(Measure::named).unwrap_or_else(of_model);
         let thread = match &spec.thread {
             Some(thread) => thread.clone(),
             None => prompt::default_thread(&View::new(&state, &viewer, sizes())?),
@@ -120,10 +127,12 @@ impl Wanted {
             profile: spec.profile.clone(),
             task: spec.task.clone(),
             vocabulary: count.vocabulary().to_owned(),
+            factor,
             observed: spec.observed.clone(),
             tools: spec.tools.clone(),
         };
-        Ok(Self { viewer, count, spec, erased, recalled: Values::new(), state })
+        let model = model.cloned();
+        Ok(Self { viewer, model, count, spec, erased, recalled: Values::new(), state })
     }
 
     /// Under which key something is remembered of it.
@@ -139,9 +148,4 @@ impl Wanted {
 /// The window of a model, in tokens, where it is known.
 pub fn window_of(model: &str) -> Option<Tokens> {
     context_window(model).map(Tokens)
-}
-
-/// What counts the tokens of a model: its vocabulary where it is known, an upper bound where not.
-pub fn counter_of(model: &str) -> &'static dyn TokenCounter {
-    counter_for(model)
 }

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use callboard_core::{
-    count::{TokenCounter, Tokens},
+    count::Tokens,
     error::Error as Refusal,
     prompt::{Body, Prompt},
     session::Share,
@@ -19,6 +19,7 @@ use crate::{
     live::session::Live,
     seal::mask::{HIDDEN, Mask},
     session::Session,
+    sizes::Measure,
     sizes::sizes,
 };
 
@@ -43,13 +44,13 @@ impl Session {
         &self,
         prompt: &mut Prompt,
         viewer: &Viewer,
-        count: &dyn TokenCounter,
+        measure: Measure,
     ) -> Result<Tokens, Error> {
         let Some(mask) = self.reading_mask(viewer).await? else { return Ok(Tokens(0)) };
         let (mut more, mut less) = (0, 0);
         mask.each_text(&mut prompt.body, &mut |text, hidden| {
-            less += count.count(text).0;
-            more += count.count(hidden).0;
+            less += measure.count(text).0;
+            more += measure.count(hidden).0;
         });
         prompt.tokens = Tokens((prompt.tokens.0 + more).saturating_sub(less));
         Ok(Tokens(prompt.tokens.0.saturating_sub(prompt.budget.0)))

@@ -139,6 +139,7 @@ async fn wait_for_a_person(session: &Session) {
     let request = TurnRequest { run: run_id.clone(), epoch: 1, model: "openai:x".to_owned(), prompt };
     session.execute(system.clone(), request).await.unwrap();
     let reply = TurnReply {
+        report: None,
         run: run_id,
         epoch: 1,
         turn: 1,

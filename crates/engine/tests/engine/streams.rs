@@ -330,7 +330,7 @@ proptest! {
                 let before = session.state().await.unwrap().head.seq;
                 change.make(&session).await;
                 let state = session.state().await.unwrap();
-                let view = View::new(&state, &viewer, callboard_engine::counter_of("openai:gpt-4o")).unwrap();
+                let view = View::new(&state, &viewer, callboard_engine::sizes()).unwrap();
                 for seq in before.0 + 1..=state.head.seq.0 {
                     let entry: Entry = session.entry(Seq(seq)).await.unwrap().unwrap();
                     if let Some(expected) = view.project(&entry).unwrap() {

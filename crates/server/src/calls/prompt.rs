@@ -90,6 +90,7 @@ pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
         reusable_prefix_tokens: prompt.reusable_prefix_tokens,
         counting: prompt.counting,
         vocabulary: prompt.vocabulary,
+        factor: prompt.factor,
         parts: prompt.parts,
         text,
         messages,

@@ -58,7 +58,8 @@ impl Session {
                 found
             }
         };
-        Ok(last.map_or(Tokens(0), |last| pieces.common(&last)))
+        let counted = last.map_or(Tokens(0), |last| pieces.common(&last));
+        Ok(wanted.spec.factor.map_or(counted, |factor| factor.of(counted)))
     }
 
     /// The pieces of the prompt that the entry `requested` noted. None where it has nothing in common with one in this
@@ -86,6 +87,7 @@ impl Session {
             budget: prompt.budget,
             task: turn.task(),
             vocabulary: prompt.vocabulary.clone(),
+            factor: prompt.factor,
             observed: prompt.observed.clone(),
             tools: turn.tools.clone(),
         };

@@ -1,0 +1,35 @@
+//! How the tokens of models are counted: as known of them, and as their providers taught.
+
+use callboard_core::{calibration::Report, prompt::PromptSpec};
+
+use super::Wanted;
+use crate::{board::Board, error::Error, session::Session, sizes::Measure};
+
+impl Session {
+    /// Where nothing was reported in the session about a model that is not counted exactly, takes what was in others.
+    pub(super) async fn calibrate(&self, wanted: &mut Wanted, spec: &PromptSpec) -> Result<(), Error> {
+        let Some(model) = wanted.model.clone().filter(|_| spec.counted.is_none() && wanted.spec.factor.is_some())
+        else {
+            return Ok(());
+        };
+        if wanted.state.calibrations.all.factor(&model).is_none() {
+            let learned = self._board.calibration.factor(&Board::of(self), &model).await?;
+            wanted.spec.factor = learned.or(wanted.spec.factor);
+        }
+        Ok(())
+    }
+
+    /// How the tokens of a model are counted, going by all that providers reported.
+    pub async fn measure(&self, model: &str) -> Result<Measure, Error> {
+        let learned = match self.state().await?.calibrations.all.factor(model) {
+            None => self._board.calibration.factor(&Board::of(self), model).await?,
+            learned => learned,
+        };
+        Ok(Measure::of(model, learned))
+    }
+
+    /// Lets other sessions of this program know what a run was told.
+    pub fn share_report(&self, report: &Report) {
+        self._board.calibration.learn(report);
+    }
+}
