@@ -8,6 +8,7 @@ use callboard_engine::core::{
     id::ThreadId,
     run::{Status, ToolResults},
 };
+use callboard_engine::{NewBoardSession, PromptSpec, Session, sizes};
 use callboard_model::scripted::{Reply, first_text};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -45,7 +46,9 @@ async fn a_manager_on_anthropic_and_a_worker_on_openai_carry_a_task_through() {
         if request.get("system").is_some() {
             assert!(first_text(request).contains("You are lead."), "{request}");
             assert_eq!((&record["format"], &record["sha256"]), (&json!("anthropic"), &json!(hash(request))));
-            assert_eq!(record["counting"], "upper_bound");
+            // Nothing is known of the model until its provider has reported.
+            let counting = if requested["turn"] == 1 { "upper_bound" } else { "estimated" };
+            assert_eq!(record["counting"], counting);
         } else {
             assert_eq!((&requested["agent"], record.get("format")), (&json!("writer"), None));
         }
@@ -118,4 +121,29 @@ async fn a_turn_that_was_begun_is_asked_with_the_same_bytes_after_a_crash() {
     assert_eq!(recorded[2]["prompt"]["sha256"], hash(&requests[3]));
     let shown = session.why(&callboard_engine::core::viewer::Viewer::User, "Waters come and go").await.unwrap();
     assert!(shown.iter().any(|finding| !finding.shown.is_empty()), "{shown:?}");
+}
+
+#[tokio::test]
+async fn what_runs_are_told_of_tokens_holds_for_other_sessions_of_the_store() {
+    const SONNET: &str = "anthropic:claude-sonnet-4-5";
+    let store = memory();
+    let (here, session) = (board(&store), session_asking(&store, Some(SONNET), Some(SONNET)).await);
+    let session = here.session(session.id()).await.unwrap();
+    let run = start(&session).await;
+    // It counts twice as many tokens as the vocabulary that stands in for its own.
+    let used = |request: &Value| 2 * sizes().count(&format!("{}{}", request["system"], request["messages"])).0;
+    let models = Models::new(move |request, _| whole_run(request).with_usage(used(request), 10));
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let factor_of = async |session: &Session| {
+        let spec = PromptSpec { agent: "lead".parse().ok(), model: Some(SONNET.to_owned()), ..PromptSpec::default() };
+        f64::from(session.prompt(&spec).await.unwrap().factor.unwrap().as_thousandths()) / 1000.0
+    };
+    let learned = factor_of(&session).await;
+    assert!((1.5..=2.5).contains(&learned), "{learned}");
+    let agents = json!([{"name": "lead", "role": "manager"}]);
+    for (board, id) in [(here, "here"), (board(&store), "elsewhere")] {
+        let agents = serde_json::from_value(agents.clone()).unwrap();
+        let new = NewBoardSession { id: id.parse().ok(), agents, settings: None };
+        assert_eq!(factor_of(&board.create(new).await.unwrap()).await, learned, "{id}");
+    }
 }

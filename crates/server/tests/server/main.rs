@@ -10,6 +10,7 @@ mod bad_input;
 mod canaries;
 mod collections;
 mod compression;
+mod counting;
 mod document;
 mod documents;
 mod elsewhere;
