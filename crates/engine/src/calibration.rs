@@ -8,10 +8,7 @@ use callboard_core::{
 };
 use tokio::sync::OnceCell;
 
-use crate::{board::Board, error::Error};
-
-/// So many of the sessions that were used last are asked for what they have learned.
-const SESSIONS: usize = 8;
+use crate::error::Error;
 
 /// What was learned in runs: by this program, and by the sessions that were used last when it was first asked for.
 #[derive(Default)]
@@ -21,25 +18,25 @@ pub(crate) struct BoardCalibration {
 }
 
 impl BoardCalibration {
-    /// What a token of the vocabulary comes to for `model`, where a run was told.
-    pub(crate) async fn factor(&self, board: &Board, model: &str) -> Result<Option<Factor>, Error> {
-        self.has_asked.get_or_try_init(|| self.ask(board)).await?;
+    /// What a token of the vocabulary comes to for `model`, where a run was told. What other sessions have learned is asked
+    /// for once.
+    pub(crate) async fn factor(
+        &self,
+        model: &str,
+        others: impl Future<Output = Result<Calibration, Error>>,
+    ) -> Result<Option<Factor>, Error> {
+        let ask = async || -> Result<(), Error> {
+            let learned = others.await?;
+            self.learned().add(&learned);
+            Ok(())
+        };
+        self.has_asked.get_or_try_init(ask).await?;
         Ok(self.learned().factor(model))
     }
 
     /// Learns from what a run was told.
     pub(crate) fn learn(&self, report: &Report) {
         self.learned().learn(report);
-    }
-
-    async fn ask(&self, board: &Board) -> Result<(), Error> {
-        for (id, _) in board.store().recent_sessions(SESSIONS).await? {
-            // One that has gone meanwhile, or that this program cannot read, teaches nothing.
-            if let Ok((loaded, _)) = board.load(&id).await {
-                self.learned().add(&loaded.state.calibrations.of_runs);
-            }
-        }
-        Ok(())
     }
 
     fn learned(&self) -> MutexGuard<'_, Calibration> {

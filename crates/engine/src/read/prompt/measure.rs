@@ -1,9 +1,16 @@
 //! How the tokens of models are counted: as known of them, and as their providers taught.
 
-use callboard_core::{calibration::Report, prompt::PromptSpec};
+use callboard_core::{
+    calibration::{Calibration, Report},
+    count::Factor,
+    prompt::PromptSpec,
+};
 
 use super::Wanted;
 use crate::{board::Board, error::Error, session::Session, sizes::Measure};
+
+/// So many of the sessions that were used last are asked for what they have learned.
+const SESSIONS: usize = 8;
 
 impl Session {
     /// Where nothing was reported in the session about a model that is not counted exactly, takes what was in others.
@@ -13,7 +20,7 @@ impl Session {
             return Ok(());
         };
         if wanted.state.calibrations.all.factor(&model).is_none() {
-            let learned = self._board.calibration.factor(&Board::of(self), &model).await?;
+            let learned = self.learned_elsewhere(&model).await?;
             wanted.spec.factor = learned.or(wanted.spec.factor);
         }
         Ok(())
@@ -22,7 +29,7 @@ impl Session {
     /// How the tokens of a model are counted, going by all that providers reported.
     pub async fn measure(&self, model: &str) -> Result<Measure, Error> {
         let learned = match self.state().await?.calibrations.all.factor(model) {
-            None => self._board.calibration.factor(&Board::of(self), model).await?,
+            None => self.learned_elsewhere(model).await?,
             learned => learned,
         };
         Ok(Measure::of(model, learned))
@@ -31,5 +38,20 @@ impl Session {
     /// Lets other sessions of this program know what a run was told.
     pub fn share_report(&self, report: &Report) {
         self._board.calibration.learn(report);
+    }
+
+    /// What a token of the vocabulary comes to for `model`, where a run of another session was told.
+    async fn learned_elsewhere(&self, model: &str) -> Result<Option<Factor>, Error> {
+        let others = async {
+            let (board, mut learned) = (Board::of(self), Calibration::default());
+            for (id, _) in board.store().recent_sessions(SESSIONS).await? {
+                // One that has gone meanwhile, or that this program cannot read, teaches nothing.
+                if let Ok((loaded, _)) = board.load(&id).await {
+                    learned.add(&loaded.state.calibrations.of_runs);
+                }
+            }
+            Ok(learned)
+        };
+        self._board.calibration.factor(model, others).await
     }
 }
