@@ -75,6 +75,36 @@ fn the_loop_in_the_readme_asks_a_model_for_each_agent() {
     assert_eq!(said("python3", python.output()), "writer: answer 0\ncritic: answer 1\nwriter: answer 2\n");
 }
 
+/// The loop with tools of the documentation: a tool's result is in the next prompt.
+#[test]
+fn the_loop_in_the_documentation_executes_tools() {
+    let page = include_str!("../../../../docs/own-loop.md");
+    let program = page.split("```python\n# own_loop.py\n").nth(1).unwrap().split("```").next().unwrap();
+    let home = Home::new().over_http();
+    let http = home.http();
+    home.run("session new --id tides --agent writer --agent critic");
+    home.run("set put Facts 'High water comes at noon.' --session tides --visible-to writer");
+    home.run("say 'When does high water come?' --session tides");
+    home.write("own_loop.py", program.replace("http://127.0.0.1:7420", &http.url));
+    let endpoint = Scripted::start(|request, nth| match nth {
+        0 => {
+            assert!(request["tools"].to_string().contains("read_context_set"), "{request}");
+            Reply::tool_calls([("read_context_set", json!({"name": "Facts"}))])
+        }
+        _ => {
+            let last = request["messages"].as_array().unwrap().last().unwrap();
+            assert!(last["role"] == "tool" && last.to_string().contains("comes at noon"), "{request}");
+            Reply::text("At noon.")
+        }
+    });
+    let mut python = Command::new("python3");
+    python.args(["own_loop.py", "tides", "writer"]).current_dir(home.path("")).env("no_proxy", "*");
+    python.env("OPENAI_BASE_URL", endpoint.base_url()).env("OPENAI_API_KEY", "none");
+    assert_eq!(said("python3", python.output()), "At noon.\n");
+    let (_, turns) = http.get("/v1/sessions/tides/turns");
+    assert_eq!(turns["turns"].as_array().unwrap().len(), 2);
+}
+
 /// A small agent of `examples/agents`, ready to be started.
 fn agent(program: &str, words: &[&str], server: &Server, endpoint: Option<&Scripted>) -> Command {
     let path = folder("agents").join(program);

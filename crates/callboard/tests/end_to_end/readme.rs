@@ -40,6 +40,7 @@ fn the_examples_of_the_documentation_print_what_they_say() {
         "erasure.md",        // `nouns.rs` tries it
         "errors.md",         // the server's tests hold the table
         "names.md",          // the server's tests hold it
+        "own-loop.md",       // `examples.rs` runs its program
         "performance.md",    // `cargo xtask bench` measures it
         "recall-sources.md", // `elsewhere.rs` tries it
         "rust.md",           // a test of the documentation of `callboard-engine`
