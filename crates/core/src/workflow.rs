@@ -16,7 +16,7 @@ mod sight;
 mod snapshot;
 pub(crate) mod tools;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -49,6 +49,9 @@ pub struct Workflow {
     pub updated_at: Option<Timestamp>,
     /// The highest number that a node ever had. No new node gets one of those.
     pub last_number: u64,
+    /// The nodes that were deleted. No other gets the id of one.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub gone: BTreeSet<NodeId>,
     /// The entry that says what it is called, if it is called anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
@@ -104,6 +107,11 @@ pub enum NodeStatus {
 }
 
 impl Workflow {
+    /// Whether this is the number of a node that was deleted.
+    pub(crate) fn is_gone(&self, number: u64) -> bool {
+        self.gone.contains(&NodeId(number))
+    }
+
     /// The node with this id.
     pub fn get(&self, id: NodeId) -> Option<&Held> {
         self.nodes.iter().find(|held| held.node.id == id)

@@ -34,6 +34,9 @@ const TRIES: u64 = 2;
 /// So many identifiers are named to a model that left them out, at most.
 const REMINDED: usize = 200;
 
+/// What stands behind a context of which the rest does not fit.
+const CUT: &str = "\n[left out: the rest of what is known, which does not fit here]\n";
+
 /// Compresses threads of one session.
 #[derive(Clone)]
 pub struct Compressor {
@@ -186,7 +189,11 @@ impl Author<'_> {
         // The summary so far is read, the next one is written, and once it may be asked for again.
         let around = self.measure.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
         let half = Tokens(window.minus(around).0 / 2);
-        let context = self.fitting(&self.hidden(context), half);
+        let whole = self.hidden(context);
+        let mut context = self.fitting(&whole, half);
+        if context.len() < whole.len() {
+            context.push_str(CUT);
+        }
         let room = window.minus(around).minus(self.measure.count(&context));
         if room < Tokens(256) {
             return Err(format!("the window of {} is too small for this", self.model));
@@ -203,7 +210,7 @@ impl Author<'_> {
                 so_far.as_ref().map(|text| format!("SUMMARY OF WHAT WAS SAID BEFORE\n{text}\n")).unwrap_or_default();
             let question = format!("{context}\n{earlier}MESSAGES\n{piece}\nWrite the summary now.");
             let written = self.good(&instructions, question, is_last).await?;
-            so_far = Some(written.text().to_owned());
+            so_far = Some(self.hidden(written.text()).into_owned());
             summary = Some(written);
         }
         summary.ok_or_else(|| "there is nothing to summarise".to_owned())
@@ -230,7 +237,7 @@ impl Author<'_> {
                 }
             };
             // What is empty is no message, and what is much too long need not be read again.
-            let said = answer.text.chars().take(2000).collect::<String>();
+            let said = self.hidden(&answer.text).chars().take(2000).collect::<String>();
             let said = if said.trim().is_empty() { "(nothing)".to_owned() } else { said };
             messages.push(json!({"role": "assistant", "content": said}));
             messages.push(json!({"role": "user", "content": correction}));
@@ -246,7 +253,7 @@ impl Author<'_> {
         first: Summary,
         missing: &[Arc<str>],
     ) -> Summary {
-        messages.push(json!({"role": "assistant", "content": first.text()}));
+        messages.push(json!({"role": "assistant", "content": self.hidden(first.text())}));
         messages.push(json!({"role": "user", "content": self.hidden(&Plan::reminder(missing))}));
         let second = self.answer(instructions, &messages).await.ok();
         let second = second.and_then(|answer| self.check(&answer).ok());

@@ -11,8 +11,8 @@ const LONGEST_BYTES: usize = 160;
 /// A quoted string is at most this long.
 const LONGEST_QUOTE_BYTES: usize = 80;
 
-/// So many identifiers are looked for, at most: the newest.
-const MOST: usize = 2000;
+/// So many identifiers are looked for, at most: the newest. It is more than a window holds.
+const MOST: usize = 50_000;
 
 /// Words that make a number before them an amount.
 const UNITS: &[&str] = &[
@@ -26,6 +26,7 @@ const UNITS: &[&str] = &[
 /// The identifiers in a text, as they come; one may come twice.
 pub(super) fn identifiers(text: &str) -> Vec<&str> {
     let mut found = quoted(text);
+    found.extend(with_attributes(text));
     let mut number: Option<(usize, usize)> = None;
     for (start, word) in words(text) {
         let before = number.take();
@@ -114,6 +115,33 @@ fn address_in(piece: &str) -> Option<usize> {
     let scheme = piece.get(..piece.find("://")?)?;
     let begin = scheme.rfind(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.'));
     begin.map_or(Some(0), |at| Some(at + scheme.get(at..)?.chars().next()?.len_utf8()))
+}
+
+/// Selectors of elements by an attribute, such as `input[name=email]`.
+fn with_attributes(text: &str) -> Vec<&str> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let mut found = Vec::new();
+    let mut after = 0;
+    while let Some(at) = text.get(after..).and_then(|rest| rest.find('[')).map(|at| after + at) {
+        after = at + 1;
+        let inside = text.get(after..).unwrap_or_default();
+        let Some(end) = inside.find([']', '\n']).filter(|end| *end <= LONGEST_QUOTE_BYTES) else { continue };
+        let Some((name, value)) = inside.get(..end).and_then(|inside| inside.split_once('=')) else { continue };
+        let name = name.trim_end_matches(['~', '|', '^', '$', '*']);
+        let is_selector = inside.get(end..).is_some_and(|rest| rest.starts_with(']'))
+            && name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(is_name)
+            && !value.is_empty()
+            && !value.contains(['[', '{', '<']);
+        if is_selector {
+            let before = text.get(..at).unwrap_or_default();
+            let begin = before.trim_end_matches(|c: char| is_name(c) || ".#:".contains(c)).len();
+            let end = after + end + 1;
+            found.extend(text.get(begin..end).filter(|one| one.len() <= LONGEST_BYTES));
+            after = end;
+        }
+    }
+    found
 }
 
 /// Short strings in quotation marks, within a line.
@@ -229,6 +257,8 @@ mod tests {
             ("It took 300ms, then 40 seconds, 12% of 3 people.", "300ms | 40 seconds | 12%"),
             ("Port 7420, on 2026-01-18, costs $25.", "7420 | 2026-01-18 | $25"),
             ("It's \"the green one\" and `loginRequired`, isn't it?", "the green one | loginRequired"),
+            ("Fill input[name=email], then [data-x='a b'].", "a b | input[name=email] | [data-x='a b']"),
+            ("A list [1, 2], a[i] = 3 and [see below].", ""),
             ("node7.emails, tokio::spawn, gmail_creds", "node7.emails | tokio::spawn | gmail_creds"),
             ("Plain words, e.g. these, have 3 or 4 of none.", ""),
         ];

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{PatchTask, Plan, PutPlan, facts::Updated, read::read};
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    error::{ConflictKind, Error},
+    error::{ConflictKind, Error, Fault},
+    id::NodeId,
     input::InputVisitor,
     json, rights,
     text::INLINE_BYTES,
@@ -41,6 +42,7 @@ impl Command for PutPlan {
         if let Some(expected) = self.expected_version.filter(|expected| *expected != version) {
             return Err(stale(expected, version).into());
         }
+        check_nodes(decision, &plan)?;
         Ok(record(decision, plan, self.reason.clone()))
     }
 
@@ -94,6 +96,25 @@ pub(crate) fn record(decision: &mut DecisionBuilder<'_>, plan: Plan, reason: Arc
     let version = decision.state.plan.as_ref().map_or(0, |held| held.version).saturating_add(1);
     decision.record(Updated { version, plan, reason });
     PlanVersion(version)
+}
+
+/// Refuses nodes that are gone. What stood in the plan before may stay.
+fn check_nodes(decision: &DecisionBuilder<'_>, plan: &Plan) -> Result<(), Error> {
+    let tasks = |plan: &Plan| plan.phases.iter().flat_map(|phase| phase.tasks.clone()).collect::<Vec<_>>();
+    let before = decision.state.plan.as_ref().map(|held| tasks(&held.plan)).unwrap_or_default();
+    let stood = |id: &NodeId| before.iter().any(|task| task.node_ids.iter().flatten().any(|other| other == id));
+    let mut faults = Vec::new();
+    for (phase, of_phase) in plan.phases.iter().enumerate() {
+        for (task, of_task) in of_phase.tasks.iter().enumerate() {
+            for (at, id) in of_task.node_ids.iter().flatten().enumerate() {
+                if decision.state.workflow.is_gone(id.0) && !stood(id) {
+                    let pointer = format!("/plan/phases/{phase}/tasks/{task}/node_ids/{at}");
+                    faults.push(Fault { pointer, problem: format!("there is no {id} any more: leave it out") });
+                }
+            }
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
 }
 
 fn check_reason(reason: &str) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use super::{Phase, Plan, Status, Task};
 use crate::{error::Error, reader::Reader};
 
 /// What Callboard itself sets, and so ignores in what is sent.
-const SET_BY_CALLBOARD: &[&str] = &["workflow_id", "plan_version", "created_at", "updated_at"];
+const SET_BY_CALLBOARD: &[&str] = &["id", "workflow_id", "plan_version", "created_at", "updated_at"];
 
 /// Reads a plan whose place in a request is `pointer`.
 pub(super) fn read(plan: &Value, pointer: &str) -> Result<Plan, Error> {

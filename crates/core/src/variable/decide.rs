@@ -33,6 +33,10 @@ impl Command for SetVariable {
             rights::user(decision, "mark a variable as not secret")?;
         }
         let Self { name, value, secret, reason } = self;
+        if let Some(number) = name.node().filter(|number| decision.state.workflow.is_gone(*number)) {
+            let problem = format!("there is no node_{number} any more, and its variables went with it");
+            return Err(Error::invalid("/name", problem).into());
+        }
         let reason = checked(reason)?;
         let marked = decision.state.variables.mark(name, *secret);
         let sealed = decision.sealed(name.as_str());

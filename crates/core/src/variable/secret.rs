@@ -152,5 +152,6 @@ fn placeholder(name: &str, pointer: &str) -> String {
 pub fn shown_name(name: &str, pointer: &str) -> String {
     let path = pointer.replace('/', ".").replace("~1", "/").replace("~0", "~");
     let plain = |c: char| if c == ']' || is_control(c) { '_' } else { c };
-    format!("{name}{}", first_chars(&path, PATH_CHARS).chars().map(plain).collect::<String>())
+    // A bracket within would end the placeholder early.
+    format!("{name}{}", first_chars(&path, PATH_CHARS)).chars().map(plain).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 
 use super::{ClearVariable, ClearVariables, SetVariable, Variable};
@@ -11,10 +11,11 @@ use crate::{
     error::Error,
     id::VariableName,
     input::InputVisitor,
-    number, rights,
+    rights,
     session::Share,
     tool::{Execution, OwnTool, Read, parse},
     view::View,
+    workflow::tools::node_in,
 };
 
 /// The name that stands for all variables.
@@ -81,7 +82,7 @@ pub(crate) static CLEAR_ALL_VARIABLES: OwnTool = OwnTool {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Which {
     variable_name: Option<String>,
-    #[serde(default, deserialize_with = "number::whole_or_none")]
+    #[serde(default, deserialize_with = "node")]
     node_id: Option<u64>,
 }
 
@@ -104,6 +105,14 @@ struct Named {
 #[serde(deny_unknown_fields)]
 struct Reason {
     reason: Arc<str>,
+}
+
+/// Reads a node as models name it: by its number, or as `node_4`.
+fn node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let Some(value) = Option::<Value>::deserialize(deserializer)? else { return Ok(None) };
+    let node = node_in(&value)
+        .ok_or_else(|| de::Error::custom("`nodeId` is the number of a node, or its id, such as \"node_4\""))?;
+    Ok(Some(node.0))
 }
 
 fn reason() -> Value {

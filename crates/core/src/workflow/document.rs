@@ -60,9 +60,9 @@ pub struct Shown {
     /// Its configuration, with `[hidden:NAME]` in the place of each secret.
     #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub config: Map<String, Value>,
-    /// Its purpose.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    /// Its purpose; null if nobody gave one.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, required))]
     pub description: Option<Arc<str>>,
     /// The status of its last execution.
     pub status: NodeStatus,

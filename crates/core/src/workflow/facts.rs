@@ -226,7 +226,10 @@ impl Fact for NodeDeleted {
     }
 
     fn apply(self, state: &mut State, header: &Header) {
-        change(state, self.version, header, |workflow| drop(workflow.remove(self.id)));
+        change(state, self.version, header, |workflow| {
+            workflow.remove(self.id);
+            workflow.gone.insert(self.id);
+        });
         state.forget_node(self.id, header);
     }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    error::Error,
+    error::{Error, Fault},
     id::NodeId,
     input::InputVisitor,
     json,
@@ -48,6 +48,7 @@ impl Command for PutWorkflow {
             return Err(Error::invalid("/nodes", format!("a workflow has at most {MAX_NODES} nodes")).into());
         }
         let before = decision.state.workflow.clone();
+        refuse(gone(&new, &before))?;
         let nodes = numbered(new, &before);
         check(&nodes)?;
         let order: Vec<_> = nodes.iter().map(|new| new.node.id).collect();
@@ -89,6 +90,16 @@ struct Numbered {
     node: Node,
     /// What the secrets in its configuration are called.
     secrets: String,
+}
+
+/// Nodes that are given the number of one that is gone.
+fn gone(new: &[NewNode], before: &Workflow) -> Vec<Fault> {
+    let gone = new.iter().filter_map(|node| Some((node, node.id?))).filter(|(_, id)| before.is_gone(id.0));
+    let fault = |(node, id): (&NewNode, NodeId)| {
+        let problem = format!("there is no {id} any more, and no other node gets its number: leave the id out");
+        Fault { pointer: format!("{}/id", node.at), problem }
+    };
+    gone.map(fault).collect()
 }
 
 /// The nodes with their ids. One without an id gets a number that no node had.

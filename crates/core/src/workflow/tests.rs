@@ -183,6 +183,32 @@ fn with_a_node_go_its_variables_and_its_name_in_the_plan() {
 }
 
 #[test]
+fn nothing_is_said_of_a_node_that_is_gone_and_no_other_gets_its_number() {
+    let mut board = board(3);
+    let plan = |nodes: Value| {
+        let task = json!({"task_id": 1, "description": "Build", "status": "pending", "node_ids": nodes});
+        let phase = json!({"phase_name": "p", "status": "pending", "tasks": [task]});
+        json!({"overall_goal": "g", "current_phase": "p", "phases": [phase], "id": "mine"})
+    };
+    let put_plan = |nodes: Value| PutPlan { plan: plan(nodes), reason: "r".into(), expected_version: None };
+    let set = |name: &str| SetVariable::new(name.parse().unwrap(), json!(1), None, "r".into()).unwrap();
+    board.user(delete(2)).unwrap();
+    assert_eq!(pointers(board.user(put_plan(json!(["node_1", "node_2"])))), ["/plan/phases/0/tasks/0/node_ids/1"]);
+    assert_eq!(pointers(board.user(set("node2.x"))), ["/name"]);
+    let nodes = json!([{"type": "a", "id": "node_1"}, {"type": "b", "id": "node_2"}]);
+    assert_eq!(pointers(board.user(put(nodes))), ["/nodes/1/id"]);
+    assert_eq!(order(&board), [1, 3]);
+    // Those that are there, and those that may come, can be named.
+    board.user(put_plan(json!(["node_1", "node_9"]))).unwrap();
+    board.user(set("node9.x")).unwrap();
+    board.user(put(json!([{"type": "a", "id": "node_1"}, {"type": "b", "id": "node_9"}, {"type": "c"}]))).unwrap();
+    assert_eq!(order(&board), [1, 9, 10]);
+    // A number that was passed over was nobody's.
+    board.user(put(json!([{"type": "a", "id": "node_1"}, {"type": "b", "id": "node_4"}]))).unwrap();
+    assert_eq!(pointers(board.user(set("node9.x"))), ["/name"]);
+}
+
+#[test]
 fn a_whole_workflow_is_refused_with_all_its_faults() {
     let mut board = board(1);
     let nodes = json!([

@@ -140,7 +140,8 @@ fn node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NodeId, D::Error> 
         .ok_or_else(|| de::Error::custom("`nodeId` is the id of a node, such as \"node_4\""))
 }
 
-fn node_in(value: &Value) -> Option<NodeId> {
+/// The node that a value names.
+pub(crate) fn node_in(value: &Value) -> Option<NodeId> {
     match value {
         Value::String(text) => text.trim().parse().ok().or_else(|| text.trim().parse().ok().map(NodeId)),
         value => number::whole(value).ok().map(NodeId),

@@ -95,11 +95,22 @@ fn encoded(text: &str) -> String {
     })
 }
 
+/// Behind this call, canaries stand in names, ids and keys.
+const NAMES: &str = "/v1/sessions/{session}/journal/{seq}";
+
 /// A call that writes.
 type Write = (&'static str, &'static str, String, Value);
 
+/// Calls with a canary in all their free texts that write nothing all the same, and the status that says so.
+const REFUSED: [(&str, u16, &str); 2] = [
+    // No tool is awaited here; a test of what models say has one that is.
+    ("/v1/sessions/{session}/runs/{run}/tool-results", 409, "no_tool_awaited"),
+    // The model of a turn is a name.
+    ("/v1/sessions/{session}/prompt", 422, "it holds the value of the secret"),
+];
+
 /// Every call that writes, by its method and its path in the document, with canaries in all free texts. Calls with a
-/// canary in a name come last: they are refused.
+/// canary in a name come last, behind [`NAMES`]: they are refused.
 fn writes(run: &str, form: &str) -> Vec<Write> {
     let s = "/v1/sessions/{session}";
     let here = "/v1/sessions/s";
@@ -117,7 +128,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         on!("/threads/{thread}/messages"),
         "/threads/main/messages",
         json!({"messages": [
-            {"role": "user", "content": told("message"), "metadata": {"note": told("metadata"), CANARY: [CANARY]}},
+            {"role": "user", "message_id": "said", "content": told("message"), "metadata": {"note": told("metadata"), CANARY: [CANARY]}},
             {"role": "user", "content": [{"type": "text", "text": told("part")}]},
             {"role": "assistant", "content": told("answer"), "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c1", "content": json!({"result": told("result")}).to_string()},
@@ -264,12 +275,16 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         &format!("/workflow/nodes/node_2?reason={}", encoded(CANARY)),
         Value::Null,
     );
-    add("put", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
-    add("delete", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/m1/pin", Value::Null);
-    add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", json!({}));
-    add("post", on!("/threads/{thread}/compressions/{seq}/undo"), "/threads/main/compressions/1/undo", Value::Null);
+    add("put", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/said/pin", Value::Null);
+    add("delete", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/said/pin", Value::Null);
+    let long = |number: usize| json!({"role": "user", "content": format!("{} {}", told("long"), "word ".repeat(100 + number))});
+    let many = json!({"messages": (0..9).map(long).collect::<Vec<_>>()});
+    add("post", on!("/threads/{thread}/messages"), "/threads/main/messages", many);
+    let compress = json!({"target_tokens": 1200, "keep_recent_tokens": 200, "model": "small", "method": "model"});
+    add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", compress);
+    add("post", on!("/threads/{thread}/compressions/{seq}/undo"), "/threads/main/compressions/DONE/undo", Value::Null);
     add("post", on!("/secrets/scrub"), "/secrets/scrub", json!({"reason": told("scrub")}));
-    add("delete", on!("/journal/{seq}"), &format!("/journal/1?reason={}", encoded(CANARY)), Value::Null);
+    add("delete", on!("/journal/{seq}"), &format!("/journal/ERASED?reason={}", encoded(CANARY)), Value::Null);
     // Names, ids and keys.
     let name = encoded(CANARY);
     add("put", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), json!({"content": "x"}));
@@ -355,7 +370,7 @@ fn reads(run: &str) -> Vec<String> {
         ("{thread}", "main"),
         ("{run}", run),
         ("{task}", "1"),
-        ("{message}", "m3"),
+        ("{message}", "said"),
         ("{seq}", "3"),
         ("{n}", "1"),
         ("{version}", "1"),
@@ -408,14 +423,33 @@ fn look_at_files(folder: &Path) -> usize {
     with_words
 }
 
-/// Reads the stream from its beginning until nothing more comes.
+/// What stands at the end of streams that are read to their end.
+const LAST_WORDS: &str = "zq these are the last words";
+
+/// Reads the stream of the user from its beginning until nothing more comes.
 async fn stream(server: &Server) -> String {
-    let head = server.get("/v1/sessions/s").await.is(200).head();
-    let call = server.call("GET", "/v1/sessions/s/events?after=0");
-    let mut response = call.send().await.unwrap();
+    let message = json!({"messages": [{"role": "user", "content": LAST_WORDS}]});
+    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    stream_of(server, "").await
+}
+
+/// The same of somebody else, up to the last words.
+async fn stream_of(server: &Server, acting: &str) -> String {
+    let mut response = server.call("GET", &format!("/v1/sessions/s/events?after=0{acting}")).send().await.unwrap();
     let mut all = String::new();
-    while !all.contains(&format!("id: {head}\n")) {
+    while !all.contains(LAST_WORDS) {
         all += &String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap());
+    }
+    all
+}
+
+/// The same over a WebSocket.
+async fn socket_of(server: &Server, acting: &str) -> String {
+    let address = format!("ws://{}/v1/sessions/s/ws?after=0{acting}", server.address);
+    let (mut socket, _) = tokio_tungstenite::connect_async(address).await.unwrap();
+    let mut all = String::new();
+    while !all.contains(LAST_WORDS) {
+        all += socket.next().await.unwrap().unwrap().to_text().unwrap();
     }
     all
 }
@@ -473,7 +507,12 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         sweep_every: None,
     };
     std::fs::create_dir_all(&project.root).unwrap();
-    let settings = Settings { project: Some(project), ..settings() };
+    // A model that summarizes, and says nothing else.
+    let endpoint = Scripted::start(|request, _| match request.to_string().contains("Write the summary now.") {
+        true => Reply::text(told("summary")),
+        false => Reply::silence(),
+    });
+    let settings = Settings { project: Some(project), models: models(endpoint.base_url()), ..settings() };
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let recall = RecallSettings { file: Some(folder.join("recall.db")), ..RecallSettings::default() };
     let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..BoardSettings::default() };
@@ -487,14 +526,31 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
     session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
     let (mut run, mut turn) = (String::from("r1"), String::new());
-    let mut ok = 0;
+    let (mut done, mut erased, mut is_name) = (String::new(), String::new(), false);
     for (number, (method, template, path, body)) in writes("RUN", "Form").into_iter().enumerate() {
-        let call = server.call(&method.to_uppercase(), &path.replace("RUN", &run).replace("TURN", &turn));
+        let call = server.call(
+            &method.to_uppercase(),
+            &path.replace("RUN", &run).replace("TURN", &turn).replace("DONE", &done).replace("ERASED", &erased),
+        );
         let call = call.header("idempotency-key", format!("key-{number}"));
         let answer = Answer::of(with_body(call, &body)).await;
         assert!(answer.status.as_u16() < 500, "{method} {path}: {}", answer.raw);
         look(&format!("{method} {path}"), &answer.raw);
-        ok += usize::from(answer.status.is_success());
+        let status = answer.status.as_u16();
+        let refused = REFUSED.iter().find(|(path, expected, _)| *path == template && *expected == status);
+        match refused {
+            _ if is_name => assert!(matches!(status, 404 | 422), "{method} {path}: {status} {}", answer.raw),
+            Some((_, _, why)) => assert!(answer.raw.contains(why), "{method} {path}: {}", answer.raw),
+            None => assert!(answer.status.is_success(), "{method} {path}: {status} {}", answer.raw),
+        }
+        is_name |= template == NAMES;
+        if erased.is_empty() {
+            erased = answer.body["messages"][1]["seq"].to_string();
+        }
+        if template.ends_with("/compress") {
+            assert_eq!(answer.body["method"], "model", "{}", answer.raw);
+            done = answer.body["seq"].to_string();
+        }
         if template.ends_with("/runs") && answer.status.is_success() {
             run = answer.text("id").to_owned();
         }
@@ -502,7 +558,9 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
             turn = number.to_string();
         }
     }
-    assert!(ok >= 20, "only {ok} calls wrote anything");
+    let asked = serde_json::to_string(&endpoint.requests()).unwrap();
+    look("what the model was asked", &asked);
+    assert!(asked.contains("message begins; [hidden:password]"), "{asked}");
     // A secret that could be an id.
     let secret = json!({"value": ID_CANARY, "secret": true, "reason": "needed"});
     server.send("PUT", "/v1/sessions/s/variables/code", secret).await.is(200);
@@ -548,6 +606,13 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let page = server.get("/v1/sessions/s/threads/main/messages").await.is(200);
     assert!(page.raw.contains("message begins; [hidden:password] | [hidden:password] |"), "{}", page.raw);
     look("the stream", &stream(&server).await);
+    for (acting, names) in [("", true), ("&as=lead", true), ("&as=writer", false)] {
+        for heard in [stream_of(&server, acting).await, socket_of(&server, acting).await] {
+            look(&format!("the stream{acting}"), &heard);
+            assert!(heard.contains("message begins; [hidden"), "{acting}: {heard}");
+            assert_eq!(heard.contains("[hidden:"), names, "{acting}: {heard}");
+        }
+    }
     look("the export", &server.get("/v1/sessions/s/export").await.is(200).raw);
     look_at_files(folder);
     server.stop().await;
