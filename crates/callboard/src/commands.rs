@@ -1,6 +1,7 @@
 //! The commands, one module per noun: its arguments and what it does. Each calls the API, at a server or on a store opened
 //! in this process.
 
+mod addressed;
 mod choose;
 mod collection;
 mod completion;

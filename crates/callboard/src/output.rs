@@ -13,7 +13,7 @@ use std::{
 use serde::Serialize;
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Problem};
 
 /// Why the standard output can no longer be written.
 static UNWRITABLE: OnceLock<io::Error> = OnceLock::new();
@@ -21,7 +21,7 @@ static UNWRITABLE: OnceLock<io::Error> = OnceLock::new();
 /// A number with its noun: `1 token`, `2 tokens`, `2 entries`.
 pub(crate) fn counted(number: impl fmt::Display, noun: &str) -> String {
     let number = number.to_string();
-    match noun.strip_suffix('y') {
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         _ if number == "1" => format!("{number} {noun}"),
         Some(stem) => format!("{number} {stem}ies"),
         None => format!("{number} {noun}s"),
@@ -138,7 +138,7 @@ impl Output {
     /// Prints why a command was not done and gives the exit status for it.
     pub(crate) fn failure(self, failure: &Failure) -> ExitCode {
         let Failure { problem, is_wrong_use } = failure;
-        self.note(format!("error: {}", problem.detail));
+        self.note(format!("error: {}", in_words(problem)));
         if let Some(hint) = &problem.hint {
             self.note(format!("hint: {hint}"));
         }
@@ -169,6 +169,27 @@ impl Output {
         let text = text.as_ref();
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
+}
+
+/// What is wrong, with the names of fields in the place of JSON pointers: `messages[0].content`.
+fn in_words(problem: &Problem) -> String {
+    let pointers = problem.errors.iter().map(|fault| &fault.pointer).chain(&problem.pointer);
+    pointers.filter(|pointer| !pointer.is_empty()).fold(problem.detail.clone(), |detail, pointer| {
+        detail.replace(&format!("{pointer}: "), &format!("{}: ", field(pointer)))
+    })
+}
+
+/// The field that a JSON pointer leads to.
+fn field(pointer: &str) -> String {
+    let mut field = String::new();
+    for segment in pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~")) {
+        match segment.parse::<usize>() {
+            Ok(place) if !field.is_empty() => field.push_str(&format!("[{place}]")),
+            _ if field.is_empty() => field.push_str(&segment),
+            _ => field.push_str(&format!(".{segment}")),
+        }
+    }
+    field
 }
 
 /// Whether clap's errors should be JSON.
@@ -218,6 +239,22 @@ mod tests {
     fn columns_stand_below_each_other() {
         let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["longer".to_owned(), String::new()]];
         assert_eq!(table(&["NAME", "N"], &rows), ["NAME    N", "a       1", "longer"]);
+    }
+
+    #[test]
+    fn people_are_told_the_names_of_fields() {
+        let fault = |pointer: &str| callboard_api::Fault { pointer: pointer.to_owned(), detail: "wrong".to_owned() };
+        let problem = Problem {
+            detail: "/messages/0/message_id: wrong; /a~1b: wrong; see /messages".to_owned(),
+            errors: vec![fault("/messages/0/message_id"), fault("/a~1b")],
+            ..Problem::default()
+        };
+        assert_eq!(in_words(&problem), "messages[0].message_id: wrong; a/b: wrong; see /messages");
+    }
+
+    #[test]
+    fn nouns_have_their_plural() {
+        assert_eq!([counted(1, "entry"), counted(2, "entry"), counted(0, "key")], ["1 entry", "2 entries", "0 keys"]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Team files: a team, its settings and what it starts with, as people write them down.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use callboard_api as api;
 use callboard_engine::core::{
@@ -14,6 +17,7 @@ use callboard_engine::core::{
 };
 use http::Method;
 use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
 
 use crate::{
     client::{Answer, Client, OnSession},
@@ -49,6 +53,16 @@ pub(crate) struct TeamFile {
     pub(crate) collections: Vec<CollectionName>,
     /// The inactivity after which the session expires.
     pub(crate) ttl_seconds: Option<Ttl>,
+    /// Where it was read.
+    #[serde(skip)]
+    source: Option<Source>,
+}
+
+/// A file, and what it says.
+#[derive(Debug)]
+struct Source {
+    path: PathBuf,
+    text: String,
 }
 
 /// A context set that a team starts with: its content stands here or in a file beside the team file.
@@ -69,6 +83,7 @@ pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
         Failure::failed("invalid", format!("{} is not a team file: {}", path.display(), wrong.trim_end()))
             .hint("see the example in `callboard run --help`")
     })?;
+    team.source = Some(Source { path: path.to_owned(), text });
     let folder = path.parent().unwrap_or(Path::new(""));
     for set in &mut team.sets {
         set.content = Some(set.read(folder)?);
@@ -92,7 +107,46 @@ impl SetSource {
     }
 }
 
+impl Source {
+    /// The line of the field to which a JSON pointer leads, or of what is nearest around it.
+    fn line(&self, pointer: &str) -> Option<usize> {
+        let document = DeTable::parse(&self.text).ok()?;
+        let mut place = None;
+        let mut within: Option<&DeValue<'_>> = None;
+        for (depth, segment) in pointer.split('/').skip(1).enumerate() {
+            // What there may be several of is named in the singular in a team file.
+            let key = match segment {
+                "agents" | "steps" if depth == 0 => segment.trim_end_matches('s'),
+                segment => segment,
+            };
+            let next = match (depth, within) {
+                (0, _) => document.get_ref().get(key),
+                (_, Some(DeValue::Table(table))) => table.get(key),
+                (_, Some(DeValue::Array(list))) => key.parse().ok().and_then(|at: usize| list.get(at)),
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            place = Some(next.span().start);
+            within = Some(next.get_ref());
+        }
+        Some(self.text.get(..place?)?.matches('\n').count() + 1)
+    }
+}
+
 impl TeamFile {
+    /// Says in which lines of the file there is something wrong.
+    fn placed(&self, mut failure: Failure) -> Failure {
+        let Some(source) = &self.source else { return failure };
+        for fault in failure.problem.errors.clone() {
+            if let Some(line) = source.line(&fault.pointer) {
+                let place = format!("{}, line {line}: {}", source.path.display(), fault.detail);
+                let told = format!("{}: {}", fault.pointer, fault.detail);
+                failure.problem.detail = failure.problem.detail.replace(&told, &place);
+            }
+        }
+        failure
+    }
+
     /// Creates the session with its sets. If one set fails, the session is deleted again.
     pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<api::Session>, Failure> {
         let new = api::NewSession {
@@ -109,7 +163,8 @@ impl TeamFile {
             compression: self.compression.clone(),
             collections: self.collections.clone(),
         };
-        let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<api::Session>().await?;
+        let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<api::Session>().await;
+        let made = made.map_err(|failure| self.placed(failure))?;
         if self.sets.is_empty() {
             return Ok(made);
         }
@@ -150,6 +205,16 @@ mod tests {
         assert_eq!((team.agents.len(), team.sets.len(), team.limits.turns), (2, 1, Some(24)));
         assert_eq!(team.ttl_seconds, Some(Ttl::Never));
         assert_eq!(team.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(), ["research", "over"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_field_has_a_line() {
+        let text = "title = 'a'\n\n[[agent]]\nname = 'lead'\nrole = 'manager'\n\n[[agent]]\nname = 'a'\ntools = [\n  {name = 'x'},\n]\n";
+        let source = Source { path: "team.toml".into(), text: text.to_owned() };
+        let line = |pointer: &str| source.line(pointer);
+        assert_eq!([line("/title"), line("/agents/1/name"), line("/agents/1/tools/0/name")], [1, 8, 10].map(Some));
+        assert_eq!(line("/agents/1/model"), Some(7), "it is not there: the agent is");
+        assert_eq!(line("/surprise"), None);
     }
 
     #[test]

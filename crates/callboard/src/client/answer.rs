@@ -109,6 +109,15 @@ fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Becau
         }
         return because.explain(failure);
     }
+    if status == StatusCode::NOT_FOUND && failure.problem.hint.is_none() {
+        let known = [
+            ("there is no thread ", "`callboard thread list` lists the threads; a first message makes a new one"),
+            ("there is no agent ", "`callboard session show` lists the agents"),
+            ("there is no context set ", "`callboard set list` lists the context sets"),
+        ];
+        let hint = known.into_iter().find(|(detail, _)| failure.problem.detail.starts_with(detail));
+        failure.problem.hint = hint.map(|(_, hint)| hint.to_owned());
+    }
     if by_server && status == StatusCode::UNAUTHORIZED {
         return failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE");
     }

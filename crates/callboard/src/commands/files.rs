@@ -43,6 +43,7 @@ pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure>
 fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCode, Failure> {
     match command {
         FilesCommand::New { session } => new(project, session.as_deref(), output)?,
+        FilesCommand::Sessions => sessions(project, output)?,
         FilesCommand::Add(args) => add::add(project, args, output)?,
         FilesCommand::List { session, query } => {
             let mut session = project.session(&id(&session.session)?)?;
@@ -90,6 +91,29 @@ fn new(project: &Project, name: Option<&str>, output: Output) -> Result<(), Fail
     output.answer(&json!({"session_id": id, "path": path}), |output| {
         output.line(format!("session    {id}"));
         output.line(format!("folder     {path}"));
+    });
+    Ok(())
+}
+
+/// Lists the sessions. To be listed is no use of a session.
+fn sessions(project: &Project, output: Output) -> Result<(), Failure> {
+    let mut sessions = Vec::new();
+    for id in project.ids()? {
+        match project.look(&id) {
+            Ok(Some(session)) => {
+                sessions.push((session.manifest().last_activity.clone(), id, session.manifest().context_files.len()))
+            }
+            Ok(None) => {}
+            Err(error) => output.note(format!("skipped: {error}")),
+        }
+    }
+    sessions.sort_by(|one, other| other.cmp(one));
+    let json = |(last, id, files): &(String, SessionId, usize)| json!({"session_id": id, "last_activity": last, "files": files});
+    let listed: Vec<_> = sessions.iter().map(json).collect();
+    output.answer(&json!({ "sessions": listed }), |output| {
+        let row =
+            |(last, id, files): &(String, SessionId, usize)| vec![id.to_string(), last.clone(), files.to_string()];
+        output.table(&["SESSION", "LAST USED", "FILES"], &sessions.iter().map(row).collect::<Vec<_>>());
     });
     Ok(())
 }

@@ -9,22 +9,25 @@ use callboard_engine::core::{
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::Context;
-use crate::{cli::SessionArg, failure::Failure, output::Output, parse};
+use super::{Context, addressed};
+use crate::{cli::On, failure::Failure, output::Output, parse};
 
 /// Build an agent's prompt, now or as of an earlier entry
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard prompt --agent critic\n  callboard prompt --agent critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n  callboard prompt --layout director\n\nThe prompt is printed to the standard output, the table of its parts to the standard error."
+    after_help = "Examples:\n  callboard prompt critic\n  callboard prompt critic --at 12 --format openai\n  callboard prompt --budget 4000 --model openai:gpt-4o-mini\n  callboard prompt --layout director\n\nThe prompt is printed to the standard output, the table of its parts to the standard error."
 )]
 pub(crate) struct Prompt {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
+    pub(crate) on: On,
     /// The agent (default: the manager, or the only agent)
-    #[arg(long, value_name = "AGENT")]
+    #[arg(value_name = "AGENT", conflicts_with = "agent")]
+    pub(crate) named_agent: Option<AgentName>,
+    /// The agent
+    #[arg(long, value_name = "AGENT", hide = true)]
     pub(crate) agent: Option<AgentName>,
-    /// The thread (default: main, or the agent's own)
-    #[arg(long, value_name = "THREAD")]
+    /// The thread (default: where the agent was spoken to last, else main)
+    #[arg(short, long, value_name = "THREAD")]
     pub(crate) thread: Option<ThreadId>,
     /// Build it as of this entry
     #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
@@ -73,7 +76,7 @@ pub(crate) enum PromptFormat {
 }
 
 pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session(&args.on.session_arg).await?;
     let format = match args.format {
         PromptFormat::Text => api::Format::Text,
         PromptFormat::Openai => api::Format::OpenAi,
@@ -87,7 +90,18 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
         (false, false) => args.query.is_some().then_some(true),
         (recall, _) => Some(recall),
     };
-    let Prompt { agent, thread, model, budget, at, query, .. } = args;
+    let Prompt { on, agent, named_agent, thread, model, budget, at, query, .. } = args;
+    let agent = named_agent.or(agent).or_else(|| on.acting_as.agent.clone());
+    let thread = match (&agent, thread) {
+        (Some(agent), None) => {
+            let spoken_to = addressed::thread(&session, agent, at).await?;
+            spoken_to.map(|(thread, seq)| {
+                context.output.note(format!("thread {thread}: {agent} was spoken to there last (entry {seq})"));
+                thread
+            })
+        }
+        (_, thread) => thread,
+    };
     let budget = budget.map(Tokens);
     let body = api::PromptBody {
         agent,
@@ -101,7 +115,7 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
         format,
         ..api::PromptBody::default()
     };
-    let prompt = session.post(&["prompt"], &body).answer::<api::Prompt>().await?;
+    let prompt = session.post(&["prompt"], &body).acting_as(&on.acting_as).answer::<api::Prompt>().await?;
     context.output.answer(&prompt.json, |output| show(&prompt.it, output));
     Ok(())
 }

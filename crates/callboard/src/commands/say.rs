@@ -48,7 +48,11 @@ pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
     let role = args.role.unwrap_or(if args.acting_as.agent.is_none() { Role::User } else { Role::Ai });
     let speaker = Speaker { session, acting_as: args.acting_as, thread: args.thread, role };
     let Some(text) = args.text else { return lines(context, &speaker, args.id).await };
-    let added = speaker.say(terminal::text(&text)?, args.id).await?;
+    let text = terminal::text(&text)?;
+    if text.trim().is_empty() {
+        return Err(Failure::usage("invalid", "the message has no text").hint("callboard say \"Make it shorter\""));
+    }
+    let added = speaker.say(text, args.id).await?;
     context.output.answer(&added.json, |output| {
         added
             .it

@@ -56,6 +56,53 @@ fn a_wrong_team_file_is_refused_with_the_line() {
 }
 
 #[test]
+fn what_a_server_refuses_of_a_team_file_has_a_line_too() {
+    let home = Home::new();
+    home.write(
+        "team.toml",
+        "title = 'x'\n[[agent]]\nname = 'a'\nrole = 'worker'\n[[agent]]\nname = 'a'\nrole = 'worker'\n",
+    );
+    let done = home.run("session new team.toml");
+    assert!(done.status == 1 && done.stderr.contains("team.toml, line "), "{}", done.stderr);
+    assert!(!done.stderr.contains("/agents"), "{}", done.stderr);
+}
+
+#[test]
+fn a_message_needs_a_text_and_a_thread_that_is_read_is_there() {
+    let home = team();
+    for line in ["say ''", "say '  '", "say"] {
+        assert_eq!(home.run(line).status, 2, "{line}");
+    }
+    assert_eq!(home.feed("say -", "\n").status, 2);
+    for line in
+        ["messages nowhere", "context nowhere", "prompt writer -t nowhere", "compress nowhere", "recall x -t nowhere"]
+    {
+        let done = home.run(line);
+        assert!(
+            done.status == 1 && done.stderr.contains("there is no thread"),
+            "{line}: {}{}",
+            done.stdout,
+            done.stderr
+        );
+        assert!(done.stderr.contains("callboard thread list"), "{line}: {}", done.stderr);
+    }
+    assert_eq!(home.json("messages")["messages"], json!([]));
+    assert_eq!(home.json("say hello -t nowhere")["head"], 4, "a first message makes a thread");
+}
+
+#[test]
+fn commands_that_only_read_make_nothing() {
+    let home = Home::new();
+    for line in ["session list", "messages", "use", "doctor --no-model", "collection list", "say hi", "files sessions"]
+    {
+        let _ = home.run(line);
+    }
+    assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 0);
+    home.json("session new");
+    assert!(home.path("team.db").exists());
+}
+
+#[test]
 fn a_run_needs_a_manager_a_task_and_a_file() {
     let endpoint = crate::play::model(Vec::new());
     let home = Home::with(&endpoint);

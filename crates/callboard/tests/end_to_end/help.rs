@@ -89,6 +89,7 @@ const COMMANDS: &[&str] = &[
     "tools call",
     "files",
     "files new",
+    "files sessions",
     "files add",
     "files list",
     "files search",

@@ -165,3 +165,28 @@ fn a_token_of_one_session_means_that_session_and_lists_no_others() {
     assert!(with("use").stdout.contains("third: the access token is for this session only"));
     assert_eq!(with("doctor").status, 0);
 }
+
+#[test]
+fn a_prompt_takes_the_thread_in_which_the_agent_was_spoken_to_last() {
+    let home = Home::new();
+    home.json("session new --id demo --agent lead:manager --agent writer --agent critic");
+    home.json("say 'Begin.'");
+    assert_eq!(home.run("prompt writer --budget 900").status, 0, "nobody has spoken to it yet");
+    home.json("say 'Write a poem.' -t agent:writer -a lead");
+    home.json("thread put review --visible-to writer,critic");
+    home.json("say 'Look at this.' -t review -a critic");
+    home.json("say 'I do.' -t review -a writer");
+    let last = home.run("prompt writer");
+    assert!(last.stderr.starts_with("thread review: writer was spoken to there last (entry 8)\n"), "{}", last.stderr);
+    assert!(last.stdout.contains("Look at this."));
+    home.json("say 'Go on.' -t agent:writer -a lead");
+    home.json("say 'And the user says more.'");
+    for line in ["prompt writer", "prompt --agent writer", "prompt --as writer"] {
+        let done = home.run(line);
+        assert!(done.stderr.starts_with("thread agent:writer: writer was spoken to there last"), "{}", done.stderr);
+        assert!(done.stdout.contains("Go on."), "{line}");
+    }
+    assert!(home.run("prompt writer --at 8").stderr.contains("thread review"));
+    assert!(home.run("prompt lead").stdout.contains("And the user says more."));
+    assert!(home.run("prompt writer -t main").stdout.contains("And the user says more."));
+}

@@ -39,6 +39,9 @@ pub(crate) enum FilesCommand {
         #[arg(long, alias = "id", value_name = "ID")]
         session: Option<String>,
     },
+    /// List the sessions, the one used last first
+    #[command(after_help = "Example:\n  callboard files sessions")]
+    Sessions,
     /// Write a file, or register an existing one
     #[command(after_help = "\
 Examples:
