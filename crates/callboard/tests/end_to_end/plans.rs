@@ -124,7 +124,7 @@ fn a_workflow_is_replaced_by_what_was_printed(way: Way) {
     }
     home.write("faulty.json", r#"{"nodes": [{"type": ""}, {"position": 1}]}"#);
     let run = home.run("workflow set faulty.json --session demo");
-    let told = ["/nodes/0/type", "/nodes/1/position", "/nodes/1/type"].map(|place| run.stderr.contains(place));
+    let told = ["nodes[0].type", "nodes[1].position", "nodes[1].type"].map(|place| run.stderr.contains(place));
     assert_eq!((run.status, told), (1, [true; 3]), "{}", run.stderr);
     assert_eq!(home.json("workflow --session demo")["workflow"]["version"], 4);
 }
