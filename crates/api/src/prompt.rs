@@ -66,6 +66,10 @@ pub struct Prompt {
     /// The most tokens that it was allowed to have.
     #[schema(value_type = u64)]
     pub budget: Tokens,
+    /// How many tokens the answer may have. So many of the model's window are kept for it if no budget is given.
+    #[schema(value_type = u64)]
+    #[serde(default)]
+    pub answer_tokens: Tokens,
     /// Its size in tokens.
     #[schema(value_type = u64)]
     pub tokens: Tokens,

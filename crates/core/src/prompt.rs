@@ -12,6 +12,7 @@ mod history_cache;
 mod history_key;
 mod labels;
 mod layout;
+mod look_alike;
 pub mod observed;
 mod openai;
 mod part;
@@ -114,6 +115,8 @@ pub struct Prompt {
     pub format: Format,
     /// What it had to fit in.
     pub budget: Tokens,
+    /// How many tokens the answer to it may have: so many of the model's window are kept where no budget is named.
+    pub answer_tokens: Tokens,
     /// Its size.
     pub tokens: Tokens,
     /// How much of it, from its beginning, the agent's last turn in a run was asked with too: so much a provider may have
@@ -290,6 +293,8 @@ pub fn prompt_of(
         layout: spec.layout.clone(),
         format: spec.format,
         budget: spec.budget,
+        // How large the model's window is, is for whoever knows models to say.
+        answer_tokens: Tokens(0),
         tokens,
         // Which prompt was the last one is for whoever reads the journal to say.
         reusable_prefix_tokens: Tokens(0),

@@ -252,8 +252,16 @@ fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
         request.tools = Format::OpenAi.tools(&turn.prompt.tools);
     }
     request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
+    if turn.model.provider() == Provider::Anthropic && request.max_tokens.is_none() {
+        // It has to be said there, and must fit in the window together with the prompt.
+        let Prompt { budget, answer_tokens, tokens, .. } = &turn.prompt;
+        request.max_tokens = Some(LONG_ANSWER.min((*budget + *answer_tokens).minus(*tokens).0));
+    }
     request
 }
+
+/// The most tokens of an answer for a provider that has to be told, where the session does not say and the window has room.
+const LONG_ANSWER: u64 = 8192;
 
 /// The format of a model's prompt.
 fn format_for(model: &ModelName) -> Format {

@@ -60,6 +60,8 @@ pub(crate) struct Prompt {
 pub(crate) enum PromptLayout {
     /// The team and its shared context sets, what was said, the task
     Team,
+    /// The agent's instructions, shared context sets, what was said, the task; nothing about the team
+    Plain,
     /// The director's rules, the plan, the workflow, its variables, the browser's tabs, the conversation
     Director,
 }
@@ -84,6 +86,7 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
     };
     let layout = args.layout.map(|layout| match layout {
         PromptLayout::Team => LayoutName::Team,
+        PromptLayout::Plain => LayoutName::Plain,
         PromptLayout::Director => LayoutName::Director,
     });
     let recall = match (args.recall, args.no_recall) {

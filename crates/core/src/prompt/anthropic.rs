@@ -53,10 +53,10 @@ const MARKS: usize = 4;
 pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
     let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
     else {
-        return group.iter().filter_map(|utterance| one(utterance, reader)).collect();
+        return group.iter().filter_map(|utterance| one(group, utterance, reader)).collect();
     };
     let mut results: Vec<_> = others.iter().collect();
-    let mut said: Vec<_> = one(calling, reader).iter_mut().flat_map(blocks_of).collect();
+    let mut said: Vec<_> = one(group, calling, reader).iter_mut().flat_map(blocks_of).collect();
     let mut answers = Vec::new();
     for call in calling.calls() {
         let id = allowed(&call.id);
@@ -239,15 +239,15 @@ fn input(call: &ToolCall) -> Value {
     }
 }
 
-/// One thing that was said, as a message of one block. There is no role for the system, so it has its name before the
-/// text, which no agent can have.
-fn one(utterance: &Utterance, reader: &Agent) -> Option<Value> {
+/// One thing that was said, as a message of one block. There is no role for the system, so it has a mark with its
+/// name before the text, which no agent can have.
+fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Value> {
     let (voice, words) = words(utterance, reader);
     let is_blank = words.trim().is_empty();
     let (role, words) = match voice {
-        Speaker::Tool => ("user", loose_result(&words)),
+        Speaker::Tool => ("user", loose_result(group, utterance, &words)),
         _ if is_blank => return None,
-        Speaker::System => ("user", format!("system: {words}")),
+        Speaker::System => ("user", format!("[from system] {words}")),
         Speaker::User => ("user", words),
         Speaker::Own => ("assistant", words),
     };

@@ -70,6 +70,11 @@ impl Assembly {
         }
     }
 
+    /// Whether anything stands before what was said.
+    pub(super) fn has_system(&self) -> bool {
+        !self.text.is_empty()
+    }
+
     /// Makes room, so that a long history is moved once.
     fn reserve<'a>(&mut self, forms: impl Iterator<Item = &'a PieceBody>, more: usize) {
         let (mut bytes, mut messages) = (more, 1);
@@ -88,7 +93,9 @@ impl Assembly {
         let body = match self.format {
             Format::Text => Body::Text(self.text),
             Format::OpenAi => {
-                self.messages.insert(0, openai::message("system", &self.text));
+                if self.has_system() {
+                    self.messages.insert(0, openai::message("system", &self.text));
+                }
                 Body::Messages(self.messages)
             }
             Format::Anthropic => anthropic::body(&self.text, self.messages, &self.marks),

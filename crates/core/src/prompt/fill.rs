@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Body, Lacking, PartReport, ResolvedSpec,
+    Body, Lacking, PartReport,
     assemble::Assembly,
     part::{Changes, Content, Part, PartOutcome, Source},
     parts,
@@ -53,7 +53,7 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     }
     grant(spec, &mut claims)?;
     let shown = |claim: &Claim<'_>, filled: &Filled| filled.parts.iter().any(|part| part.name == claim.part.name());
-    let mut filled = put_together(spec, &claims)?;
+    let mut filled = put_together(from, &claims)?;
     let subjects = claims.iter().filter(|claim| shown(claim, &filled));
     filled.subjects = subjects.flat_map(|claim| claim.part.subjects(from.view, from.agent)).collect();
     Ok(filled)
@@ -94,7 +94,8 @@ fn grant(spec: &ResolvedSpec, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
 }
 
 /// Renders the parts in their order, and marks up to where the next prompt may well begin with the same.
-fn put_together(spec: &ResolvedSpec, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
+fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
+    let spec = from.spec;
     let mut body = Assembly::new(spec.format);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
     for (at, claim) in claims.iter().enumerate() {
@@ -109,6 +110,10 @@ fn put_together(spec: &ResolvedSpec, claims: &[Claim<'_>]) -> Result<Filled, Lac
         if is_kept && (!is_next_alike || changes == Changes::Grows) {
             body.mark();
         }
+    }
+    if !body.has_system() {
+        let around = parts.iter_mut().filter(|part| part.name == parts::AROUND);
+        around.for_each(|part| part.tokens = part.tokens.minus(from.renderer.empty_system()));
     }
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
     if tokens > spec.room() {

@@ -2,8 +2,10 @@
 //! with a label and ends with a line end, so that its tokens add up with those of its neighbours.
 
 use super::{
-    escape::escape,
+    escape::{ends_line, escape},
     headings,
+    look_alike::Opening,
+    speaker::caller,
     text::verdict,
     utterance::{From, Kind, Utterance},
 };
@@ -28,7 +30,7 @@ const SCOUT: (&str, &str) = ("deploy_scout", "Scout deployed successfully");
 /// Writes things that were said together: a call with its results, or one thing alone.
 pub(super) fn pieces(group: &[Utterance], reader: &Agent, team: &Team) -> Vec<String> {
     let calls = group.first().map(Utterance::calls).unwrap_or_default();
-    let mut pieces: Vec<_> = group.iter().map(|utterance| piece(utterance, calls, reader, team)).collect();
+    let mut pieces: Vec<_> = group.iter().map(|utterance| piece(group, utterance, calls, reader, team)).collect();
     if let Some(last) = pieces.last_mut() {
         // What the director did and what came of it stands apart from what follows.
         let is_users = matches!(group.last().map(|last| &last.kind), Some(Kind::Said { from: From::User, .. }));
@@ -37,7 +39,7 @@ pub(super) fn pieces(group: &[Utterance], reader: &Agent, team: &Team) -> Vec<St
     pieces
 }
 
-fn piece(utterance: &Utterance, calls: &[ToolCall], reader: &Agent, team: &Team) -> String {
+fn piece(group: &[Utterance], utterance: &Utterance, calls: &[ToolCall], reader: &Agent, team: &Team) -> String {
     let labelled = |label: &str, text: &str| labelled(label, text, team);
     match &utterance.kind {
         Kind::Said { from, to, text, calls, expected, .. } => {
@@ -55,7 +57,10 @@ fn piece(utterance: &Utterance, calls: &[ToolCall], reader: &Agent, team: &Team)
             let report = report.map(|report| report.strip_prefix(REPORT).map_or(report, str::trim));
             match report.filter(|report| !report.is_empty()) {
                 Some(report) => labelled(RESPONSE, SCOUT.1) + &labelled(REPORT, &format!("\"{report}\"")),
-                None => labelled(RESPONSE, text),
+                None => match caller(group, utterance) {
+                    Some((name, _)) => labelled(&format!("{RESPONSE} [to {name}]"), text),
+                    None => labelled(RESPONSE, text),
+                },
             }
         }
         Kind::Verdict { valid, reason } => labelled(NOTE, &verdict(*valid, reason)),
@@ -90,7 +95,11 @@ fn call(call: &ToolCall, team: &Team) -> String {
 fn labelled(label: &str, text: &str, team: &Team) -> String {
     let (first, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
     let first = format!("{label} {}", escape(first)).trim_end().to_owned();
-    first + "\n" + &marked_where(&escape(rest), |line| is_label(line) || is_speaker(line, team))
+    let is_marked = |line: &str| is_label(line) || is_speaker(line, team);
+    // Some models take other characters for line ends too.
+    let (first, more) = first.split_once(|c| c != '\n' && ends_line(c)).unwrap_or((&first, ""));
+    let more = if more.is_empty() { String::new() } else { marked_where(more, is_marked) };
+    first.to_owned() + "\n" + &more + &marked_where(&escape(rest), is_marked)
 }
 
 /// The lines of a text, each with a line end. One that begins like a label or a heading has a `\` put before it.
@@ -99,31 +108,26 @@ pub(super) fn marked(text: &str) -> String {
 }
 
 fn marked_where(text: &str, is_marked: impl Fn(&str) -> bool) -> String {
-    text.lines().map(|line| format!("{}{line}\n", if is_marked(line) { "\\" } else { "" })).collect()
+    let mark = |line: &str| format!("{}{line}", if is_marked(line) { "\\" } else { "" });
+    text.lines().map(|line| line.split_inclusive(ends_line).map(mark).collect::<String>() + "\n").collect()
 }
 
 /// Whether a line begins like one that an agent of the team says, or that Callboard itself adds to what was said.
 fn is_speaker(line: &str, team: &Team) -> bool {
-    let is_agents = || team.agents().any(|agent| is_named(line, agent.name.as_str()));
-    [NOTE, SUMMARY, SYSTEM].into_iter().any(|label| begins_with(line, label)) || is_agents()
-}
-
-/// Whether a line begins with this name and a colon.
-fn is_named(line: &str, name: &str) -> bool {
-    begins_with(line, name) && line.get(name.len()..).is_some_and(|rest| rest.starts_with(':'))
-}
-
-fn begins_with(line: &str, label: &str) -> bool {
-    line.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label))
+    let opening = Opening::of(line);
+    let is_named = |name: &str| opening.after(name).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    [NOTE, SUMMARY, SYSTEM].into_iter().any(|label| opening.is(label))
+        || team.agents().any(|agent| is_named(agent.name.as_str()))
 }
 
 /// Whether a line begins like a label or a heading of the prompt itself.
 fn is_label(line: &str) -> bool {
-    let begins_with = |label: &str| begins_with(line, label);
+    let opening = Opening::of(line);
     let numbered = |name: &str| {
-        let is_number = |c: char| c == ' ' || c.is_ascii_digit();
-        let rest = line.get(name.len()..).map(|rest| rest.trim_start_matches(is_number));
-        begins_with(name) && rest.is_some_and(|rest| rest.starts_with(':'))
+        // A look-alike of a 1 or a 0 is taken for a letter.
+        let is_number = |c: char| c == ' ' || c.is_numeric() || (!line.is_ascii() && matches!(c, 'l' | 'o'));
+        opening.after(name).is_some_and(|rest| rest.trim_start_matches(is_number).starts_with(':'))
     };
-    headings().chain([CALL, RESPONSE, REPORT]).any(begins_with) || [USER, DIRECTOR].into_iter().any(numbered)
+    headings().chain([CALL, RESPONSE, REPORT]).any(|label| opening.is(label))
+        || [USER, DIRECTOR].into_iter().any(numbered)
 }

@@ -14,6 +14,9 @@ use crate::error::Error;
 pub enum LayoutName {
     /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
     Team,
+    /// What the session asks for and no more: the agent's instructions as they are, the names of context files, shared context sets, history,
+    /// the active step, the task.
+    Plain,
     /// The director's rules, the current plan, the workflow, its variables, the browser's tabs, the conversation.
     Director,
 }
@@ -27,7 +30,8 @@ pub enum Layout {
     OfSession(Arc<[LayoutPart]>),
 }
 
-/// A part of a session's own layout: the name of a part that every session has, or a text of its own.
+/// A part of a session's own layout: the name of a part that every session has, or a text of its own. A text with the name of
+/// such a part takes its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "the name of a part, or `{\"name\", \"text\"}`")]
@@ -64,12 +68,13 @@ const MAX_PARTS: usize = 64;
 
 impl LayoutName {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Team, Self::Director];
+    pub const ALL: [Self; 3] = [Self::Team, Self::Plain, Self::Director];
 
     /// The name itself.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Team => "team",
+            Self::Plain => "plain",
             Self::Director => "director",
         }
     }
@@ -103,22 +108,24 @@ impl Layout {
     /// `team` left out all that was said before a message that did not fit, and version 2 named to the manager only the
     /// context files that are for it; version 1 of `director` had neither the plan nor
     /// the variables, version 2 not the workflow, and version 3 left out the plans of refused updates and marked fewer labels;
-    /// so did version 1 of a session's own, and version 2 named files as that of `team` did.
+    /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions before the present ones
+    /// marked what other agents say with `NAME: `, which anybody could write.
     pub fn version(&self) -> u32 {
         match self {
-            Self::Named(LayoutName::Team) => 3,
-            Self::Named(LayoutName::Director) => 4,
-            Self::OfSession(_) => 3,
+            Self::Named(LayoutName::Team) => 4,
+            Self::Named(LayoutName::Plain) => 1,
+            Self::Named(LayoutName::Director) => 5,
+            Self::OfSession(_) => 4,
         }
     }
 
     /// In which style it is written.
     pub fn style(&self) -> Style {
         match self {
-            Self::Named(LayoutName::Team) => Style::Tagged,
+            Self::Named(LayoutName::Team | LayoutName::Plain) => Style::Tagged,
             Self::Named(LayoutName::Director) => Style::Labelled,
             Self::OfSession(parts) => {
-                let is_labelled = parts.iter().any(|part| part.name() == PartName::CONVERSATION_HISTORY.as_str());
+                let is_labelled = parts.iter().any(|part| part.is(PartName::CONVERSATION_HISTORY));
                 if is_labelled { Style::Labelled } else { Style::Tagged }
             }
         }
@@ -131,6 +138,11 @@ impl LayoutPart {
             Self::Known(name) => name.as_str(),
             Self::Text(text) => &text.name,
         }
+    }
+
+    /// Whether it is this part, and not a text in its place.
+    pub(super) fn is(&self, part: PartName) -> bool {
+        matches!(self, Self::Known(name) if *name == part)
     }
 }
 
@@ -152,8 +164,11 @@ pub(super) fn check(parts: &[LayoutPart], pointer: &str) -> Result<(), Error> {
             return Err(Error::contradiction(pointer(), format!("the part {:?} is listed twice", part.name())));
         }
         let LayoutPart::Text(text) = part else { continue };
-        if PartName::named(&text.name).is_some() {
-            let problem = format!("{:?} is the name of a part that every session has: choose another", text.name);
+        if [PartName::TASK, PartName::HISTORY, PartName::CONVERSATION_HISTORY]
+            .iter()
+            .any(|part| part.as_str() == text.name)
+        {
+            let problem = format!("a text cannot take the place of `{}`: choose another name for it", text.name);
             return Err(Error::contradiction(format!("{}/name", pointer()), problem));
         }
         if text.name.trim().is_empty() || text.name.len() > 100 || text.name.chars().any(char::is_control) {

@@ -67,16 +67,16 @@ pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
     let missing = missing.filter(|call| group.iter().all(|utterance| utterance.result_of() != Some(call.id.as_str())));
     messages.extend(missing.map(|call| result(&call.id, NO_RESULT)));
     if own.is_none_or(|utterance| utterance.calls().is_empty()) {
-        messages.iter_mut().for_each(loosen);
+        messages.iter_mut().zip(group).for_each(|(message, utterance)| loosen(message, group, utterance));
     }
     messages
 }
 
 /// A result whose call is not the reader's own, or is not shown, is shown as what it is.
-fn loosen(message: &mut Value) {
+fn loosen(message: &mut Value, group: &[Utterance], utterance: &Utterance) {
     if message.get("role").and_then(Value::as_str) == Some("tool") {
         let content = message.get("content").and_then(Value::as_str).unwrap_or_default();
-        *message = self::message("user", &loose_result(content));
+        *message = self::message("user", &loose_result(group, utterance, content));
     }
 }
 

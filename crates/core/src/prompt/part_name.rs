@@ -63,11 +63,6 @@ impl PartName {
     pub fn as_str(self) -> &'static str {
         self.0
     }
-
-    /// The part with this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|part| part.0 == name)
-    }
 }
 
 /// Reads one of `names`.

@@ -19,6 +19,7 @@ mod unsaid;
 mod workflow_snapshot;
 mod workflow_variables;
 
+pub(super) use self::request::AROUND;
 use self::{
     browser_state::BrowserState,
     context_sets::ContextSets,
@@ -44,9 +45,22 @@ use super::{
 
 /// What changes least stands first, so that a provider's cache keeps as much as can be.
 const TEAM: &[&dyn Part] = &[
-    &Instructions,
+    &Instructions::TAGGED,
     &Members,
     &Duties,
+    &Files,
+    &Envelope,
+    &Tools,
+    &ContextSets,
+    &ConversationHistory::TAGGED,
+    &Recall,
+    &ActiveStep,
+    &CurrentTask::TAGGED,
+];
+
+/// What nobody asked for is not there: nobody is told who is in the team, and what to do in it.
+const PLAIN: &[&dyn Part] = &[
+    &Instructions::BARE,
     &Files,
     &Envelope,
     &Tools,
@@ -88,7 +102,7 @@ impl Layout {
     pub fn has(&self, part: PartName) -> bool {
         match self {
             Self::Named(name) => named(*name).iter().any(|known| known.name() == part.as_str()),
-            Self::OfSession(listed) => listed.iter().any(|listed| listed.name() == part.as_str()),
+            Self::OfSession(listed) => listed.iter().any(|listed| listed.is(part)),
         }
     }
 }
@@ -101,6 +115,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static dyn Part> {
 fn named(name: LayoutName) -> &'static [&'static dyn Part] {
     match name {
         LayoutName::Team => TEAM,
+        LayoutName::Plain => PLAIN,
         LayoutName::Director => DIRECTOR,
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{layout, part_name, share::Allowed};
 pub use super::{
-    layout::{LayoutPart, LayoutText},
+    layout::{LayoutName, LayoutPart, LayoutText},
     part_name::PartName,
     share::{Amount, Shares},
 };
@@ -25,7 +25,8 @@ pub struct Profile {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub budget: Option<Tokens>,
-    /// The most tokens of an answer in a run. If absent: the model's default.
+    /// How many tokens of the model's window are kept for its answer, and the most that an answer in a run may have. If absent: 4,096
+    /// or an eighth of the window, whichever is less, are kept, and the model's own limit holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
     pub answer_tokens: Option<Tokens>,
@@ -37,6 +38,9 @@ pub struct Profile {
     #[serde(deserialize_with = "shares", skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
     pub parts: BTreeMap<PartName, Shares>,
+    /// The layout of prompts that name none. If absent: the session's own, or `team`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<LayoutName>,
     /// The session's own layout: its parts in order. Prompts that name no layout use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layout_parts: Vec<LayoutPart>,
@@ -45,6 +49,9 @@ pub struct Profile {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
 }
+
+/// The most tokens that are kept for an answer where a profile does not say how many.
+const ANSWER_TOKENS: Tokens = Tokens(4096);
 
 /// Reads the shares of parts that share the budget.
 fn shares<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<PartName, Shares>, D::Error> {
@@ -67,6 +74,16 @@ impl Profile {
         *self == Self::default()
     }
 
+    /// How many tokens of a model's window are kept for its answer.
+    pub fn room_for_answer(&self, window: Tokens) -> Tokens {
+        self.answer_tokens.unwrap_or(ANSWER_TOKENS.min(Tokens(window.0 / 8)))
+    }
+
+    /// The most tokens of a prompt for a model with this window, where its request names no budget.
+    pub fn budget_in(&self, window: Tokens) -> Tokens {
+        self.budget.unwrap_or_else(|| window.minus(self.room_for_answer(window)))
+    }
+
     /// Refuses a part whose minimum is above its maximum in every budget, and a layout that makes no prompt.
     pub(crate) fn check(&self, pointer: &str) -> Result<(), Error> {
         for (part, shares) in &self.parts {
@@ -79,6 +96,10 @@ impl Profile {
                 let pointer = format!("{pointer}/parts/{}/min", part.as_str());
                 return Err(Error::contradiction(pointer, "the minimum is above the maximum"));
             }
+        }
+        if self.layout.is_some() && !self.layout_parts.is_empty() {
+            let problem = "the session lists parts of its own in `layout_parts`: name a layout or list parts, not both";
+            return Err(Error::contradiction(format!("{pointer}/layout"), problem));
         }
         layout::check(&self.layout_parts, &format!("{pointer}/layout_parts"))
     }
@@ -110,6 +131,14 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_has_room_in_the_window() {
+        let budget = |json: &str, window| serde_json::from_str::<Profile>(json).unwrap().budget_in(Tokens(window)).0;
+        assert_eq!([128_000, 32_768, 8000].map(|window| budget("{}", window)), [123_904, 28_672, 7000]);
+        assert_eq!(budget(r#"{"answer_tokens": 10000}"#, 128_000), 118_000);
+        assert_eq!(budget(r#"{"answer_tokens": 10000, "budget": 128000}"#, 128_000), 128_000);
+    }
 
     #[test]
     fn shares_are_read_as_people_write_them() {

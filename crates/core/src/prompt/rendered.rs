@@ -48,7 +48,7 @@ impl Renderer<'_> {
         match self.format {
             Format::Text => {
                 let pieces: Vec<_> = match self.style {
-                    Style::Tagged => group.iter().map(|utterance| text::piece(utterance, self.agent)).collect(),
+                    Style::Tagged => group.iter().map(|utterance| text::piece(group, utterance, self.agent)).collect(),
                     Style::Labelled => labels::pieces(group, self.agent, self.team),
                 };
                 let tokens = pieces.iter().map(|piece| self.count.count(piece)).sum();
@@ -109,6 +109,15 @@ impl Renderer<'_> {
             Format::Text => Tokens(0),
             Format::OpenAi => openai::tokens(&openai::message("system", ""), self.count) + openai::ANSWER,
             Format::Anthropic => anthropic::envelope(self.count),
+        }
+    }
+
+    /// What of that is not there in a prompt in which nothing stands before what was said.
+    pub(super) fn empty_system(&self) -> Tokens {
+        match self.format {
+            Format::OpenAi => openai::tokens(&openai::message("system", ""), self.count),
+            // What is allowed for Anthropic is generous in any case.
+            Format::Text | Format::Anthropic => Tokens(0),
         }
     }
 

@@ -22,10 +22,10 @@ impl PlanPlace {
     /// last, the plan does.
     pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec) -> Option<Self> {
         let is_before_history = match &spec.layout {
-            Layout::Named(LayoutName::Team) => return None,
+            Layout::Named(LayoutName::Team | LayoutName::Plain) => return None,
             Layout::Named(LayoutName::Director) => true,
             Layout::OfSession(listed) => {
-                let place = |name: PartName| listed.iter().position(|part| part.name() == name.as_str());
+                let place = |name: PartName| listed.iter().position(|part| part.is(name));
                 let said = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].into_iter().filter_map(place).min();
                 let plan = place(PartName::CURRENT_PLAN)?;
                 said.is_none_or(|said| plan < said)

@@ -5,14 +5,14 @@ use super::{
     text::verdict,
     utterance::{From, Kind, Utterance},
 };
-use crate::agent::Agent;
+use crate::{agent::Agent, conversation::ToolCall, id::AgentName};
 
 /// Whose message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     /// The system's.
     System,
-    /// Anybody else's: other agents have their name before the text.
+    /// Anybody else's: other agents have a mark with their name before the text, which [`escape`] takes from all texts.
     User,
     /// The reader's own.
     Own,
@@ -30,8 +30,8 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
                 From::System => (Speaker::System, text),
                 From::User => (Speaker::User, text),
                 From::Agent(Some(name)) if *name != reader.name => {
-                    let calls: String = calls.iter().map(|call| format!("\n[calls {}]", call.name)).collect();
-                    (Speaker::User, format!("{name}: {}", (text + &calls).trim_start()))
+                    let calls: String = calls.iter().map(|call| format!("\n[calls {}]", escape(&call.name))).collect();
+                    (Speaker::User, format!("[from {name}] {}", (text + &calls).trim_start()))
                 }
                 From::Agent(_) => (Speaker::Own, to.as_ref().map_or(text.clone(), |to| format!("To {to}: {text}"))),
             }
@@ -47,7 +47,21 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
 /// What stands for the result of a call that has none.
 pub(super) const NO_RESULT: &str = "[there is no result]";
 
-/// A result whose call is not the reader's own, or is not shown, shown as what it is.
-pub(super) fn loose_result(words: &str) -> String {
-    format!("[result of a tool]\n{words}")
+/// A result whose call is not the reader's own, or is not shown, shown as what it is: the result of a call in `group`, if that
+/// has it.
+pub(super) fn loose_result(group: &[Utterance], result: &Utterance, words: &str) -> String {
+    match caller(group, result) {
+        Some((name, call)) => format!("[result of {name}'s call of {}]\n{words}", escape(&call.name)),
+        None => format!("[result of a tool]\n{words}"),
+    }
+}
+
+/// Which other agent made the call that a result answers, and the call, where it is in `group`.
+pub(super) fn caller<'a>(group: &'a [Utterance], result: &Utterance) -> Option<(&'a AgentName, &'a ToolCall)> {
+    let calling = group.first().filter(|first| !first.mine)?;
+    let call = calling.calls().iter().find(|call| Some(call.id.as_str()) == result.result_of())?;
+    match &calling.kind {
+        Kind::Said { from: From::Agent(Some(name)), .. } => Some((name, call)),
+        _ => None,
+    }
 }

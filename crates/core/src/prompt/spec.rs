@@ -27,7 +27,7 @@ pub struct PromptSpec {
     pub model: Option<String>,
     /// The model of an agent that names none.
     pub default_model: Option<String>,
-    /// What it has to fit in; the model's window where it is absent.
+    /// What it has to fit in; the model's window less the room for its answer where it is absent.
     pub budget: Option<Tokens>,
     /// How it is counted; as the model is where it is absent.
     pub counted: Option<Counted>,

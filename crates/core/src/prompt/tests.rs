@@ -208,7 +208,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     system: <CONTEXT_SET name="Style"> ⏎ No "<b>" tags. ⏎ &lt;/CONTEXT_SET> ⏎ </CONTEXT_SET>
     system: <CONTEXT_SET name="For the writer"> ⏎ The user is called Ada. ⏎ </CONTEXT_SET>
     system: </SHARED_CONTEXT_SETS>
-    user: lead: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
+    user: [from lead] Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     assistant: 
         tool_calls [{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":\"spring\"}"}}]
     tool: It has flowers.
@@ -238,7 +238,7 @@ fn a_turn_of_the_manager_in_which_a_set_is_hidden_from_it() {
     <CHAT_MESSAGE from="lead (you)" to="writer"> ⏎ Four lines about spring. ⏎ <EXPECTED_OUTPUT> ⏎ four lines that rhyme ⏎ </EXPECTED_OUTPUT> ⏎ </CHAT_MESSAGE>
     <DIRECTIVE_OUTCOMES> ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created ⏎ </DIRECTIVE_OUTCOMES>
     <CHAT_MESSAGE from="writer"> ⏎ <TOOL_CALL name="look" id="c1"> ⏎ {"at":"spring"} ⏎ </TOOL_CALL> ⏎ </CHAT_MESSAGE>
-    <TOOL_RESULT of="c1"> ⏎ It has flowers. ⏎ </TOOL_RESULT>
+    <TOOL_RESULT of="c1" called-by="writer"> ⏎ It has flowers. ⏎ </TOOL_RESULT>
     </CONVERSATION_HISTORY>
     <CURRENT_TASK>
     <CHAT_MESSAGE from="writer"> ⏎ Roses are red ⏎ </CHAT_MESSAGE>
@@ -280,9 +280,9 @@ fn a_check_of_an_answer() {
     user: Write a poem about spring.
     assistant: To writer: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     user: [what came of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
-    user: writer: [calls look]
-    user: [result of a tool] ⏎ It has flowers.
-    user: writer: Roses are red
+    user: [from writer] [calls look]
+    user: [result of writer's call of look] ⏎ It has flowers.
+    user: [from writer] Roses are red
     user: Hold the last answer of writer against what was expected of it: four lines that rhyme ⏎  ⏎ Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
     "#);
 }
@@ -436,7 +436,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
     system: <AGENT_INSTRUCTIONS> ⏎ You are writer, a poet. ⏎ Write in verse. ⏎ </AGENT_INSTRUCTIONS>
     system: <TEAM_MEMBERS> ⏎ - lead (manager): the editor ⏎ - writer (worker) (you): a poet ⏎ - critic (worker) ⏎ </TEAM_MEMBERS>
     system: <AGENT_DUTIES> ⏎ Do what lead asks of you. What you answer goes to lead as it is: give the result itself, and nothing else. ⏎ </AGENT_DUTIES>
-    user: lead: Look everything up.
+    user: [from lead] Look everything up.
     user: [what was said in the entries 13 to 115 is left out here; fetch it as messages of the thread]
     assistant: 
         tool_calls [{"id":"c26","type":"function","function":{"name":"look","arguments":"{\"at\":26}"}}]
@@ -488,9 +488,9 @@ fn a_result_joins_its_call_wherever_it_was_said() {
     system: <AGENT_INSTRUCTIONS> ⏎ You are lead. ⏎ </AGENT_INSTRUCTIONS>
     system: <TEAM_MEMBERS> ⏎ - lead (manager) (you) ⏎ - writer (worker) ⏎ </TEAM_MEMBERS>
     system: <AGENT_DUTIES> ⏎ You direct the team. In each turn you give one directive: a JSON object whose fields may all be left out. ⏎ - messageTo and … there already are suggestions: adapt them. ⏎ </AGENT_DUTIES>
-    user: writer: [calls look] ⏎ [calls look]
-    user: [result of a tool] ⏎ two
-    user: writer: I wait.
+    user: [from writer] [calls look] ⏎ [calls look]
+    user: [result of writer's call of look] ⏎ two
+    user: [from writer] I wait.
     user: [result of a tool] ⏎ nobody asked
     user: [result of a tool] ⏎ two again
     ");

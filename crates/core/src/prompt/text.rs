@@ -2,12 +2,13 @@
 
 use super::{
     escape::{attribute, escape},
+    speaker::caller,
     utterance::{From, Kind, Utterance},
 };
 use crate::agent::Agent;
 
-/// Writes one thing that was said.
-pub(super) fn piece(utterance: &Utterance, reader: &Agent) -> String {
+/// Writes one thing that was said in a group.
+pub(super) fn piece(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> String {
     match &utterance.kind {
         Kind::Said { from, to, text, calls, expected, .. } => {
             let from = match from {
@@ -31,6 +32,8 @@ pub(super) fn piece(utterance: &Utterance, reader: &Agent) -> String {
         }
         Kind::Result { call, text, .. } => {
             let of = call.as_ref().map(|call| format!(" of=\"{}\"", attribute(call))).unwrap_or_default();
+            let by = caller(group, utterance).map(|(name, _)| format!(" called-by=\"{}\"", attribute(name.as_str())));
+            let of = of + &by.unwrap_or_default();
             format!("<TOOL_RESULT{of}>\n{}</TOOL_RESULT>\n", body(text))
         }
         Kind::Verdict { valid, reason } => {

@@ -209,7 +209,7 @@ fn check_steps(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCa
     let has_steps = !board.state.session.settings.steps.is_empty();
     let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
     let at = names.iter().position(|name| *name == "steps");
-    let has_steps = has_steps && prompt.layout == Layout::Named(LayoutName::Team);
+    let has_steps = has_steps && matches!(prompt.layout, Layout::Named(LayoutName::Team | LayoutName::Plain));
     prop_assert_eq!(at.is_some(), has_steps, "{:?}", names);
     let behind = at.map_or(&[][..], |at| &names[at + 1..]);
     prop_assert!(["task"].starts_with(behind), "{:?}", names);

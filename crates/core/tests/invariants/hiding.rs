@@ -157,7 +157,7 @@ fn check_prompts(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCa
         let formats = [(120, Format::Text), (700, Format::OpenAi), (1500, Format::Anthropic)];
         let whole = [Format::Text, Format::OpenAi, Format::Anthropic].map(|format| (1_000_000, format));
         let all = formats.into_iter().chain(whole);
-        for ((budget, format), layout) in all.flat_map(|one| layouts().map(|layout| (one, layout))) {
+        for ((budget, format), layout) in all.flat_map(|one| layouts().into_iter().map(move |layout| (one, layout))) {
             let spec = ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), Tokens(budget), board.count);
             match board.prompt_for(agent, &ResolvedSpec { format, layout, ..spec }, 3) {
                 Ok(prompt) => check(&json!([prompt.body, prompt.parts]).to_string(), sight, agent, "a prompt")?,

@@ -15,6 +15,7 @@ mod kept;
 mod plan;
 mod recall;
 mod sight;
+mod speakers;
 mod story;
 mod texts;
 mod workflow;

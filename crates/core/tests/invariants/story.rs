@@ -159,11 +159,15 @@ pub(crate) enum Reply {
 }
 
 /// Layouts in all styles. The last one has what a director is shown without what it is told, so that it fits in little.
-pub(crate) fn layouts() -> [Layout; 3] {
+pub(crate) fn layouts() -> Vec<Layout> {
     let parts =
         json!(["current_plan", "workflow_snapshot", "workflow_variables", "browser_state", "conversation_history"]);
     let parts: Vec<LayoutPart> = serde_json::from_value(parts).unwrap();
-    [Layout::Named(LayoutName::Team), Layout::Named(LayoutName::Director), Layout::OfSession(parts.into())]
+    [LayoutName::Team, LayoutName::Plain, LayoutName::Director]
+        .map(Layout::Named)
+        .into_iter()
+        .chain([Layout::OfSession(parts.into())])
+        .collect()
 }
 
 /// A session: what is done in it, one thing after another.

@@ -36,6 +36,7 @@ impl Session {
     pub async fn prompt(&self, spec: &PromptSpec) -> Result<Prompt, Error> {
         let wanted = self.wanted(spec).await?;
         let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
+        prompt.answer_tokens = wanted.answer_tokens;
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         self.live.prompts.remember(wanted.memory_key(), remembered);
         prompt.erased = self.erased_in(&wanted, &prompt).await?;
@@ -93,6 +94,8 @@ struct Wanted {
     model: Option<String>,
     count: &'static dyn TokenCounter,
     spec: ResolvedSpec,
+    /// How much of the model's window is kept for its answer.
+    answer_tokens: Tokens,
     /// The entry that had last erased something when it was asked for.
     erased: Seq,
     /// The texts of what was found for it.
@@ -118,12 +121,17 @@ impl Wanted {
             None => prompt::default_thread(&View::new(&state, &viewer, sizes())?),
         };
         let profile = spec.profile.as_ref().unwrap_or(&state.session.settings.prompt);
+        let answer_tokens = profile.room_for_answer(window);
+        if spec.budget.or(profile.budget).is_none() && answer_tokens >= window {
+            let problem = format!("the model's window has {window} tokens: keep fewer of them for the answer");
+            return Err(Refusal::contradiction("/prompt/answer_tokens", problem));
+        }
         let spec = ResolvedSpec {
             agent: agent.name.clone(),
             thread,
-            layout: Layout::of(spec.layout, &profile.layout_parts),
+            layout: Layout::of(spec.layout.or(profile.layout), &profile.layout_parts),
             format: spec.format,
-            budget: spec.budget.or(profile.budget).unwrap_or(window),
+            budget: spec.budget.unwrap_or_else(|| profile.budget_in(window)),
             profile: spec.profile.clone(),
             task: spec.task.clone(),
             vocabulary: count.vocabulary().to_owned(),
@@ -132,7 +140,7 @@ impl Wanted {
             tools: spec.tools.clone(),
         };
         let model = model.cloned();
-        Ok(Self { viewer, model, count, spec, erased, recalled: Values::new(), state })
+        Ok(Self { viewer, model, count, spec, answer_tokens, erased, recalled: Values::new(), state })
     }
 
     /// Under which key something is remembered of it.

@@ -40,7 +40,7 @@ impl Authorized<CompressThread> {
                 let settings = &view.state.session.settings;
                 let window =
                     manager.as_ref().or(self.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
-                let budget = settings.prompt.budget.or(window).unwrap_or(DEFAULT_WINDOW);
+                let budget = settings.prompt.budget_in(window.unwrap_or(DEFAULT_WINDOW));
                 Ok((held.compression.target(&settings.compression, budget), manager))
             })
             .await?;
@@ -120,12 +120,13 @@ impl Authorized<ReadMessages> {
 impl Authorized<ReadThreads> {
     /// Says how large the prompts are that a thread leads to.
     pub(crate) async fn measure_context(&self, thread: ThreadId) -> Result<Answer<api::ContextSize>, CallError> {
-        let (readers, settings, compression) = self
+        let (readers, settings, usual, compression) = self
             .session
             .view(&self.viewer(), |view| {
                 let held = view.thread(&thread)?;
                 let settings = view.state.session.settings.compression.clone();
-                Ok((readers(&view, &thread), settings, held.compression.clone()))
+                let usual = view.state.session.settings.prompt.budget_in(DEFAULT_WINDOW);
+                Ok((readers(&view, &thread), settings, usual, held.compression.clone()))
             })
             .await?;
         let mut agents = Vec::new();
@@ -142,11 +143,11 @@ impl Authorized<ReadThreads> {
                 let tokens =
                     self.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?).tokens)).await?;
                 let part = PartReport { name: "history".to_owned(), tokens, shortened: false, omitted: Vec::new() };
-                api::ContextSize::new(tokens, vec![part], settings.thresholds(DEFAULT_WINDOW))
+                api::ContextSize::new(tokens, vec![part], settings.thresholds(usual))
             }
         };
         if self.rank > super::rights::Rank::Worker {
-            let budget = agents.first().map_or(DEFAULT_WINDOW, |first| first.window);
+            let budget = agents.first().map_or(usual, |first| first.window);
             let aim = Aim { target: compression.target(&settings, budget), keep_recent: None };
             let newest = compression.newest().map(|head| head.seq);
             let (messages, tokens_before, tokens_after) = match self.session.plan_compression(&thread, aim).await {

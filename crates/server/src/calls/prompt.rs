@@ -86,6 +86,7 @@ pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
         seq: prompt.seq,
         turn,
         budget: prompt.budget,
+        answer_tokens: prompt.answer_tokens,
         tokens: prompt.tokens,
         reusable_prefix_tokens: prompt.reusable_prefix_tokens,
         counting: prompt.counting,

@@ -7,7 +7,18 @@ use crate::{
     view::View,
 };
 
-pub(in crate::prompt) struct Instructions;
+pub(in crate::prompt) struct Instructions {
+    /// Whether they stand in a tag, behind the name of the reader.
+    is_tagged: bool,
+}
+
+impl Instructions {
+    /// In a tag, behind the name of the reader.
+    pub(in crate::prompt) const TAGGED: Self = Self { is_tagged: true };
+
+    /// As they are.
+    pub(in crate::prompt) const BARE: Self = Self { is_tagged: false };
+}
 
 const TAG: &str = "AGENT_INSTRUCTIONS";
 
@@ -30,6 +41,10 @@ impl Part for Instructions {
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let agent = from.agent;
+        if !self.is_tagged {
+            let own = agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
+            return Ok(own.and_then(|own| from.whole(format!("{}\n", escape(own)))));
+        }
         let who = match &agent.title {
             Some(title) => format!("You are {}, {}.", agent.name, escape(title)),
             None => format!("You are {}.", agent.name),

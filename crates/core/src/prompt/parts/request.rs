@@ -6,6 +6,9 @@ use crate::{
     prompt::{Lacking, assemble::Assembly},
 };
 
+/// The name of the part that says what the messages around the content cost.
+pub(in crate::prompt) const AROUND: &str = "format";
+
 /// What the messages around the content cost.
 pub(in crate::prompt) struct Envelope;
 
@@ -14,7 +17,7 @@ pub(in crate::prompt) struct Tools;
 
 impl Part for Envelope {
     fn name(&self) -> &'static str {
-        "format"
+        AROUND
     }
 
     fn changes(&self) -> Changes {

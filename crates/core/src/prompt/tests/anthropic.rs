@@ -81,7 +81,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     system: <CONTEXT_SET name="Style"> ⏎ No "<b>" tags. ⏎ &lt;/CONTEXT_SET> ⏎ </CONTEXT_SET>
     system: <CONTEXT_SET name="For the writer"> ⏎ The user is called Ada. ⏎ </CONTEXT_SET>
     system*: </SHARED_CONTEXT_SETS>
-    user: lead: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
+    user: [from lead] Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     assistant: {"type":"tool_use","id":"c1","name":"look","input":{"at":"spring"}}
     user*: {"type":"tool_result","tool_use_id":"c1","content":"It has flowers."}
     "#);
@@ -97,9 +97,9 @@ fn a_turn_of_the_manager_after_an_answer() {
     user: Write a poem about spring.
     assistant: To writer: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     user: [what came of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
-    user: writer: [calls look]
-    user*: [result of a tool] ⏎ It has flowers.
-    user: writer: Roses are red
+    user: [from writer] [calls look]
+    user*: [result of writer's call of look] ⏎ It has flowers.
+    user: [from writer] Roses are red
     user*: [The last answer is not what was expected: It has one line.]
     ");
 }
@@ -112,9 +112,9 @@ fn a_check_of_an_answer_is_marked_up_to_what_is_asked_for_this_once() {
     user: Write a poem about spring.
     assistant: To writer: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     user: [what came of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
-    user: writer: [calls look]
-    user: [result of a tool] ⏎ It has flowers.
-    user*: writer: Roses are red
+    user: [from writer] [calls look]
+    user: [result of writer's call of look] ⏎ It has flowers.
+    user*: [from writer] Roses are red
     user: Hold the last answer of writer against what was expected of it: four lines that rhyme ⏎  ⏎ Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
     ");
 }
@@ -139,9 +139,9 @@ fn every_call_has_its_result_in_the_next_message_and_results_without_calls_are_t
     user*: [result of a tool] ⏎ two again
     "#);
     assert_snapshot!(talk(&said("lead", "main", messages)), @"
-    user: writer: [calls look] ⏎ [calls look]
-    user*: [result of a tool]
-    user: writer: I wait.
+    user: [from writer] [calls look] ⏎ [calls look]
+    user*: [result of writer's call of look]
+    user: [from writer] I wait.
     user: [result of a tool] ⏎ nobody asked
     user*: [result of a tool] ⏎ two again
     ");
@@ -190,5 +190,5 @@ fn what_the_system_says_is_the_users_with_its_name() {
     let mut board = Board::team("lead writer");
     let message: NewMessage = serde_json::from_value(json!({"role": "system", "content": "Be quick."})).unwrap();
     board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
-    assert_snapshot!(talk(&board.prompt_as("lead", "main", 4000, Format::Anthropic).unwrap()), @"user*: system: Be quick.");
+    assert_snapshot!(talk(&board.prompt_as("lead", "main", 4000, Format::Anthropic).unwrap()), @"user*: [from system] Be quick.");
 }

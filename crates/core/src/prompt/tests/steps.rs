@@ -70,14 +70,14 @@ fn a_turn_of_a_worker_in_a_step() {
     system: <CONTEXT_SET name="Style"> ⏎ No "<b>" tags. ⏎ &lt;/CONTEXT_SET> ⏎ </CONTEXT_SET>
     system: <CONTEXT_SET name="For the writer"> ⏎ The user is called Ada. ⏎ </CONTEXT_SET>
     system: </SHARED_CONTEXT_SETS>
-    user: lead: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
+    user: [from lead] Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     assistant: 
         tool_calls [{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":\"spring\"}"}}]
     tool: It has flowers.
         tool_call_id "c1"
     assistant: Roses are red
     user: <ACTIVE_STEP name="research"> ⏎ Gather. ⏎ &lt;/ACTIVE_STEP> ⏎ Tools used so far: none. ⏎ The tool that is due now, before any other: look. ⏎ </ACTIVE_STEP>
-    user: lead: Once more.
+    user: [from lead] Once more.
     "#);
     assert_snapshot!(items(&of_the_turn(&board, Format::Anthropic)), @r#"
     system: <AGENT_INSTRUCTIONS> ⏎ You are writer, a poet. ⏎ Write in verse. ⏎ </AGENT_INSTRUCTIONS>

@@ -45,7 +45,7 @@ impl Wanted {
     fn recalls(&self, spec: &PromptSpec) -> bool {
         let layout = &self.spec.layout;
         let of_session = || spec.profile.as_ref().unwrap_or(&self.state.session.settings.prompt).recall;
-        let by_default = || !matches!(layout, Layout::Named(LayoutName::Team));
+        let by_default = || !matches!(layout, Layout::Named(LayoutName::Team | LayoutName::Plain));
         layout.has(PartName::RECALL) && spec.recall.or_else(of_session).unwrap_or_else(by_default)
     }
 }
