@@ -171,9 +171,9 @@ async fn the_size_of_each_prompt_is_told_and_what_compressing_would_save() {
     assert_eq!(agents, ["lead", "ann"]);
     assert_eq!(
         (&context["tokens"], &context["agents"][0]["window"]),
-        (&context["agents"][0]["tokens"], &json!(128_000))
+        (&context["agents"][0]["tokens"], &json!(123_904))
     );
-    assert_eq!((&context["warn_at"], &context["compress_at"]), (&json!(102_400), &json!(115_200)));
+    assert_eq!((&context["warn_at"], &context["compress_at"]), (&json!(99_122), &json!(111_513)));
     // The target is in proportion to the window, as in a run.
     assert!(context["compression"]["messages"].as_u64().unwrap() > 100, "{context}");
     assert_eq!(context["compression"]["tokens_after"], 12_800);
