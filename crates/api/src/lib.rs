@@ -79,7 +79,7 @@ pub use self::{
         DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalPage, JournalQuery, ScrubSecrets,
         ScrubbedSecrets, WhyQuery,
     },
-    message::{Added, MessageList, MessagesQuery, NewMessages, Roles},
+    message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
     plan::{
         Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanTaskPatch, PlanVersion, PlanVersionList, PlanVersionsQuery,

@@ -1,13 +1,21 @@
 //! Messages of threads.
 
 use callboard_core::{
-    conversation::{MessageReceipt, MessageView, NewMessage},
+    conversation::{MessageReceipt, MessageShape, MessageView, given::GivenMessage},
     id::Seq,
     text_schema,
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use std::borrow::Cow;
+
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{
+        ObjectBuilder, Ref, RefOr, Schema,
+        schema::{AnyOfBuilder, Type},
+    },
+};
 
 use crate::query::{number, time};
 
@@ -16,9 +24,10 @@ use crate::query::{number, time};
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"messages": [{"role": "user", "content": "Write the release notes."}]}))]
 pub struct NewMessages {
-    /// The messages, in order. At most 25,000.
+    /// The messages, in order. At most 25,000. Message objects of OpenAI's chat completions and of Anthropic's Messages API are taken
+    /// as they are. One of Anthropic's with results of tools becomes several messages.
     #[schema(max_items = 25_000)]
-    pub messages: Vec<NewMessage>,
+    pub messages: Vec<GivenMessage>,
 }
 
 /// The messages that were added.
@@ -35,6 +44,7 @@ pub struct Added {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct MessageList {
     /// The messages.
+    #[schema(value_type = Vec<AnyMessage>)]
     pub messages: Vec<MessageView>,
     /// The cursor of the page with older messages; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,19 +61,60 @@ pub struct MessagesQuery {
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// Only messages with an earlier time.
-    #[serde(default, deserialize_with = "time", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "beforeTimestamp", deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub before: Option<Timestamp>,
     /// Only messages with a later time.
-    #[serde(default, deserialize_with = "time", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "afterTimestamp", deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub after: Option<Timestamp>,
     /// Only messages with these roles, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<Roles>)]
     pub roles: Option<String>,
+    /// The shape of the messages: `openai` or `anthropic` gives message objects of these APIs. If absent: Callboard's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(inline)]
+    pub shape: Option<MessageShape>,
     /// The `next_cursor` of the previous page, to get the older messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(2d)?(3[0-9]){1,15}2f(3[0-9]){1,19}$")]
     pub cursor: Option<String>,
+}
+
+/// The schema of a message in any shape.
+#[derive(Debug)]
+pub struct AnyMessage;
+
+impl PartialSchema for AnyMessage {
+    fn schema() -> RefOr<Schema> {
+        let roles = ["user", "assistant", "system", "developer", "tool"];
+        let role = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(roles));
+        let object = ObjectBuilder::new().description(Some("A message object of OpenAI or Anthropic."));
+        let object = object.schema_type(Type::Object).property("role", role).required("role");
+        let either = AnyOfBuilder::new().item(Ref::from_schema_name("Message")).item(object);
+        either.description(Some("A message, or with `shape` a message object of OpenAI or Anthropic.")).into()
+    }
+}
+
+impl ToSchema for AnyMessage {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("AnyMessage")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((MessageView::name().into_owned(), MessageView::schema()));
+        MessageView::schemas(schemas);
+    }
+}
+
+/// Selects the shape of a message.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ShapeQuery {
+    /// The shape of the message: `openai` or `anthropic` gives a message object of that API. If absent: Callboard's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(inline)]
+    pub shape: Option<MessageShape>,
 }
 
 /// The schema of lists of roles.

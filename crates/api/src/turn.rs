@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    conversation::{MessageReceipt, ToolCall},
+    conversation::{MessageReceipt, given::GivenCall},
     count::Tokens,
     id::{AgentName, RunId, Seq, ThreadId},
     schema::Saying,
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{Prompt, ReportedUsage, query::number};
@@ -23,9 +24,14 @@ pub struct TurnAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Saying>)]
     pub text: Option<Arc<str>>,
-    /// The tools that it calls, each call with an id of its own.
+    /// What it thought before, in blocks: Anthropic's `thinking` and `redacted_thinking` as they are, or the fields of other servers, such
+    /// as `{"type": "reasoning_content", "reasoning_content": "…"}`. The next prompts have them until its loop of tool calls ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
+    #[schema(value_type = Vec<std::collections::BTreeMap<String, Value>>)]
+    pub reasoning: Vec<Map<String, Value>>,
+    /// The tools that it calls, each call with an id of its own, also as OpenAI writes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<GivenCall>,
     /// The tokens that its provider counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<ReportedUsage>,

@@ -1,9 +1,13 @@
 //! Conversations: threads and their messages.
 
+mod blocks;
 pub(crate) mod decide;
 pub mod facts;
+pub mod given;
+pub(crate) mod reasoning;
 mod recall;
 pub mod said;
+pub mod shape;
 pub(crate) mod tools;
 
 use std::sync::Arc;
@@ -53,6 +57,12 @@ pub struct Message {
     /// Criteria for the answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<Arc<str>>,
+    /// What the model thought before it said this, in blocks as its provider gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning: Vec<Map<String, Value>>,
+    /// What else was in the object of a provider that it came as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_given: Option<AsGiven>,
     /// The size of its content and its tool calls.
     pub tokens: Tokens,
 }
@@ -96,6 +106,39 @@ pub struct MessageView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub expected_output: Option<Arc<str>>,
+    /// What the model thought before it said this, in blocks as its provider gave them. Only the user and the agent itself see it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<std::collections::BTreeMap<String, Value>>))]
+    pub reasoning: Vec<Map<String, Value>>,
+    /// What else was in the object of a provider that it came as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_given: Option<AsGiven>,
+}
+
+/// What was in a message object of a provider and has no field of its own, so that it can be given back as it came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct AsGiven {
+    /// Whose object it was.
+    pub shape: MessageShape,
+    /// Whether the message was in one object with the message before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
+    /// The fields.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
+    pub fields: Map<String, Value>,
+}
+
+/// Whose message objects are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum MessageShape {
+    /// Those of OpenAI's chat completions.
+    OpenAi,
+    /// Those of Anthropic's Messages API.
+    Anthropic,
 }
 
 /// An answer was held against what was expected of it. The answer itself stays as it is.
@@ -190,6 +233,13 @@ pub struct NewMessage {
     /// Criteria for the answer to it.
     #[serde(default, skip)]
     pub expected_output: Option<Arc<str>>,
+    /// What the model thought before it said this, in blocks as its provider gave them.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<std::collections::BTreeMap<String, Value>>))]
+    pub reasoning: Vec<Map<String, Value>>,
+    /// What else was in the object of a provider that it came as.
+    #[serde(default, skip)]
+    pub as_given: Option<AsGiven>,
 }
 
 /// What a message that is to be added says.
@@ -215,6 +265,8 @@ impl NewMessage {
             tool_calls: Vec::new(),
             tool_call_id: None,
             expected_output: None,
+            reasoning: Vec::new(),
+            as_given: None,
         }
     }
 }

@@ -37,6 +37,7 @@ use serde_json::Value;
 use self::{
     excerpt::History,
     fill::{Filled, fill},
+    history_cache::Piece,
     observed::Observations,
     part::Source,
     rendered::Renderer,
@@ -279,7 +280,8 @@ pub fn prompt_of(
         Renderer { agent, team: &view.state.team, offered: &tools, format: spec.format, style: spec.style(), count };
     let task = history.task(spec)?;
     history.write_task(&renderer, task);
-    let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
+    let mut unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
+    Piece::think(&mut unanswered, &renderer);
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
     let Filled { parts, body, pieces, tokens, shows, subjects } = fill(&mut from)?;

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     agent::Team,
@@ -407,6 +408,8 @@ pub struct TurnReply {
     pub turn: u64,
     /// What it said.
     pub text: Arc<str>,
+    /// What it thought before, in blocks as its provider gave them.
+    pub reasoning: Vec<Map<String, Value>>,
     /// What it calls.
     pub tool_calls: Vec<ToolCall>,
     /// What it used.

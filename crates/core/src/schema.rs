@@ -309,6 +309,8 @@ pub(crate) enum SaidRole {
     Assistant,
     #[schema(rename = "system")]
     OpenAiSystem,
+    #[schema(rename = "developer")]
+    Developer,
     #[schema(rename = "tool")]
     OpenAiTool,
 }

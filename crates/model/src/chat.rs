@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{ModelError, ModelName};
 
@@ -78,6 +78,10 @@ pub struct ResponseSchema {
 pub struct ChatAnswer {
     /// The text; empty if the model only calls tools.
     pub text: String,
+    /// What the model thought before, in blocks. Anthropic's are as it gave them; of other servers each field is a block with its
+    /// name as `type`, such as `{"type": "reasoning_content", "reasoning_content": "…"}`. Within a loop of tool calls, the provider
+    /// wants them back unchanged.
+    pub reasoning: Vec<Map<String, Value>>,
     /// The calls of tools that the model asks for, in its order.
     pub tool_calls: Vec<ToolCall>,
     /// The tokens that were used, if the endpoint says so.

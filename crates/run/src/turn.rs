@@ -226,6 +226,7 @@ impl Turn<'_> {
             report,
             cut_off: answer.finish == Finish::Length,
             tool_calls: answer.tool_calls.into_iter().map(call).collect(),
+            reasoning: answer.reasoning,
             text: answer.text.into(),
         }
     }

@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{conversation::Role, time::Timestamp};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::Context;
@@ -37,6 +37,18 @@ pub(crate) struct Messages {
     /// Only messages in these roles, separated by commas
     #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = parse::message_role)]
     pub(crate) roles: Vec<Role>,
+    /// Print message objects of this provider, as JSON
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) shape: Option<Shape>,
+}
+
+/// Whose message objects are printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Shape {
+    /// Those of OpenAI's chat completions
+    Openai,
+    /// Those of Anthropic's Messages API
+    Anthropic,
 }
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
@@ -46,6 +58,16 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     let call = session.get(&["threads", thread.as_str(), "messages"]).acting_as(&args.acting_as);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
+    if let Some(shape) = args.shape {
+        let shape = match shape {
+            Shape::Openai => "openai",
+            Shape::Anthropic => "anthropic",
+        };
+        let page = call.maybe("shape", Some(shape)).answer::<Value>().await?;
+        let messages = page.it.get("messages").cloned().unwrap_or_default();
+        context.output.answer(&page.json, |output| output.line(format!("{messages:#}")));
+        return Ok(());
+    }
     let page = call.answer::<api::MessageList>().await?;
     context.output.answer(&page.json, |output| page.it.messages.iter().for_each(|message| show(message, output)));
     Ok(())
@@ -72,6 +94,11 @@ fn show(message: &api::Message, output: Output) {
         Value::String(text) => text.clone(),
         parts => parts.to_string(),
     };
+    for block in &message.reasoning {
+        let thought = ["thinking", "reasoning_content", "reasoning"].iter().find_map(|name| block.get(*name)?.as_str());
+        let thought = indented(thought.unwrap_or("(not readable)"), "    ");
+        output.line(output.paint(Style::Quiet, format!("    thought:\n{thought}")));
+    }
     output.line(indented(&text, "    "));
     for call in &message.tool_calls {
         output.line(format!("    calls {} as {}: {}", call.name, call.id, call.arguments_text()));

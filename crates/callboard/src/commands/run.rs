@@ -267,7 +267,7 @@ impl<'a> WatchedRun<'a> {
 /// Adds a message of the user in main, the thread that runs read.
 async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
     let message = NewMessage::text(MessageRole::User, text);
-    session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message] }).done().await
+    session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message.into()] }).done().await
 }
 
 fn has_ended(status: Status) -> bool {

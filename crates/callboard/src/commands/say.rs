@@ -76,7 +76,7 @@ impl Speaker<'_> {
         let message = NewMessage { message_id: id, ..NewMessage::text(self.role, text) };
         let path = ["threads", self.thread.as_str(), "messages"];
         self.session
-            .post(&path, &api::NewMessages { messages: vec![message] })
+            .post(&path, &api::NewMessages { messages: vec![message.into()] })
             .acting_as(&self.acting_as)
             .answer()
             .await

@@ -8,6 +8,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
+    conversation::reasoning,
     conversation::{
         AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutThread, Role,
     },
@@ -107,6 +108,10 @@ impl NewMessage {
             visitor.name(format_args!("/messages/{at}/tool_call_id"), id);
         }
         visitor.text_if_any(expected_output);
+        reasoning::input(&mut self.reasoning, visitor);
+        if let Some(as_given) = &mut self.as_given {
+            visitor.fields(&mut as_given.fields);
+        }
     }
 }
 
@@ -169,6 +174,19 @@ fn faults(at: usize, message: &NewMessage) -> Vec<Fault> {
     if !message.tool_calls.iter().all(|call| json::is_shallow(&call.arguments)) {
         fault("tool_calls", format!("nest at most {} levels, or give the arguments as a text", json::MAX_DEPTH));
     }
+    let as_given = message.as_given.iter().flat_map(|as_given| as_given.fields.values());
+    if !json::are_shallow(message.reasoning.iter().flat_map(Map::values).chain(as_given)) {
+        fault("reasoning", format!("nest at most {} levels", json::MAX_DEPTH));
+    }
+    if !message.reasoning.is_empty() && message.role != Role::Ai {
+        fault("reasoning", "only a message in the role AI has reasoning".to_owned());
+    }
+    if !message.reasoning.iter().all(|block| block.get("type").is_some_and(Value::is_string)) {
+        fault(
+            "reasoning",
+            "give each block a type, for instance {\"type\": \"thinking\", \"thinking\": \"…\"}".to_owned(),
+        );
+    }
     if !message.tool_calls.is_empty() && message.role != Role::Ai {
         fault("tool_calls", "only a message in the role AI calls tools".to_owned());
     }
@@ -222,7 +240,7 @@ fn build(
     id: MessageId,
 ) -> Result<Message, Error> {
     let parts = new.content.as_ref().map_or(&[][..], NewContent::parts);
-    let size_bytes = json::size_bytes(&(new.metadata.as_ref(), &new.tool_calls, parts));
+    let size_bytes = json::size_bytes(&(new.metadata.as_ref(), &new.tool_calls, parts, &new.reasoning, &new.as_given));
     if size_bytes > MAX_BYTES {
         return Err(Error::TooLarge { what: "the message".to_owned(), size_bytes, max_bytes: MAX_BYTES });
     }
@@ -242,6 +260,8 @@ fn build(
         tool_calls: new.tool_calls.clone(),
         tool_call_id: new.tool_call_id.clone(),
         expected_output: new.expected_output.clone(),
+        reasoning: new.reasoning.clone(),
+        as_given: new.as_given.clone(),
         tokens: new.counted().iter().map(|text| decision.context.count.count(text)).sum(),
     })
 }

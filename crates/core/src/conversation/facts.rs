@@ -50,6 +50,12 @@ impl<'a> View<'a> {
         self.agent().is_none_or(sees)
     }
 
+    /// Whether the viewer sees what the author of a message thought: the user does, and the author itself. Where a team is one
+    /// agent, what nobody is named for is its own.
+    pub fn sees_reasoning_of(&self, author: Option<&AgentName>) -> bool {
+        self.agent().is_none_or(|viewer| author.map_or(self.state.team.agents().len() == 1, |author| author == viewer))
+    }
+
     /// From which entry on the viewer may find messages with this subject that `audience` could see.
     pub(crate) fn recalls_messages(&self, subject: &str, audience: &Audience) -> Option<Seq> {
         let Some(agent) = self.agent() else { return Some(Seq::ZERO) };
@@ -75,7 +81,14 @@ impl Fact for MessageAdded {
     const TYPE: &'static str = "message.added";
 
     const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("content"), text("expected_output"), json("metadata"), json("tool_calls.*.arguments")],
+        texts: &[
+            text("content"),
+            text("expected_output"),
+            json("metadata"),
+            json("tool_calls.*.arguments"),
+            json("reasoning"),
+            json("as_given.fields"),
+        ],
         gone_as: None,
         earlier: Earlier::Stands,
         repeats: Repeats::Results,
@@ -125,7 +138,14 @@ impl Fact for MessageAdded {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.sees_in(&self.0.thread_id, header) { Seen::fact(&self) } else { None }
+        if !view.sees_in(&self.0.thread_id, header) {
+            return None;
+        }
+        let mut message = self.0;
+        if !view.sees_reasoning_of(message.agent.as_ref()) {
+            message.reasoning.clear();
+        }
+        Seen::fact(&Self(message))
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {

@@ -63,7 +63,7 @@ fn roles_are_read_in_every_form_that_people_write_and_come_back_in_one() {
     assert_snapshot!(read.join(" "), @"USER USER AI AI AI AI SYSTEM SYSTEM TOOL TOOL");
     assert_snapshot!(role("wizard").unwrap_err(), @"unknown variant `wizard`, expected one of `USER`, `user`, `AI`, `ASSISTANT`, `ai`, `assistant`, `SYSTEM`, `system`, `TOOL`, `tool`");
     assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"content": "x"})).unwrap_err(), @"missing field `role`");
-    assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"role": "user", "contents": "x"})).unwrap_err(), @"unknown field `contents`, expected one of `message_id`, `thread_id`, `role`, `content`, `timestamp`, `metadata`, `tool_calls`, `tool_call_id`");
+    assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"role": "user", "contents": "x"})).unwrap_err(), @"unknown field `contents`, expected one of `message_id`, `thread_id`, `role`, `content`, `timestamp`, `metadata`, `tool_calls`, `tool_call_id`, `reasoning`");
     assert_snapshot!(serde_json::from_value::<NewMessage>(json!({"role": "user", "content": 7})).unwrap_err(), @"content is a string or a list of parts, each an object with a type");
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     agent::{Agent, Tool},
-    conversation::ToolCall,
+    conversation::{ToolCall, reasoning},
     count::{TokenCounter, Tokens},
 };
 
@@ -56,7 +56,9 @@ pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
         return group.iter().filter_map(|utterance| one(group, utterance, reader)).collect();
     };
     let mut results: Vec<_> = others.iter().collect();
-    let mut said: Vec<_> = one(group, calling, reader).iter_mut().flat_map(blocks_of).collect();
+    let thought = calling.is_in_loop.then(|| reasoning::for_anthropic(&calling.reasoning));
+    let mut said: Vec<_> = thought.into_iter().flatten().collect();
+    said.extend(one(group, calling, reader).iter_mut().flat_map(blocks_of));
     let mut answers = Vec::new();
     for call in calling.calls() {
         let id = allowed(&call.id);
@@ -83,7 +85,16 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
             CALL + count.count(&input.to_string()) + Tokens(ARGUMENT.0.saturating_mul(arguments))
         });
         let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
-        BLOCK + input + result + field("text") + field("id") + field("name") + field("tool_use_id") + field("content")
+        let thought = field("thinking") + field("signature") + field("data");
+        BLOCK
+            + thought
+            + input
+            + result
+            + field("text")
+            + field("id")
+            + field("name")
+            + field("tool_use_id")
+            + field("content")
     };
     MESSAGE + message.get("content").and_then(Value::as_array).into_iter().flatten().map(block).sum()
 }
@@ -232,8 +243,8 @@ fn allowed(id: &str) -> String {
 
 /// The arguments of a call, which have to be an object.
 fn input(call: &ToolCall) -> Value {
-    match &call.arguments {
-        Value::Object(arguments) => json!(arguments),
+    match call.arguments_json() {
+        Value::Object(arguments) => arguments.into(),
         Value::Null => json!({}),
         other => json!({"arguments": other}),
     }

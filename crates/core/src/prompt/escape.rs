@@ -38,9 +38,10 @@ pub fn attribute(text: &str) -> String {
 
 /// Whether what stands behind a `<` is one of our own tags.
 fn begins_tag(text: &str) -> bool {
-    let opening = Opening::of(text);
-    let is_tag = |opening: &Opening<'_>| tags().any(|tag| opening.is(tag));
-    is_tag(&opening) || opening.after("/").is_some_and(|name| is_tag(&Opening::of(&name)))
+    let blank = |c: char| c.is_whitespace() || is_invisible(c);
+    let name = text.trim_start_matches(blank);
+    let name = Opening::of(name.strip_prefix(is_slash).unwrap_or(name));
+    tags().any(|tag| name.is(tag))
 }
 
 /// Whether what stands behind a `[` is a mark.
@@ -58,6 +59,11 @@ pub(super) fn ends_line(c: char) -> bool {
 /// Whether it is a `<` or looks like one.
 fn is_angle(c: char) -> bool {
     matches!(c, '<' | '＜' | '﹤' | '‹' | '〈' | '\u{2329}' | '⟨' | '❮' | '❬' | '˂' | 'ᐸ' | '≺')
+}
+
+/// Whether it is a `/` or looks like one.
+fn is_slash(c: char) -> bool {
+    matches!(c, '/' | '／' | '⁄' | '∕' | '╱' | '⧸')
 }
 
 /// Whether it is a `[` or looks like one.

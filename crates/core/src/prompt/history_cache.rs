@@ -183,7 +183,8 @@ impl HistoryCache {
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
         let HistoryKey { reader: name, thread, style, manager, .. } = &self.key;
-        let reader = Reader { name, thread, style: *style, manager: manager.as_ref() };
+        let is_alone = self.key.names.len() == 1;
+        let reader = Reader { name, thread, style: *style, manager: manager.as_ref(), is_alone };
         for item in items {
             match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
@@ -386,6 +387,20 @@ impl Piece {
         change(Arc::make_mut(&mut self.group));
         self.written = None;
         self.shortened.clear();
+    }
+
+    /// Gives the reader back what it thought, as far as it is in the middle of a loop of tool calls: behind the last thing in
+    /// `pieces` that is no call of its own.
+    pub(super) fn think(pieces: &mut [Self], renderer: &Renderer<'_>) {
+        let calls =
+            |piece: &&mut Self| piece.group.first().is_some_and(|first| first.mine && !first.calls().is_empty());
+        for piece in pieces.iter_mut().rev().take_while(calls) {
+            if piece.group.first().is_some_and(|first| !first.reasoning.is_empty()) {
+                let mut group = Group::clone(&piece.group);
+                group.iter_mut().take(1).for_each(|first| first.is_in_loop = true);
+                *piece = Self { place: piece.place, ..Self::of(group, renderer) };
+            }
+        }
     }
 
     /// The call of this id that it makes.

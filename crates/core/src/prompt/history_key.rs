@@ -27,7 +27,7 @@ pub(super) struct HistoryKey {
     /// Where the plan stands in the prompt.
     pub(super) plan: Option<PlanPlace>,
     /// The names of the agents, which no line of what was said may begin with.
-    names: Vec<AgentName>,
+    pub(super) names: Vec<AgentName>,
     pub(super) manager: Option<AgentName>,
     vocabulary: String,
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     agent::{Agent, Tool},
-    conversation::ToolCall,
+    conversation::{ToolCall, reasoning},
     count::{TokenCounter, Tokens},
 };
 
@@ -40,7 +40,11 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
         let function = |field| text(call.get("function").and_then(|function| function.get(field)));
         CALL + text(call.get("id")) + function("name") + function("arguments")
     });
-    MESSAGE + text(message.get("content")) + text(message.get("tool_call_id")) + of_calls.sum()
+    let thoughts = reasoning::OPENAI.iter().filter_map(|name| message.get(*name)).map(|thought| match thought {
+        Value::String(text) => count.count(text),
+        other => count.count(&other.to_string()),
+    });
+    MESSAGE + thoughts.sum() + text(message.get("content")) + text(message.get("tool_call_id")) + of_calls.sum()
 }
 
 /// What tools cost.
@@ -89,13 +93,17 @@ fn one(utterance: &Utterance, reader: &Agent) -> Value {
     match voice {
         Speaker::System => message("system", &words),
         Speaker::User => message("user", &words),
-        Speaker::Own => own(words, utterance.calls()),
+        Speaker::Own => own(words, utterance),
         Speaker::Tool => result(utterance.result_of().unwrap_or_default(), &words),
     }
 }
 
-fn own(text: String, calls: &[ToolCall]) -> Value {
-    let mut message = message("assistant", &text);
+fn own(text: String, utterance: &Utterance) -> Value {
+    let (mut message, calls) = (message("assistant", &text), utterance.calls());
+    if let (true, Some(fields)) = (utterance.is_in_loop, message.as_object_mut()) {
+        let thoughts = reasoning::for_openai(&utterance.reasoning);
+        fields.extend(thoughts.map(|(name, value)| (name.to_owned(), value.clone())));
+    }
     let call = |call: &ToolCall| {
         let function = json!({"name": call.name, "arguments": call.arguments_text()});
         json!({"id": call.id, "type": "function", "function": function})

@@ -214,7 +214,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     tool: It has flowers.
         tool_call_id "c1"
     "#);
-    assert_snapshot!(parts(&of_the_turn(&at_work(), Format::OpenAi)), @"instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, task 56");
+    assert_snapshot!(parts(&of_the_turn(&at_work(), Format::OpenAi)), @"instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, task 58");
     assert_eq!(of_the_turn(&at_work(), Format::OpenAi).counting, Counting::UpperBound);
     assert_eq!(of_the_turn(&at_work(), Format::Text).counting, Counting::Exact);
 }
@@ -257,9 +257,9 @@ fn a_turn_of_the_manager_in_which_a_set_is_hidden_from_it() {
     user: Write a poem about spring.
     assistant: To writer: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     user: [what came of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
-    user: writer: [calls look]
-    user: [result of a tool] ⏎ It has flowers.
-    user: writer: Roses are red
+    user: [from writer] [calls look]
+    user: [result of writer's call of look] ⏎ It has flowers.
+    user: [from writer] Roses are red
     user: [The last answer is not what was expected: It has one line.]
     "#);
 }
@@ -455,7 +455,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
     tool: found 29 word word word word word word word word word word word word word word word word word word word word 
         tool_call_id "c29"
     "#);
-    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 245 shortened");
+    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 247 shortened");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::{
     layout::Style,
     replaced::{PlanPlace, is_updated, updates_plan},
@@ -14,6 +16,7 @@ use crate::{
     directive::Received,
     entry::Hash,
     id::{AgentName, Seq, ThreadId},
+    json,
     tail::Item,
     text::Values,
 };
@@ -33,6 +36,10 @@ pub(super) struct Utterance {
     /// Which one it is of those that its speaker said, from 1; none where they are not numbered.
     pub(super) number: Option<u64>,
     pub(super) speaker: Speaker,
+    /// What the reader thought before it said this.
+    pub(super) reasoning: Arc<[Map<String, Value>]>,
+    /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
+    pub(super) is_in_loop: bool,
     /// Whether a note stands in the place of what it says.
     pub(super) replaced: bool,
     pub(super) kind: Kind,
@@ -78,6 +85,15 @@ pub(super) struct Reader<'a> {
     pub(super) thread: &'a ThreadId,
     pub(super) style: Style,
     pub(super) manager: Option<&'a AgentName>,
+    /// Whether it is the only agent.
+    pub(super) is_alone: bool,
+}
+
+impl Reader<'_> {
+    /// Whether it said this, and nobody else may have. Only then it knows what was thought before.
+    fn owns(&self, message: &Message) -> bool {
+        message.agent.as_ref().map_or(self.is_alone && message.role == Role::Ai, |agent| agent == self.name)
+    }
 }
 
 impl Utterance {
@@ -103,6 +119,8 @@ impl Utterance {
             mine: false,
             number: None,
             speaker: Speaker::Other,
+            reasoning: Arc::default(),
+            is_in_loop: false,
             replaced: false,
             kind,
         }
@@ -163,7 +181,8 @@ impl Utterance {
             Kind::Verdict { reason, .. } => reason.len(),
             Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
         };
-        size_of::<Self>() + of_kind
+        let of_reasoning: usize = self.reasoning.iter().map(json::size_bytes).sum();
+        size_of::<Self>() + of_kind + of_reasoning
     }
 
     /// The calls that it makes.
@@ -230,7 +249,9 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         }
     };
     let speaker = message.speaker(reader.manager);
-    Ok(Utterance { seq, size: message.tokens, mine, number: None, speaker, replaced: false, kind })
+    let reasoning = if reader.owns(message) { message.reasoning.as_slice().into() } else { Arc::default() };
+    let size = message.tokens;
+    Ok(Utterance { seq, size, mine, number: None, speaker, reasoning, is_in_loop: false, replaced: false, kind })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

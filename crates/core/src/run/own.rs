@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     calibration::Report,
@@ -52,6 +53,8 @@ pub struct AnswerTurn {
     pub turn: Seq,
     /// What the model said.
     pub text: Option<Arc<str>>,
+    /// What it thought before, in blocks as its provider gave them.
+    pub reasoning: Vec<Map<String, Value>>,
     /// What it calls.
     pub tool_calls: Vec<ToolCall>,
     /// What it used, as its provider counted.
@@ -133,8 +136,9 @@ impl Command for AnswerTurn {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let Self { turn: _, text, tool_calls, usage: _, error } = self;
+        let Self { turn: _, text, reasoning, tool_calls, usage: _, error } = self;
         visitor.text_if_any(text);
+        conversation::reasoning::input(reasoning, visitor);
         visitor.text_if_any(error);
         for call in tool_calls {
             // A model's answer is not refused for what it calls things: it would be paid for once more.
@@ -188,7 +192,8 @@ impl AnswerTurn {
 
     fn message(&self) -> NewMessage {
         let said = self.text.clone().unwrap_or_else(|| "".into());
-        NewMessage { tool_calls: self.tool_calls.clone(), ..NewMessage::text(Role::Ai, said) }
+        let reasoning = self.reasoning.clone();
+        NewMessage { tool_calls: self.tool_calls.clone(), reasoning, ..NewMessage::text(Role::Ai, said) }
     }
 
     /// The same outcome again for the same answer.

@@ -91,6 +91,7 @@ impl Board {
             turn: run.turns,
             text: "".into(),
             tool_calls: Vec::new(),
+            reasoning: Vec::new(),
             usage: Usage { prompt_tokens: 100, completion_tokens: 10 },
             cut_off: false,
         }

@@ -14,6 +14,7 @@ mod hiding;
 mod kept;
 mod plan;
 mod recall;
+mod shapes;
 mod sight;
 mod speakers;
 mod story;

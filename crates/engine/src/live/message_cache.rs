@@ -13,7 +13,8 @@ use callboard_core::{
     state::State,
     time::Timestamp,
 };
-use serde_json::value::RawValue;
+
+use crate::MessageJson;
 
 /// The approximate limit in bytes for the threads of all sessions of a board.
 const MAX_BYTES: usize = 32 << 20;
@@ -54,7 +55,7 @@ pub(crate) struct CachedMessage {
     pub(crate) role: Role,
     /// Who could see it when it was added.
     pub(crate) audience: Audience,
-    pub(crate) json: Arc<RawValue>,
+    pub(crate) json: MessageJson,
 }
 
 #[derive(Default)]
@@ -77,7 +78,7 @@ impl CachedMessage {
     }
 
     fn bytes(&self) -> usize {
-        MESSAGE_BYTES + self.json.get().len()
+        MESSAGE_BYTES + self.json.bytes()
     }
 }
 

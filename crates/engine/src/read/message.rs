@@ -7,7 +7,7 @@ use callboard_core::{
     conversation::{Content, Message, MessageView, Role, facts::MessageAdded},
     entry::{Entry, Hash},
     fact,
-    id::{Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
     text::Values,
     time::Timestamp,
     view::View,
@@ -53,7 +53,18 @@ pub type Place = (Timestamp, Seq);
 
 /// A message as JSON: a [`MessageView`] that was put into words before.
 #[derive(Clone, Debug)]
-pub struct MessageJson(pub(super) Arc<RawValue>);
+pub struct MessageJson {
+    /// Without what its author thought.
+    json: Arc<RawValue>,
+    reasoned: Option<Arc<Reasoned>>,
+}
+
+/// A message with what its author thought, which few may see.
+#[derive(Debug)]
+struct Reasoned {
+    author: Option<AgentName>,
+    json: Arc<RawValue>,
+}
 
 /// A message that was read, and who may see it.
 pub(super) struct Found {
@@ -72,7 +83,7 @@ impl Found {
         let (time, role) = (message.timestamp, message.role);
         let content = match stored(&message) {
             Some(_) => Err(Box::new(message)),
-            None => Ok(MessageJson::of(&given(seq, message, &Values::new()))?),
+            None => Ok(MessageJson::of(given(seq, message, &Values::new()))?),
         };
         Ok(Self { seq, time, role, audience, content })
     }
@@ -88,7 +99,7 @@ impl Found {
     /// Keeps it in memory; a long one, and all before it, is not.
     pub(super) fn keep_in(&self, newest: &mut NewestMessages) {
         match &self.content {
-            Ok(MessageJson(json)) => {
+            Ok(json) => {
                 let (time, seq, role, audience) = (self.time, self.seq, self.role, self.audience.clone());
                 newest.add(CachedMessage { time, seq, role, audience, json: json.clone() });
             }
@@ -98,19 +109,40 @@ impl Found {
 }
 
 impl MessageJson {
-    pub(super) fn of(message: &MessageView) -> Result<Self, Error> {
-        to_raw_value(message).map(|json| Self(json.into())).map_err(|error| damaged(&error))
+    pub(super) fn of(mut message: MessageView) -> Result<Self, Error> {
+        let json = |message: &MessageView| to_raw_value(message).map(Arc::from).map_err(|error| damaged(&error));
+        if message.reasoning.is_empty() {
+            return Ok(Self { json: json(&message)?, reasoned: None });
+        }
+        let reasoned = Reasoned { author: message.agent.clone(), json: json(&message)? };
+        message.reasoning.clear();
+        Ok(Self { json: json(&message)?, reasoned: Some(Arc::new(reasoned)) })
+    }
+
+    /// The message as a viewer sees it.
+    pub(super) fn seen_by(self, view: &View<'_>) -> Self {
+        match &self.reasoned {
+            Some(reasoned) if view.sees_reasoning_of(reasoned.author.as_ref()) => {
+                Self { json: reasoned.json.clone(), reasoned: None }
+            }
+            _ => Self { reasoned: None, ..self },
+        }
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.json.get().len() + self.reasoned.as_ref().map_or(0, |reasoned| reasoned.json.get().len())
     }
 
     /// The message, as a program reads it.
     pub fn read(&self) -> Result<MessageView, Error> {
-        serde_json::from_str(self.0.get()).map_err(|error| damaged(&error))
+        serde_json::from_str(self.json.get()).map_err(|error| damaged(&error))
     }
 }
 
 impl Serialize for MessageJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.json.serialize(serializer)
     }
 }
 
@@ -142,5 +174,7 @@ pub(super) fn given(seq: Seq, message: Message, values: &Values) -> MessageView 
         tool_calls: message.tool_calls,
         tool_call_id: message.tool_call_id,
         expected_output: message.expected_output,
+        reasoning: message.reasoning,
+        as_given: message.as_given,
     }
 }

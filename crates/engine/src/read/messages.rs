@@ -82,7 +82,7 @@ impl Session {
                 && query.cursor.is_none_or(|cursor| message.place() < cursor)
                 && (query.roles.is_empty() || query.roles.contains(&message.role))
                 && view.sees_said(thread, message.seq, &message.audience);
-            found.extend(is_wanted.then(|| (message.place(), MessageJson(message.json.clone()))));
+            found.extend(is_wanted.then(|| (message.place(), message.json.clone().seen_by(view))));
         }
         let has_more = found.len() > limit;
         found.truncate(limit);
@@ -140,7 +140,7 @@ impl Session {
         }
         let has_more = found.len() > limit;
         found.truncate(limit);
-        let found = self.as_json(found).await?;
+        let found = self.as_json(view, found).await?;
         self.live.confirm(view.state).await?;
         if let Some(mut newest) = newest {
             let behind = query.after.map(|time| (time, Seq(u64::MAX)));
@@ -153,13 +153,13 @@ impl Session {
     }
 
     /// Messages as JSON, with the long texts that they speak of.
-    async fn as_json(&self, found: Vec<Found>) -> Result<Vec<(Place, MessageJson)>, Error> {
+    async fn as_json(&self, view: &View<'_>, found: Vec<Found>) -> Result<Vec<(Place, MessageJson)>, Error> {
         let long = found.iter().filter_map(|message| stored(message.content.as_ref().err()?));
         let values = self.values(long.collect::<Vec<_>>()).await?;
         let as_json = |message: Found| {
             let place = message.place();
-            let json = message.content.or_else(|long| MessageJson::of(&given(message.seq, *long, &values)));
-            Ok((place, json?))
+            let json = message.content.or_else(|long| MessageJson::of(given(message.seq, *long, &values)));
+            Ok((place, json?.seen_by(view)))
         };
         found.into_iter().map(as_json).collect()
     }
@@ -181,7 +181,7 @@ impl Session {
         let mut found = read.collect::<Result<Vec<_>, _>>()?;
         let next = found.last().map(Found::place).filter(|_| page.len() == PAGE);
         found.retain(|message| message.is_wanted(&view, thread, &query.roles));
-        let messages = self.as_json(found).await?;
+        let messages = self.as_json(&view, found).await?;
         Ok((messages.into_iter().map(|(_, message)| message).collect(), next))
     }
 

@@ -44,7 +44,11 @@ impl Session {
         }
         let MessageAdded(message) = fact::read(&entry)?;
         let values = self.values(stored(&message)).await?;
-        Ok(given(entry.header.seq, message, &values))
+        let mut message = given(entry.header.seq, message, &values);
+        if !view.sees_reasoning_of(message.agent.as_ref()) {
+            message.reasoning.clear();
+        }
+        Ok(message)
     }
 
     /// The entry `seq`, if it added this message.

@@ -145,6 +145,7 @@ async fn wait_for_a_person(session: &Session) {
         turn: 1,
         text: r#"{"messageTo": "user", "message": "What is your name?"}"#.into(),
         tool_calls: vec![],
+        reasoning: Vec::new(),
         usage: Usage::default(),
         cut_off: false,
     };

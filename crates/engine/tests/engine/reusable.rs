@@ -63,8 +63,17 @@ impl Play {
         let text = says.as_str().map_or_else(|| says.to_string(), str::to_owned).into();
         let usage = Usage { prompt_tokens: 1, completion_tokens: 1 };
         let turn = now.turns + 1;
-        let reply =
-            TurnReply { run: id, epoch, turn, text, tool_calls: Vec::new(), usage, report: None, cut_off: false };
+        let reply = TurnReply {
+            run: id,
+            epoch,
+            turn,
+            text,
+            tool_calls: Vec::new(),
+            reasoning: Vec::new(),
+            usage,
+            report: None,
+            cut_off: false,
+        };
         self.session.execute(Actor::System, reply).await.unwrap();
         prompt
     }

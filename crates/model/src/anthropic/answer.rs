@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
@@ -60,6 +60,8 @@ enum Block {
         /// Complete in a whole message; empty in a stream, where deltas follow.
         input: Option<Value>,
     },
+    Thinking(Map<String, Value>),
+    RedactedThinking(Map<String, Value>),
     #[serde(other)]
     Other,
 }
@@ -67,6 +69,10 @@ enum Block {
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum Delta {
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
     #[serde(rename = "text_delta")]
     Text { text: String },
     #[serde(rename = "input_json_delta")]
@@ -124,6 +130,7 @@ pub(super) struct Assembly {
     /// The text outside of that call.
     aside: String,
     calls: Vec<(u64, ToolCall)>,
+    reasoning: Vec<(u64, Map<String, Value>)>,
     usage: Option<WireUsage>,
     finish: Option<Finish>,
     model: Option<String>,
@@ -146,7 +153,8 @@ impl Assembly {
         // The call of the tool is the answer itself, so no result is expected.
         let finish = self.finish.filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
         let model = self.model.unwrap_or_else(|| asked.to_owned());
-        ChatAnswer { text: self.text, tool_calls, usage: self.usage.map(Usage::from), finish, model }
+        let reasoning = self.reasoning.into_iter().map(|(_, block)| block).collect();
+        ChatAnswer { text: self.text, reasoning, tool_calls, usage: self.usage.map(Usage::from), finish, model }
     }
 
     fn add(&mut self, event: Event, on_delta: &mut OnDelta<'_>) -> ControlFlow<()> {
@@ -156,6 +164,12 @@ impl Assembly {
             Event::ContentBlockDelta { delta: Delta::Text { text }, .. } => self.say(&text, on_delta),
             Event::ContentBlockDelta { index, delta: Delta::InputJson { partial_json } } => {
                 self.call_with(index, &partial_json, on_delta);
+            }
+            Event::ContentBlockDelta { index, delta: Delta::Thinking { thinking } } => {
+                self.think(index, "thinking", &thinking);
+            }
+            Event::ContentBlockDelta { index, delta: Delta::Signature { signature } } => {
+                self.think(index, "signature", &signature);
             }
             Event::MessageDelta { delta, usage } => self.end(delta.stop_reason, usage),
             Event::MessageStop => {
@@ -190,7 +204,23 @@ impl Assembly {
                     self.call_with(index, &input.to_string(), on_delta);
                 }
             }
+            Block::Thinking(block) => self.begin_thought(index, "thinking", block),
+            Block::RedactedThinking(block) => self.begin_thought(index, "redacted_thinking", block),
             Block::Other => {}
+        }
+    }
+
+    fn begin_thought(&mut self, index: u64, kind: &str, mut block: Map<String, Value>) {
+        block.insert("type".to_owned(), kind.into());
+        self.reasoning.push((index, block));
+    }
+
+    /// Adds a piece to a field of a block of reasoning.
+    fn think(&mut self, index: u64, field: &str, piece: &str) {
+        if let Some((_, block)) = self.reasoning.iter_mut().find(|(at, _)| *at == index) {
+            let before = block.get(field).and_then(Value::as_str).unwrap_or_default();
+            let whole = format!("{before}{piece}");
+            block.insert(field.to_owned(), whole.into());
         }
     }
 

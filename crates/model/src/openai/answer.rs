@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
@@ -29,6 +29,9 @@ struct Choice {
 struct Delta {
     content: Option<String>,
     refusal: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    reasoning_details: Option<Vec<Map<String, Value>>>,
     tool_calls: Option<Vec<CallDelta>>,
 }
 
@@ -67,6 +70,9 @@ impl Chunk {
 #[derive(Default)]
 pub(super) struct Assembly {
     text: String,
+    reasoning_content: String,
+    reasoning: String,
+    reasoning_details: Vec<Map<String, Value>>,
     refused: bool,
     calls: Vec<(Option<u64>, ToolCall)>,
     usage: Option<Usage>,
@@ -89,6 +95,9 @@ impl Assembly {
                 on_delta(&piece);
                 self.text.push_str(&piece);
             }
+            self.reasoning_content.push_str(&delta.reasoning_content.unwrap_or_default());
+            self.reasoning.push_str(&delta.reasoning.unwrap_or_default());
+            delta.reasoning_details.into_iter().flatten().for_each(|piece| self.take_thought(piece));
             delta.tool_calls.into_iter().flatten().for_each(|call| self.take_call(call));
         }
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
@@ -124,6 +133,39 @@ impl Assembly {
         }
     }
 
+    /// Adds a piece to the detail with its index and type.
+    fn take_thought(&mut self, piece: Map<String, Value>) {
+        let is_of = |one: &Map<String, Value>| ["index", "type"].iter().all(|name| one.get(*name) == piece.get(*name));
+        let known = self.reasoning_details.last_mut().filter(|last| piece.contains_key("index") && is_of(last));
+        let Some(known) = known else { return self.reasoning_details.push(piece) };
+        for (name, value) in piece {
+            match (known.get_mut(&name), &value) {
+                (Some(Value::String(before)), Value::String(more))
+                    if ["text", "summary", "data"].contains(&name.as_str()) =>
+                {
+                    before.push_str(more);
+                }
+                (_, Value::Null) => {}
+                _ => drop(known.insert(name, value)),
+            }
+        }
+    }
+
+    /// What the model thought, by the field in which it came.
+    fn thoughts(&mut self) -> Vec<Map<String, Value>> {
+        let texts = [
+            ("reasoning_content", std::mem::take(&mut self.reasoning_content)),
+            ("reasoning", std::mem::take(&mut self.reasoning)),
+        ];
+        let texts =
+            texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, Value::from(text)));
+        let details = std::mem::take(&mut self.reasoning_details);
+        let details = (!details.is_empty()).then(|| ("reasoning_details", Value::from(details)));
+        let block =
+            |(name, value): (&str, Value)| Map::from_iter([("type".to_owned(), name.into()), (name.to_owned(), value)]);
+        texts.chain(details).map(block).collect()
+    }
+
     /// The endpoint ends the answer without a reason.
     fn end(&mut self) {
         let silent = if self.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
@@ -133,10 +175,11 @@ impl Assembly {
     /// The answer; `asked` is the requested model.
     pub(super) fn answer(mut self, asked: &str) -> ChatAnswer {
         self.end();
+        let reasoning = self.thoughts();
         let finish = self.finish.filter(|_| !self.refused).unwrap_or(Finish::ContentFilter);
         let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
         let model = self.model.unwrap_or_else(|| asked.to_owned());
-        ChatAnswer { text: self.text, tool_calls, usage: self.usage, finish, model }
+        ChatAnswer { text: self.text, reasoning, tool_calls, usage: self.usage, finish, model }
     }
 }
 

@@ -10,6 +10,8 @@ use crate::{ToolCall, Usage};
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(super) act: Act,
+    /// What the model thinks before.
+    pub(super) reasoning: Vec<Value>,
     pub(super) delay: Duration,
     /// `None` estimates the usage from the number of words; `Some(None)` sends no usage.
     pub(super) usage: Option<Option<Usage>>,
@@ -93,6 +95,14 @@ impl Reply {
         Self::raw(200, "application/json", body.to_string())
     }
 
+    /// The same message with what the model thought before: blocks as Anthropic has them, `thinking` with a `signature`, or
+    /// `redacted_thinking`. In chat completions the text of the first is `reasoning_content`.
+    #[must_use]
+    pub fn thinking(mut self, blocks: impl IntoIterator<Item = Value>) -> Self {
+        self.reasoning = blocks.into_iter().collect();
+        self
+    }
+
     /// The same reply after a delay.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
@@ -138,7 +148,7 @@ impl Reply {
     }
 
     fn of(act: Act) -> Self {
-        Self { act, delay: Duration::ZERO, usage: None, finish: None, ignores_stream: false }
+        Self { act, reasoning: Vec::new(), delay: Duration::ZERO, usage: None, finish: None, ignores_stream: false }
     }
 
     /// The usage to send for a `request` and its `answer`.

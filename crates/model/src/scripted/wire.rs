@@ -36,6 +36,7 @@ pub(super) trait Wire: Send + Sync {
 #[derive(Clone, Copy)]
 pub(super) struct Said<'a> {
     request: &'a Value,
+    reasoning: &'a [Value],
     text: &'a str,
     calls: &'a [ToolCall],
     usage: Option<Usage>,
@@ -48,7 +49,7 @@ pub(super) async fn respond(wire: &dyn Wire, reply: Reply, request: &Value) -> R
     let streams = request.get("stream") == Some(&Value::Bool(true)) && !reply.ignores_stream;
     let said = |text, calls| {
         let usage = reply.usage_for(request, text);
-        Said { request, text, calls, usage, finish: reply.finish.as_deref() }
+        Said { request, reasoning: &reply.reasoning, text, calls, usage, finish: reply.finish.as_deref() }
     };
     match &reply.act {
         Act::Message { text, calls } if streams => {

@@ -147,3 +147,66 @@ async fn what_runs_are_told_of_tokens_holds_for_other_sessions_of_the_store() {
         assert_eq!(factor_of(&board.create(new).await.unwrap()).await, learned, "{id}");
     }
 }
+
+/// What the assistant's messages of a request say that was thought.
+fn thoughts(request: &Value) -> Vec<Value> {
+    let messages = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    let thoughts = |message: &Value| -> Vec<Value> {
+        let of_openai = message.get("reasoning_content").cloned();
+        let blocks = message["content"].as_array().cloned().unwrap_or_default();
+        let is_thought = |block: &Value| block["type"].as_str().is_some_and(|kind| kind.ends_with("thinking"));
+        of_openai.into_iter().chain(blocks.into_iter().filter(is_thought)).collect()
+    };
+    messages.flat_map(thoughts).collect()
+}
+
+#[tokio::test]
+async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_else() {
+    let [first, hidden, second] = [
+        json!({"type": "thinking", "thinking": "A word to look up.", "signature": "c2lnbmVk"}),
+        json!({"type": "redacted_thinking", "data": "ZW5jcnlwdGVk"}),
+        json!({"type": "thinking", "thinking": "One more.", "signature": "YWdhaW4="}),
+    ];
+    for model in [CLAUDE, SMALL] {
+        let store = memory();
+        let session = session_asking(&store, CLAUDE, model).await;
+        let run = start(&session).await;
+        let [one, two, three] = [first.clone(), hidden.clone(), second.clone()];
+        let models = Models::new(move |request, nth| match (asked(request), nth) {
+            ("directive", 0) | ("directive", 4) => to("writer", "Look it up."),
+            ("work", 1) => {
+                Reply::tool_calls([("look_up", json!({"word": "tide"}))]).thinking([one.clone(), two.clone()])
+            }
+            ("work", 2) => {
+                Reply::tool_calls([("look_up", json!({"word": "ebb"}))]).thinking([three.clone()]).ignoring_stream()
+            }
+            ("work", _) => Reply::text("A tide is a tide.").thinking([three.clone()]),
+            _ => done("Done."),
+        });
+        for _ in 0..2 {
+            assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+            user(&session, ToolResults { run: run.clone(), results: vec![("call_1".to_owned(), "found".to_owned())] })
+                .await;
+        }
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+        let requests = models.endpoint.requests();
+        let expected = match model == CLAUDE {
+            true => vec![first.clone(), hidden.clone(), second.clone()],
+            false => vec![first["thinking"].clone(), second["thinking"].clone()],
+        };
+        let of_first = if model == CLAUDE { 2 } else { 1 };
+        assert_eq!(thoughts(&requests[2]), expected[..of_first], "{}", requests[2]);
+        assert_eq!(thoughts(&requests[3]), expected, "{}", requests[3]);
+        // The manager gets none of it, and neither does the writer once it was asked something new.
+        for request in &requests[4..] {
+            assert!(!request.to_string().contains("A word to look up."), "{request}");
+        }
+        assert!(requests.len() > 5 && asked(&requests[5]) == "work", "{:?}", models.asked());
+        // It is kept with the message, and counted where it is sent.
+        let said = of_type(&journal(&store).await, "message.added");
+        let kept = said.iter().filter(|message| message["reasoning"].is_array()).count();
+        assert_eq!(kept, 4);
+        let recorded = of_type(&journal(&store).await, "turn.requested");
+        assert!(recorded[3]["prompt"]["tokens"].as_u64() > recorded[2]["prompt"]["tokens"].as_u64());
+    }
+}

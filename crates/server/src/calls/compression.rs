@@ -108,12 +108,8 @@ impl Authorized<PinMessages> {
 
 impl Authorized<ReadMessages> {
     /// Reads one message.
-    pub(crate) async fn read_message(
-        &self,
-        thread: ThreadId,
-        message: MessageId,
-    ) -> Result<Answer<api::Message>, CallError> {
-        Ok(Answer::ok(self.session.message(&self.viewer(), &thread, &message).await?))
+    pub(crate) async fn read_message(&self, thread: ThreadId, message: MessageId) -> Result<api::Message, CallError> {
+        Ok(self.session.message(&self.viewer(), &thread, &message).await?)
     }
 }
 

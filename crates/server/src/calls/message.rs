@@ -2,12 +2,13 @@
 
 use callboard_api as api;
 use callboard_core::{
-    conversation::{self, Role},
+    conversation::{self, MessageShape, Role, given, shape::in_shape},
     id::ThreadId,
 };
 use callboard_engine::{MessageJson, MessageQuery};
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     Answer, Authorized, AuthorizedToAdd, CallError, Pages, WriteOptions, cursor,
@@ -18,6 +19,8 @@ use super::{
 pub(crate) enum ListedMessages {
     /// One page.
     Page(MessagePage),
+    /// One page, or all, as message objects of a provider.
+    InShape(ShapedPage),
     /// All messages of a long thread.
     All(Pages<MessageJson>),
 }
@@ -26,6 +29,14 @@ pub(crate) enum ListedMessages {
 #[derive(Serialize)]
 pub(crate) struct MessagePage {
     messages: Vec<MessageJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// A [`MessagePage`] in the shape of a provider.
+#[derive(Serialize)]
+pub(crate) struct ShapedPage {
+    messages: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -39,12 +50,30 @@ impl Authorized<ReadMessages> {
         let cursor = query.cursor.as_deref().map(cursor::place).transpose()?;
         let api::MessagesQuery { limit, before, after, .. } = query;
         let wanted = MessageQuery { limit, before, after, roles: roles(query.roles.as_deref())?, cursor };
+        let shape = query.shape;
         if limit.is_some() || cursor.is_some() || self.session.is_short(&thread)? {
             let page = self.session.messages_as_json(&self.viewer(), &thread, wanted).await?;
             let next_cursor = page.next.map(cursor::of_place);
-            return Ok(ListedMessages::Page(MessagePage { messages: page.messages, next_cursor }));
+            return match shape {
+                Some(shape) => Self::shaped(shape, &page.messages, next_cursor),
+                None => Ok(ListedMessages::Page(MessagePage { messages: page.messages, next_cursor })),
+            };
         }
-        self.all_messages(thread, wanted).await.map(ListedMessages::All)
+        let all = self.all_messages(thread, wanted).await?;
+        match shape {
+            Some(shape) => Self::shaped(shape, &all.try_concat().await?, None),
+            None => Ok(ListedMessages::All(all)),
+        }
+    }
+
+    /// Messages in the shape of a provider. An object may be several of them, so all must be at hand.
+    fn shaped(
+        shape: MessageShape,
+        messages: &[MessageJson],
+        next_cursor: Option<String>,
+    ) -> Result<ListedMessages, CallError> {
+        let messages = messages.iter().map(MessageJson::read).collect::<Result<Vec<_>, _>>()?;
+        Ok(ListedMessages::InShape(ShapedPage { messages: in_shape(shape, &messages), next_cursor }))
     }
 
     async fn all_messages(&self, thread: ThreadId, wanted: MessageQuery) -> Result<Pages<MessageJson>, CallError> {
@@ -72,7 +101,7 @@ impl AuthorizedToAdd<AddMessages> {
         body: api::NewMessages,
         options: WriteOptions,
     ) -> Result<Answer<api::Added>, CallError> {
-        let add = conversation::AddMessages { thread, messages: body.messages };
+        let add = conversation::AddMessages { thread, messages: given::read(body.messages)? };
         let receipt = self.execute(options, add).await?;
         Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head }).at(receipt.head))
     }

@@ -1,7 +1,7 @@
 //! Turns of runs and of loops of one's own.
 
 use callboard_api as api;
-use callboard_core::{id::Seq, run::own::AnswerTurn};
+use callboard_core::{conversation::given, id::Seq, run::own::AnswerTurn};
 use callboard_engine::TurnView;
 
 use super::{
@@ -46,8 +46,9 @@ impl Authorized<AnswerTurns> {
         body: api::TurnAnswer,
         options: WriteOptions,
     ) -> Result<Answer<api::TurnAnswered>, CallError> {
-        let api::TurnAnswer { text, tool_calls, usage, error } = body;
-        let answer = AnswerTurn { turn, text, tool_calls, usage: usage.map(Into::into), error };
+        let api::TurnAnswer { text, reasoning, tool_calls, usage, error } = body;
+        let tool_calls = given::read_calls(tool_calls)?;
+        let answer = AnswerTurn { turn, text, reasoning, tool_calls, usage: usage.map(Into::into), error };
         let receipt = self.execute(options, answer).await?;
         let outcome = receipt.answer;
         Ok(Answer::ok(api::TurnAnswered { messages: outcome.messages, head: outcome.head }).at(receipt.head))

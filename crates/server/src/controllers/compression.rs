@@ -1,7 +1,11 @@
 //! Compressing threads, undoing that, pins, and how large prompts are.
 
+use axum::response::{IntoResponse, Response};
 use callboard_api as api;
-use callboard_core::id::{MessageId, ThreadId};
+use callboard_core::{
+    conversation::shape::in_shape,
+    id::{MessageId, ThreadId},
+};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -11,7 +15,7 @@ use crate::{
         Answer, Authorized, CallError,
         rights::{CompressThread, PinMessages, ReadMessages, ReadThreads},
     },
-    params::{EntryNumber, Name},
+    params::{EntryNumber, Name, Query},
 };
 
 /// The calls on this resource.
@@ -81,14 +85,19 @@ async fn context(
     operation_id = "read_message",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`"),
-        ("message" = api::MessageId, Path, description = "The id of the message, such as `m12`")),
-    responses((status = OK, description = "The message", body = api::Message)))]
+        ("message" = api::MessageId, Path, description = "The id of the message, such as `m12`"), api::ShapeQuery),
+    responses((status = OK, description = "The message", body = api::AnyMessage)))]
 async fn read(
     caller: Authorized<ReadMessages>,
     Name(thread): Name<ThreadId>,
     Name(message): Name<MessageId>,
-) -> Result<Answer<api::Message>, CallError> {
-    caller.read_message(thread, message).await
+    Query(query): Query<api::ShapeQuery>,
+) -> Result<Response, CallError> {
+    let message = caller.read_message(thread, message).await?;
+    Ok(match query.shape.map(|shape| in_shape(shape, std::slice::from_ref(&message))) {
+        Some(objects) => Answer::ok(objects.into_iter().next()).into_response(),
+        None => Answer::ok(message).into_response(),
+    })
 }
 
 /// Pin a message: compression keeps it word for word

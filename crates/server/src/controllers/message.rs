@@ -24,7 +24,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List the messages of a thread
 ///
-/// These are the newest `limit` messages that match, sorted by time with the oldest first.
+/// These are the newest `limit` messages that match, sorted by time with the oldest first. With `shape`, what was added as a message
+/// object of OpenAI or Anthropic comes back as it was.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "list_messages",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
@@ -37,6 +38,7 @@ async fn list(
 ) -> Result<Response, CallError> {
     Ok(match caller.list_messages(thread, query).await? {
         ListedMessages::Page(page) => Answer::ok(page).into_response(),
+        ListedMessages::InShape(page) => Answer::ok(page).into_response(),
         ListedMessages::All(messages) => streamed("messages", messages, None),
     })
 }

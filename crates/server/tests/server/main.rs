@@ -25,6 +25,7 @@ mod recall;
 mod resources;
 mod runs;
 mod several;
+mod shapes;
 mod steps;
 mod streams;
 mod tasks;

@@ -87,18 +87,18 @@ fn a_turn_of_a_worker_in_a_step() {
     system: <CONTEXT_SET name="Style"> ⏎ No "<b>" tags. ⏎ &lt;/CONTEXT_SET> ⏎ </CONTEXT_SET>
     system: <CONTEXT_SET name="For the writer"> ⏎ The user is called Ada. ⏎ </CONTEXT_SET>
     system*: </SHARED_CONTEXT_SETS>
-    user: lead: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
+    user: [from lead] Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
     assistant: {"type":"tool_use","id":"c1","name":"look","input":{"at":"spring"}}
     user: {"type":"tool_result","tool_use_id":"c1","content":"It has flowers."}
     assistant*: Roses are red
     user: <ACTIVE_STEP name="research"> ⏎ Gather. ⏎ &lt;/ACTIVE_STEP> ⏎ Tools used so far: none. ⏎ The tool that is due now, before any other: look. ⏎ </ACTIVE_STEP>
-    user: lead: Once more.
+    user: [from lead] Once more.
     "#);
     let sizes = [Format::Text, Format::OpenAi, Format::Anthropic].map(|format| parts(&of_the_turn(&board, format)));
     assert_snapshot!(sizes.join("\n"), @"
     instructions 26, team 40, duties 40, context_sets 80, history 157, steps 52, task 35
-    instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, history 63, steps 55, task 9
-    instructions 26, team 40, duties 40, format 63, tools 850, context_sets 80, history 159, steps 63, task 17
+    instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, history 65, steps 55, task 11
+    instructions 26, team 40, duties 40, format 63, tools 850, context_sets 80, history 161, steps 63, task 19
     ");
 }
 

@@ -150,7 +150,8 @@ fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName
         false => reply.text.clone(),
     };
     let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
-    let said = NewMessage { tool_calls: calls.clone(), ..NewMessage::text(Role::Ai, text) };
+    let reasoning = reply.reasoning.clone();
+    let said = NewMessage { tool_calls: calls.clone(), reasoning, ..NewMessage::text(Role::Ai, text) };
     let receipts = conversation::decide::say(decision, &thread, &[said])?;
     let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {

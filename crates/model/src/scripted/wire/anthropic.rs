@@ -25,11 +25,24 @@ impl Wire for Anthropic {
             events.extend(deltas.into_iter().map(delta));
             events.push(event(&json!({"type": "content_block_stop", "index": index})));
         };
+        for (index, thought) in said.reasoning.iter().enumerate() {
+            let field = |name: &str| thought.get(name).and_then(Value::as_str);
+            let Some(text) = field("thinking") else {
+                block(index, thought.clone(), Vec::new());
+                continue;
+            };
+            let pieces = text.split_inclusive(' ').map(|word| json!({"type": "thinking_delta", "thinking": word}));
+            let signature =
+                field("signature").map(|signature| json!({"type": "signature_delta", "signature": signature}));
+            let begun = json!({"type": "thinking", "thinking": "", "signature": ""});
+            block(index, begun, pieces.chain(signature).collect());
+        }
+        let first = said.reasoning.len();
         if !text.is_empty() {
             let words = text.split_inclusive(' ').map(|word| json!({"type": "text_delta", "text": word}));
-            block(0, json!({"type": "text", "text": ""}), words.collect());
+            block(first, json!({"type": "text", "text": ""}), words.collect());
         }
-        for (index, call) in (usize::from(!text.is_empty())..).zip(&calls) {
+        for (index, call) in (first + usize::from(!text.is_empty())..).zip(&calls) {
             let (begin, rest) = halves(call);
             let piece = |piece: &str| json!({"type": "input_json_delta", "partial_json": piece});
             let begun = json!({"type": "tool_use", "id": call.id, "name": call.name, "input": {}});
@@ -53,7 +66,7 @@ impl Wire for Anthropic {
             let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
             json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
         };
-        let content: Vec<_> = text.into_iter().chain(calls.iter().map(call)).collect();
+        let content: Vec<_> = said.reasoning.iter().cloned().chain(text).chain(calls.iter().map(call)).collect();
         let usage = said
             .usage
             .map(|usage| json!({"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}));

@@ -12,6 +12,8 @@ impl Wire for OpenAi {
     fn pieces(&self, said: &Said<'_>) -> Vec<String> {
         let role = delta(&json!({"role": "assistant", "content": ""}), None);
         let words = said.text.split_inclusive(' ').map(|word| delta(&json!({"content": word}), None));
+        let thought = thought(said).unwrap_or_default().split_inclusive(' ');
+        let thought = thought.map(|word| delta(&json!({"reasoning_content": word}), None));
         let call = |(index, call): (usize, &ToolCall)| {
             let (begin, rest) = halves(call);
             let function = json!({"name": call.name, "arguments": begin});
@@ -19,7 +21,7 @@ impl Wire for OpenAi {
             let second = json!({"index": index, "function": {"arguments": rest}});
             [first, second].map(|call| delta(&json!({"tool_calls": [call]}), None))
         };
-        std::iter::once(role).chain(words).chain(said.calls.iter().enumerate().flat_map(call)).collect()
+        std::iter::once(role).chain(thought).chain(words).chain(said.calls.iter().enumerate().flat_map(call)).collect()
     }
 
     fn end(&self, said: &Said<'_>) -> Vec<String> {
@@ -39,6 +41,9 @@ impl Wire for OpenAi {
             let calls: Vec<_> = said.calls.iter().map(call).collect();
             message = json!({"role": "assistant", "content": null, "tool_calls": calls});
         }
+        if let (Some(thought), Some(fields)) = (thought(said), message.as_object_mut()) {
+            fields.insert("reasoning_content".to_owned(), thought.into());
+        }
         let choice = json!({"index": 0, "message": message, "finish_reason": reason(said)});
         let usage = said.usage.map(usage);
         json!({"id": "scripted", "object": "chat.completion", "model": "scripted", "choices": [choice], "usage": usage})
@@ -47,6 +52,11 @@ impl Wire for OpenAi {
     fn error(&self, message: &str) -> Value {
         json!({"error": {"message": message, "type": "scripted", "code": null}})
     }
+}
+
+/// What the model thinks before, as a text.
+fn thought<'a>(said: &Said<'a>) -> Option<&'a str> {
+    said.reasoning.iter().find_map(|block| block.get("thinking")?.as_str())
 }
 
 fn event(chunk: &Value) -> String {

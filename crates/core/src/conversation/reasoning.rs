@@ -1,0 +1,48 @@
+//! What a model thought before it spoke, in blocks as its provider gave them. A block has a `type`, and what it holds in
+//! fields beside it: `thinking` and `redacted_thinking` are Anthropic's, the others are fields of OpenAI's messages.
+
+use serde_json::{Map, Value};
+
+use crate::input::InputVisitor;
+
+/// The fields of message objects in OpenAI's shape that hold reasoning. Each of them is a block with its name as type.
+pub(crate) const OPENAI: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+
+/// The types of Anthropic's blocks.
+pub(crate) const ANTHROPIC: [&str; 2] = ["thinking", "redacted_thinking"];
+
+/// Says that a secret was hidden in a block. A provider refuses what it did not write, so it does not get it back.
+const MASKED: &str = "masked";
+
+/// The type of a block.
+pub(crate) fn kind(block: &Map<String, Value>) -> &str {
+    block.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The blocks that Anthropic gets back, as it gave them.
+pub(crate) fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
+    let is_own = |block: &&Map<String, Value>| ANTHROPIC.contains(&kind(block)) && !block.contains_key(MASKED);
+    blocks.iter().filter(is_own).cloned().map(Value::Object)
+}
+
+/// The fields that a provider with OpenAI's messages gets back, as it gave them.
+pub(crate) fn for_openai(blocks: &[Map<String, Value>]) -> impl Iterator<Item = (&str, &Value)> {
+    let is_own = |block: &&Map<String, Value>| OPENAI.contains(&kind(block)) && !block.contains_key(MASKED);
+    blocks.iter().filter(is_own).filter_map(|block| Some((kind(block), block.get(kind(block))?)))
+}
+
+/// A block of the field `name` in OpenAI's shape.
+pub(crate) fn of_openai(name: &str, value: Value) -> Map<String, Value> {
+    [("type".to_owned(), name.into()), (name.to_owned(), value)].into_iter().collect()
+}
+
+/// See [`Command::input`](crate::command::Command::input).
+pub(crate) fn input(blocks: &mut [Map<String, Value>], visitor: &mut dyn InputVisitor) {
+    for block in blocks {
+        let before = block.clone();
+        visitor.fields(block);
+        if *block != before {
+            block.insert(MASKED.to_owned(), true.into());
+        }
+    }
+}

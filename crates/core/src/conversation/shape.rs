@@ -1,0 +1,159 @@
+//! Messages as the message objects of OpenAI's chat completions or Anthropic's Messages API. What came in such an object is
+//! given back as it came; what came otherwise is put into the shape as well as that has a place for it.
+
+use serde_json::{Map, Value, json};
+
+use super::{MessageShape, MessageView, Role, ToolCall, reasoning};
+
+/// Messages in a shape, in their order. Those that came in one object of Anthropic are one object again.
+pub fn in_shape(shape: MessageShape, messages: &[MessageView]) -> Vec<Value> {
+    match shape {
+        MessageShape::OpenAi => messages.iter().map(openai).collect(),
+        MessageShape::Anthropic => {
+            let mut objects: Vec<Value> = Vec::new();
+            for (at, message) in messages.iter().enumerate() {
+                let goes_on = messages.get(at + 1).is_some_and(|next| next.is_joined(shape));
+                let object = anthropic(message, goes_on);
+                let last = objects.last_mut().filter(|_| message.is_joined(shape));
+                match last.and_then(|last| last.get_mut("content")?.as_array_mut()) {
+                    Some(blocks) => {
+                        blocks.extend(object.get("content").and_then(Value::as_array).cloned().into_iter().flatten())
+                    }
+                    None => objects.push(object),
+                }
+            }
+            objects
+        }
+    }
+}
+
+impl MessageView {
+    /// Whether it was in one object with the message before it.
+    fn is_joined(&self, shape: MessageShape) -> bool {
+        self.as_given.as_ref().is_some_and(|given| given.joined && given.shape == shape)
+    }
+
+    /// What else was in its object.
+    fn given(&self, shape: MessageShape) -> Map<String, Value> {
+        self.as_given
+            .as_ref()
+            .filter(|given| given.shape == shape)
+            .map(|given| given.fields.clone())
+            .unwrap_or_default()
+    }
+}
+
+fn openai(message: &MessageView) -> Value {
+    let mut fields = message.given(MessageShape::OpenAi);
+    let role = match message.role {
+        Role::User => "user",
+        Role::Ai => "assistant",
+        Role::System => "system",
+        Role::Tool => "tool",
+    };
+    fields.entry("role").or_insert_with(|| role.into());
+    let is_empty = message.content.as_str().is_some_and(str::is_empty);
+    fields.entry("content").or_insert_with(|| match &message.content {
+        Value::Array(parts) => parts.iter().map(openai_part).collect(),
+        Value::String(_) if is_empty && !message.tool_calls.is_empty() => Value::Null,
+        content => content.clone(),
+    });
+    if !message.tool_calls.is_empty() {
+        let call = |call: &ToolCall| {
+            let function = json!({"name": call.name, "arguments": call.arguments_text()});
+            json!({"id": call.id, "type": "function", "function": function})
+        };
+        fields.insert("tool_calls".to_owned(), message.tool_calls.iter().map(call).collect());
+    }
+    if let Some(id) = &message.tool_call_id {
+        fields.insert("tool_call_id".to_owned(), id.as_str().into());
+    }
+    for (name, value) in reasoning::for_openai(&message.reasoning) {
+        fields.insert(name.to_owned(), value.clone());
+    }
+    Value::Object(fields)
+}
+
+fn anthropic(message: &MessageView, goes_on: bool) -> Value {
+    let shape = MessageShape::Anthropic;
+    let mut more = message.given(shape);
+    let is_bare =
+        !goes_on && !message.is_joined(shape) && message.reasoning.is_empty() && message.tool_calls.is_empty();
+    let role = if message.role == Role::Ai { "assistant" } else { "user" };
+    if let (Value::String(text), true) = (&message.content, is_bare && message.tool_call_id.is_none()) {
+        let text = if message.role == Role::System { format!("[from system] {text}") } else { text.clone() };
+        return json!({"role": role, "content": text});
+    }
+    let parts = match &message.content {
+        Value::String(text) if text.is_empty() => Vec::new(),
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        Value::Array(parts) => parts.iter().map(anthropic_part).collect(),
+        _ => Vec::new(),
+    };
+    let blocks: Vec<Value> = match &message.tool_call_id {
+        Some(id) => {
+            let content = match &message.content {
+                Value::Array(_) => Some(parts.into()),
+                Value::String(text) if text.is_empty() => None,
+                content => Some(content.clone()),
+            };
+            more.insert("type".to_owned(), "tool_result".into());
+            more.insert("tool_use_id".to_owned(), id.as_str().into());
+            if let Some(content) = content {
+                more.insert("content".to_owned(), content);
+            }
+            vec![Value::Object(more)]
+        }
+        None => {
+            let extras = more.get("tool_use").and_then(Value::as_array).cloned().unwrap_or_default();
+            let call = |(at, call): (usize, &ToolCall)| {
+                let mut block = extras.get(at).and_then(Value::as_object).cloned().unwrap_or_default();
+                let input = match call.arguments_json() {
+                    Value::Object(input) => input.into(),
+                    Value::Null => json!({}),
+                    other => json!({"arguments": other}),
+                };
+                for (name, value) in
+                    [("type", "tool_use".into()), ("id", json!(call.id)), ("name", json!(call.name)), ("input", input)]
+                {
+                    block.insert(name.to_owned(), value);
+                }
+                Value::Object(block)
+            };
+            let thought = reasoning::for_anthropic(&message.reasoning);
+            thought.chain(parts).chain(message.tool_calls.iter().enumerate().map(call)).collect()
+        }
+    };
+    json!({"role": role, "content": blocks})
+}
+
+/// A part in OpenAI's shape.
+fn openai_part(part: &Value) -> Value {
+    let text = |path: &str| part.pointer(path).and_then(Value::as_str);
+    match (text("/type"), text("/source/type")) {
+        (Some("image"), Some("base64")) => {
+            let (kind, data) =
+                (text("/source/media_type").unwrap_or_default(), text("/source/data").unwrap_or_default());
+            json!({"type": "image_url", "image_url": {"url": format!("data:{kind};base64,{data}")}})
+        }
+        (Some("image"), Some("url")) => json!({"type": "image_url", "image_url": {"url": text("/source/url")}}),
+        _ => part.clone(),
+    }
+}
+
+/// A part in Anthropic's shape.
+fn anthropic_part(part: &Value) -> Value {
+    let text = |path: &str| part.pointer(path).and_then(Value::as_str);
+    match (text("/type"), text("/image_url/url")) {
+        (Some("image_url"), Some(url)) => {
+            let inline = url.strip_prefix("data:").and_then(|url| url.split_once(";base64,"));
+            let source = match inline {
+                Some((kind, data)) => json!({"type": "base64", "media_type": kind, "data": data}),
+                None => json!({"type": "url", "url": url}),
+            };
+            json!({"type": "image", "source": source})
+        }
+        (Some("refusal"), _) => json!({"type": "text", "text": text("/refusal")}),
+        _ => part.clone(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Messages as the message objects of OpenAI and Anthropic.
+
+use serde_json::{Value, json};
+
+use crate::fixtures::{Answer, Server};
+
+#[tokio::test]
+async fn message_objects_are_taken_and_given_back() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let openai = json!([
+        {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}]},
+        {"role": "assistant", "content": null, "refusal": null, "reasoning_content": "I look.",
+         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{\"at\": 1}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a cat"},
+        {"role": "assistant", "content": "A cat.", "name": "ann"},
+    ]);
+    let at = format!("{team}/threads/main/messages");
+    let added = server.send("POST", &at, json!({"messages": openai})).await.is(200);
+    assert_eq!(added.body["messages"].as_array().unwrap().len(), 4);
+    let shaped = server.get(&format!("{at}?shape=openai")).await.is(200).body;
+    let mut expected = openai.clone();
+    expected[1].as_object_mut().unwrap().remove("refusal");
+    assert_eq!(shaped["messages"], expected);
+    let id = added.body["messages"][1]["message_id"].as_str().unwrap();
+    let one = server.get(&format!("{at}/{id}?shape=anthropic")).await.is(200).body;
+    assert_eq!(
+        one,
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"at": 1}}]})
+    );
+    let own = server.get(&format!("{at}/{id}")).await.is(200).body;
+    assert_eq!((&own["role"], &own["tool_calls"][0]["arguments"]), (&json!("AI"), &json!("{\"at\": 1}")));
+
+    let anthropic = json!([
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "Two things.", "signature": "c2ln"}, {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "t1", "name": "look", "input": {}}, {"type": "tool_use", "id": "t2", "name": "look", "input": {"at": 2}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "content": "one"},
+            {"type": "tool_result", "tool_use_id": "t2", "is_error": true, "content": [{"type": "text", "text": "two"}]},
+            {"type": "text", "text": "And now?"}]},
+    ]);
+    let at = format!("{team}/threads/other/messages");
+    let added = server.send("POST", &at, json!({"messages": anthropic})).await.is(200).body;
+    assert_eq!(added["messages"].as_array().unwrap().len(), 4, "results are messages of their own");
+    assert_eq!(server.get(&format!("{at}?shape=anthropic")).await.body["messages"], anthropic);
+    let own = server.get(&at).await.body;
+    let roles: Vec<_> = own["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(roles, ["AI", "TOOL", "TOOL", "USER"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused_by_name() {
+    let server = Server::start().await;
+    let at = format!("{}/threads/main/messages", server.team("s").await);
+    let call = |call: Value| json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let cases = [
+        (call(json!({"id": "c", "type": "custom", "name": "x"})), "/messages/0/tool_calls/0/type"),
+        (call(json!({"id": "c", "type": "function"})), "/messages/0/tool_calls/0/name"),
+        (
+            json!({"role": "user", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": {}}]}),
+            "/messages/0/content/0/type",
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": "{}"}]}),
+            "/messages/0/content/0/input",
+        ),
+        (json!({"role": "user", "content": "x", "reasoning_content": "y"}), "/messages/0/reasoning"),
+    ];
+    for (message, pointer) in cases {
+        let refused = server.send("POST", &at, json!({"messages": [message]})).await.problem(422, "invalid");
+        assert!(refused.raw.contains(pointer), "{pointer}: {}", refused.raw);
+    }
+    let unknown = json!({"messages": [{"role": "assistant", "content": "x", "function_call": {"name": "y"}}]});
+    assert!(server.send("POST", &at, unknown).await.problem(422, "invalid").raw.contains("function_call"));
+    assert_eq!(server.get(&at).await.body["messages"], json!([]));
+}
+
+#[tokio::test]
+async fn what_an_agent_thinks_is_for_it_and_the_user() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let at = format!("{team}/threads/main/messages");
+    let message = json!({"role": "assistant", "content": "Done.", "reasoning": [{"type": "thinking", "thinking": "hush-hush", "signature": "s"}]});
+    let added = server.send("POST", &format!("{at}?as=writer"), json!({"messages": [message]})).await.is(200);
+    let id = added.body["messages"][0]["message_id"].as_str().unwrap().to_owned();
+    for (viewer, sees) in [("", true), ("?as=writer", true), ("?as=lead", false)] {
+        for path in [at.clone(), format!("{at}/{id}"), format!("{team}/journal")] {
+            // Once from the store, and once from memory.
+            for _ in 0..2 {
+                let read = server.get(&format!("{path}{viewer}")).await.is(200);
+                assert!(read.raw.contains("Done."), "{path}{viewer}");
+                assert_eq!(read.raw.contains("hush-hush"), sees, "{path}{viewer}: {}", read.raw);
+            }
+        }
+        let token = server.token(&team, if viewer == "?as=lead" { "lead" } else { "writer" }).await;
+        let shaped = Answer::of(server.call("GET", &format!("{at}?shape=anthropic")).bearer_auth(&token)).await.is(200);
+        assert_eq!(shaped.raw.contains("hush-hush"), sees);
+    }
+}
