@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Body, Lacking, PartReport,
+    Body, Lacking, PartReport, ResolvedSpec,
     assemble::Assembly,
     part::{Changes, Content, Part, PartOutcome, Source},
     parts,
