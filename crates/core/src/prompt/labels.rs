@@ -5,9 +5,8 @@ use super::{
     escape::{ends_line, escape},
     headings,
     look_alike::Opening,
-    speaker::caller,
     text::verdict,
-    utterance::{From, Kind, Utterance},
+    utterance::{From, Kind, Utterance, caller},
 };
 use crate::{
     agent::{Agent, Team},

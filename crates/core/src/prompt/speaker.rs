@@ -3,9 +3,9 @@
 use super::{
     escape::escape,
     text::verdict,
-    utterance::{From, Kind, Utterance},
+    utterance::{From, Kind, Utterance, caller},
 };
-use crate::{agent::Agent, conversation::ToolCall, id::AgentName};
+use crate::agent::Agent;
 
 /// Whose message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +53,5 @@ pub(super) fn loose_result(group: &[Utterance], result: &Utterance, words: &str)
     match caller(group, result) {
         Some((name, call)) => format!("[result of {name}'s call of {}]\n{words}", escape(&call.name)),
         None => format!("[result of a tool]\n{words}"),
-    }
-}
-
-/// Which other agent made the call that a result answers, and the call, where it is in `group`.
-pub(super) fn caller<'a>(group: &'a [Utterance], result: &Utterance) -> Option<(&'a AgentName, &'a ToolCall)> {
-    let calling = group.first().filter(|first| !first.mine)?;
-    let call = calling.calls().iter().find(|call| Some(call.id.as_str()) == result.result_of())?;
-    match &calling.kind {
-        Kind::Said { from: From::Agent(Some(name)), .. } => Some((name, call)),
-        _ => None,
     }
 }

@@ -2,8 +2,7 @@
 
 use super::{
     escape::{attribute, escape},
-    speaker::caller,
-    utterance::{From, Kind, Utterance},
+    utterance::{From, Kind, Utterance, caller},
 };
 use crate::agent::Agent;
 

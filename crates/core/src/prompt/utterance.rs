@@ -202,6 +202,16 @@ impl Utterance {
     }
 }
 
+/// Which other agent made the call that a result answers, and the call, where it is in `group`.
+pub(super) fn caller<'a>(group: &'a [Utterance], result: &Utterance) -> Option<(&'a AgentName, &'a ToolCall)> {
+    let calling = group.first().filter(|first| !first.mine)?;
+    let call = calling.calls().iter().find(|call| Some(call.id.as_str()) == result.result_of())?;
+    match &calling.kind {
+        Kind::Said { from: From::Agent(Some(name)), .. } => Some((name, call)),
+        _ => None,
+    }
+}
+
 /// What stands for what was said before, with how the originals can be read, and what it does not hold of what is named
 /// later.
 fn summary(seq: Seq, compressed: &Compressed, values: &Values) -> Result<Utterance, Hash> {

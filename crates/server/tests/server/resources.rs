@@ -182,7 +182,7 @@ async fn threads_prompts_and_sizes_are_given() {
     server.send("POST", &format!("{team}/prompt"), json!({"budget": 3})).await.problem(422, "budget_exceeded");
     let size = server.get(&format!("{team}/threads/main/context")).await.is(200);
     assert!(size.body["tokens"].as_u64().unwrap() > 3 && size.body["parts"].is_array());
-    assert_eq!((&size.body["warn_at"], &size.body["compress_at"]), (&json!(102_400), &json!(115_200)));
+    assert_eq!((&size.body["warn_at"], &size.body["compress_at"]), (&json!(99_122), &json!(111_513)));
     assert_eq!(
         server.get(&format!("{team}/threads/side/context")).await.is(200).body["parts"][0]["name"],
         "instructions"
