@@ -166,7 +166,8 @@ async fn a_run_warns_once_and_compresses_before_the_turn_that_would_be_too_large
     say(&session, "main", talk(6000, "It is node_77.")).await;
     let models = Models::new(|request, _| match is_summary(request) {
         true => Reply::text("They talk of tides and node_77."),
-        false => done("Done."),
+        // Without usage nothing is learned of how it counts.
+        false => done("Done.").without_usage(),
     });
     for _ in 0..2 {
         let run = start(&session).await;
