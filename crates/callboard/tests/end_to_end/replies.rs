@@ -54,7 +54,7 @@ fn what_is_good_in_a_directive_with_faults_is_applied_the_second_time() {
     let outcomes: Vec<_> = received[0]["outcomes"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
     assert_eq!(outcomes, ["created", "rejected"]);
     assert!(received[0]["faults"].to_string().contains("colour"), "{}", received[0]);
-    assert_eq!(last_text(&requests[2]), "lead: Write.");
+    assert_eq!(last_text(&requests[2]), "[from lead] Write.");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn json_in_a_code_fence_is_json() {
     let fenced = format!("Here you are:\n```json\n{}\n```\n", ask("writer", "Write."));
     let (played, requests) = plays(vec![Reply::text(fenced)], "");
     assert_eq!((played.run(), requests.len()), ("completed", 3));
-    assert_eq!(last_text(&requests[1]), "lead: Write.");
+    assert_eq!(last_text(&requests[1]), "[from lead] Write.");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn completion_and_a_message_at_once_are_sent_back_and_then_the_message_counts() 
     let (played, requests) = plays(vec![both(), both()], "");
     assert_eq!(played.run(), "completed");
     assert!(last_text(&requests[1]).contains("say one or the other"));
-    assert_eq!(last_text(&requests[2]), "lead: Write.");
+    assert_eq!(last_text(&requests[2]), "[from lead] Write.");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_port_that_is_taken_is_refused_with_what_to_do() {
     let server = Server::start(&home, "");
     let done = home.run(&format!("serve --listen {}", server.address()));
     assert_eq!((done.status, done.stdout.as_str()), (1, ""));
-    assert!(done.stderr.contains("in use") && done.stderr.contains("--listen"), "{}", done.stderr);
+    assert!(done.stderr.contains("in use") && done.stderr.contains("--port"), "{}", done.stderr);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn what_is_new_comes_with_the_next_copy_and_what_goes_on_there_is_refused() {
     home.json("session new --id demo");
     home.json("store copy sqlite:team.db sqlite:to.db");
     home.json("say more --session demo");
-    home.json("session update --session demo --ttl never");
+    home.json("session update --session demo --ttl 90d");
     assert_eq!(home.json("store copy sqlite:team.db sqlite:to.db")["copied_entries"], 2);
     assert_eq!(expiry(&home, "sqlite:team.db"), expiry(&home, "sqlite:to.db"));
 

@@ -63,13 +63,16 @@ impl Session {
 
     async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {
         let now = self.state().await?;
-        let erased = now.erased;
+        let (erased, head) = (now.erased, now.head);
         let state = match spec.at {
             Some(seq) => self.state_at(seq).await?,
             None => now,
         };
         let mut wanted = Wanted::new(state, erased, spec)?;
-        self.calibrate(&mut wanted, spec).await?;
+        // As of an earlier entry, a prompt is the same whatever was learned elsewhere since.
+        if spec.counted.is_none() && wanted.state.head == head {
+            self.calibrate(&mut wanted).await?;
+        }
         self.add_recalled(&mut wanted, spec).await?;
         Ok(Arc::new(wanted))
     }

@@ -3,7 +3,6 @@
 use callboard_core::{
     calibration::{Calibration, Report},
     count::Factor,
-    prompt::PromptSpec,
 };
 
 use super::Wanted;
@@ -14,9 +13,8 @@ const SESSIONS: usize = 8;
 
 impl Session {
     /// Where nothing was reported in the session about a model that is not counted exactly, takes what was in others.
-    pub(super) async fn calibrate(&self, wanted: &mut Wanted, spec: &PromptSpec) -> Result<(), Error> {
-        let Some(model) = wanted.model.clone().filter(|_| spec.counted.is_none() && wanted.spec.factor.is_some())
-        else {
+    pub(super) async fn calibrate(&self, wanted: &mut Wanted) -> Result<(), Error> {
+        let Some(model) = wanted.model.clone().filter(|_| wanted.spec.factor.is_some()) else {
             return Ok(());
         };
         if wanted.state.calibrations.all.factor(&model).is_none() {
