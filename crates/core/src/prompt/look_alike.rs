@@ -1,7 +1,7 @@
 //! Look-alikes: whether a text begins like another one in a reader's eyes, in whatever case, script or width, and with
 //! whatever invisible characters in it.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::{borrow::Cow, iter::once, sync::LazyLock};
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use unicode_security::skeleton;
@@ -10,55 +10,49 @@ use unicode_security::skeleton;
 const LOOKED_AT: usize = 192;
 
 /// The beginning of a text.
-pub(super) struct Opening<'a> {
-    text: &'a str,
-    /// As it looks, once that was wanted.
-    folded: OnceCell<String>,
-}
+#[derive(Clone, Copy)]
+pub(super) struct Opening<'a>(&'a str);
 
 impl<'a> Opening<'a> {
     /// The beginning of `text`, without what is blank or invisible before it.
     pub(super) fn of(text: &'a str) -> Self {
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || is_invisible(c));
         let end = text.char_indices().nth(LOOKED_AT).map_or(text.len(), |(end, _)| end);
-        Self { text: text.get(..end).unwrap_or(text), folded: OnceCell::new() }
+        Self(text.get(..end).unwrap_or(text))
     }
 
     /// What follows `what`, as it looks, where the text begins like that.
-    pub(super) fn after(&self, what: &str) -> Option<Cow<'_, str>> {
-        let is_alike = self.text.get(..what.len()).is_some_and(|start| start.eq_ignore_ascii_case(what));
-        if is_alike {
-            let rest = self.text.get(what.len()..)?;
-            return Some(if rest.is_ascii() { rest.into() } else { folded(rest).into() });
+    pub(super) fn after(self, what: &str) -> Option<Cow<'a, str>> {
+        let Self(text) = self;
+        if text.get(..what.len()).is_some_and(|start| start.eq_ignore_ascii_case(what)) {
+            let rest = text.get(what.len()..)?;
+            return Some(if rest.is_ascii() { rest.into() } else { folded(rest).collect() });
         }
-        if what.is_ascii() && (self.text.is_ascii() || self.is_plainly_other(what)) {
+        if what.is_ascii() && text.is_ascii() {
             return None;
         }
-        let text = self.folded.get_or_init(|| folded(self.text));
-        text.strip_prefix(&folded(what)).map(Cow::from)
+        let mut rest = folded(text);
+        folded(what).all(|c| rest.next() == Some(c)).then(|| rest.collect())
     }
 
     /// Whether the text begins like `what`.
-    pub(super) fn is(&self, what: &str) -> bool {
+    pub(super) fn is(self, what: &str) -> bool {
         self.after(what).is_some()
-    }
-
-    /// Whether it begins with a letter that looks like no other, and not with this text. It saves folding it.
-    fn is_plainly_other(&self, what: &str) -> bool {
-        let (first, other) = (self.text.chars().next(), what.chars().next());
-        match first {
-            Some('\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}') => true,
-            Some(c) if c.is_ascii_alphabetic() && !"iIlLmMrR".contains(c) => {
-                other.is_some_and(|other| !other.eq_ignore_ascii_case(&c))
-            }
-            _ => false,
-        }
     }
 }
 
 /// A text as it looks: what looks alike is the same.
-fn folded(text: &str) -> String {
-    let visible: String = text.nfkc().filter(|c| !is_invisible(*c)).collect();
+fn folded(text: &str) -> impl Iterator<Item = char> {
+    text.chars().flat_map(|c| {
+        static ASCII: LazyLock<[Vec<char>; 128]> = LazyLock::new(|| std::array::from_fn(|c| look(char::from(c as u8))));
+        let look: Cow<'static, [char]> = ASCII.get(c as usize).map_or_else(|| look(c).into(), |look| look.into());
+        (0..look.len()).filter_map(move |at| look.get(at).copied())
+    })
+}
+
+/// How a character looks: nothing where it is invisible, or only a mark on another one.
+fn look(c: char) -> Vec<char> {
+    let visible: String = once(c).nfkc().filter(|c| !is_invisible(*c)).collect();
     let lower = skeleton(&visible).collect::<String>().to_lowercase();
     skeleton(&lower).filter(|c| !is_combining_mark(*c)).collect()
 }
