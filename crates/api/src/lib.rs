@@ -16,6 +16,7 @@ mod document;
 mod file;
 mod form;
 mod journal;
+mod login;
 mod message;
 mod orchestration;
 mod plan;
@@ -79,6 +80,7 @@ pub use self::{
         DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalPage, JournalQuery, ScrubSecrets,
         ScrubbedSecrets, WhyQuery,
     },
+    login::{Login, Me},
     message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
     plan::{

@@ -363,6 +363,7 @@ fn local(board: Board, drive: Drive, models: Endpoints) -> Result<Local, Failure
         tls: None,
         hosts: Vec::new(),
         origins: Vec::new(),
+        public_url: None,
         project: None,
         limits: Limits::default(),
         models: Arc::new(models),

@@ -15,7 +15,9 @@ use crate::{
     Error, Settings,
     drivers::{Drivers, Driving},
     files::{Files, files_or_none},
+    login::Logins,
     metrics::Metrics,
+    page::Page,
     secret,
     secret::Secret,
     turns::Turns,
@@ -31,6 +33,9 @@ pub(crate) struct Inner {
     /// The hashes of the tokens that give all rights.
     pub(crate) user_tokens: BTreeSet<Hash>,
     pub(crate) secret: Secret,
+    /// The browsers that are logged in.
+    pub(crate) logins: Logins,
+    pub(crate) page: Page,
     /// Whether only this machine can reach the server.
     pub(crate) is_loopback: bool,
     /// Cancelled when the server stops. Streams end then.
@@ -69,6 +74,8 @@ impl App {
         Ok(Self(Arc::new(Inner {
             user_tokens: settings.user_tokens.iter().map(|token| secret::hash(token)).collect(),
             secret: Secret::new(settings.token_secret)?,
+            logins: Logins::default(),
+            page: Page::new(settings.public_url.as_ref()),
             is_loopback,
             closing,
             drivers,

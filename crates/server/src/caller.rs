@@ -1,4 +1,4 @@
-//! Callers over HTTP: the token in the header `Authorization`, the session in the path, and `as` in the query.
+//! Callers over HTTP: the token in the header `Authorization`, or the cookie of a log-in, the session in the path, and `as` in the query.
 
 use axum::{
     extract::FromRequestParts,
@@ -13,7 +13,6 @@ use crate::{
     },
     masking::Admitted,
     params::{self, Place},
-    secret,
 };
 
 /// Takes callers out of requests.
@@ -57,6 +56,14 @@ impl<R: Right> FromRequestParts<App> for AuthorizedOnServer<R> {
     }
 }
 
+impl FromRequestParts<App> for Credentials {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        credentials(parts, app)
+    }
+}
+
 fn caller(parts: &Parts, app: &App) -> Result<Caller, CallError> {
     Ok(Caller { credentials: credentials(parts, app)?, acting: params::acting(parts)? })
 }
@@ -64,19 +71,15 @@ fn caller(parts: &Parts, app: &App) -> Result<Caller, CallError> {
 fn credentials(parts: &Parts, app: &App) -> Result<Credentials, CallError> {
     let mut headers = parts.headers.get_all(header::AUTHORIZATION).iter();
     let Some(shown) = headers.next() else {
-        return if app.user_tokens.is_empty() {
-            Ok(Credentials::User)
-        } else {
-            Err(CallError::unauthorized("this server requires a token"))
+        return match app.logins.of(&parts.headers) {
+            Some(token) => Ok(Credentials::of(app, &token)),
+            None if app.user_tokens.is_empty() => Ok(Credentials::User),
+            None => Err(CallError::unauthorized("this server requires a token")),
         };
     };
     let token = shown.to_str().ok().filter(|_| headers.next().is_none()).and_then(bearer);
     let token = token.ok_or_else(|| CallError::unauthorized("the header Authorization is not `Bearer TOKEN`"))?;
-    Ok(if app.user_tokens.contains(&secret::hash(token)) {
-        Credentials::User
-    } else {
-        Credentials::Token(token.to_owned())
-    })
+    Ok(Credentials::of(app, token))
 }
 
 fn bearer(shown: &str) -> Option<&str> {

@@ -10,6 +10,7 @@ mod cursor;
 mod error;
 pub(crate) mod feed;
 mod idempotency;
+mod login;
 mod options;
 mod right;
 

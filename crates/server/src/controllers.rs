@@ -8,6 +8,7 @@ mod document;
 mod file;
 mod form;
 mod journal;
+mod login;
 mod message;
 mod orchestration;
 mod plan;
@@ -48,6 +49,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     let resources = [
         session::routes(),
         journal::routes(),
+        login::routes(),
         context_set::routes(),
         directive::routes(),
         document::routes(),

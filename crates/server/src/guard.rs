@@ -27,7 +27,8 @@ pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
     let own = |scheme: &str| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}"));
     let scheme = if app.settings.tls.is_some() { "https" } else { "http" };
     let listed = app.settings.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin));
-    if own(scheme) || listed {
+    let public = app.settings.public_url.as_ref().is_some_and(|url| url.is_origin(origin));
+    if own(scheme) || listed || public {
         return Ok(());
     }
     let detail = "web pages of this origin may not call this server";
@@ -54,10 +55,11 @@ fn is_ours(app: &App, host: &Authority) -> bool {
             |known: &String| known.eq_ignore_ascii_case(host.host()) || known.eq_ignore_ascii_case(host.as_str());
         app.settings.hosts.iter().any(named)
     };
+    let public = || app.settings.public_url.as_ref().is_some_and(|url| url.is_host(host));
     let address = name.parse::<std::net::IpAddr>().ok();
     if name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback()) {
         return true;
     }
     // Other addresses require a token, which no page of another site has.
-    listed() || (!app.is_loopback && app.settings.hosts.is_empty())
+    listed() || public() || (!app.is_loopback && app.settings.hosts.is_empty())
 }

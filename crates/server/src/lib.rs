@@ -7,6 +7,7 @@
 //! HTTP status.
 
 mod error;
+mod public_url;
 mod settings;
 
 mod local;
@@ -16,7 +17,9 @@ mod turns;
 
 mod app;
 mod guard;
+mod login;
 mod openapi;
+mod page;
 mod router;
 
 mod calls;
@@ -42,6 +45,7 @@ pub use elsewhere::{Prefixes, embedder, passage_source};
 pub use error::Error;
 pub use local::{Drive, Local, Pieces};
 pub use openapi::openapi;
+pub use public_url::PublicUrl;
 pub use secret::session_of;
 pub use serve::{Server, serve};
 pub use settings::{Limits, ProjectFolder, Settings, Tls};

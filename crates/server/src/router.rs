@@ -25,9 +25,15 @@ pub(crate) fn routes(app: &App) -> Router {
     routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 
-async fn no_route(request: Request) -> CallError {
+/// A file or a view of the page, or nothing.
+async fn no_route(State(app): State<App>, request: Request) -> Response {
     let path = request.uri().path();
-    CallError::not_found(format!("there is nothing at {path}")).hint("`/openapi.json` lists all calls")
+    let read = [Method::GET, Method::HEAD].contains(request.method());
+    let shown = read.then(|| app.page.at(path, request.headers())).flatten();
+    shown.unwrap_or_else(|| {
+        let detail = format!("there is nothing at {path}");
+        CallError::not_found(detail).hint("`/openapi.json` lists all calls").into_response()
+    })
 }
 
 async fn no_method(method: Method) -> CallError {

@@ -4,6 +4,8 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use callboard_model::ChatModel;
 
+use crate::public_url::PublicUrl;
+
 /// Settings of a server.
 #[derive(Clone)]
 pub struct Settings {
@@ -19,6 +21,8 @@ pub struct Settings {
     pub hosts: Vec<String>,
     /// Origins besides its own whose web pages may call it, such as `https://board.example`.
     pub origins: Vec<String>,
+    /// The URL under which browsers reach it, where that is another one, such as that of a proxy.
+    pub public_url: Option<PublicUrl>,
     /// Limits of sizes, times and connections.
     pub limits: Limits,
     /// The models of runs.
@@ -88,11 +92,12 @@ impl Default for Limits {
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without secrets.
-        let Self { user_tokens, tls, hosts, origins, limits, runs, project, .. } = self;
+        let Self { user_tokens, tls, hosts, origins, public_url, limits, runs, project, .. } = self;
         let mut shown = f.debug_struct("Settings");
         shown.field("user_tokens", &user_tokens.len()).field("tls", tls).field("hosts", hosts);
         shown
             .field("origins", origins)
+            .field("public_url", public_url)
             .field("limits", limits)
             .field("runs", runs)
             .field("project", project)

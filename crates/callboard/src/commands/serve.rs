@@ -18,7 +18,7 @@ use callboard_engine::{
     store::{Lease, Store},
     tasks::Supervisor,
 };
-use callboard_server::{Limits, ProjectFolder, Server, Settings, Tls};
+use callboard_server::{Limits, ProjectFolder, PublicUrl, Server, Settings, Tls};
 use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -87,6 +87,9 @@ pub(crate) struct Serve {
     /// An origin whose web pages may call the server, as scheme and host; repeatable
     #[arg(long = "origin", value_name = "URL", value_parser = parse::origin)]
     pub(crate) origins: Vec<String>,
+    /// The URL under which browsers reach the server behind a proxy, which takes its path away, for instance https://board.example/team
+    #[arg(long, value_name = "URL")]
+    pub(crate) public_url: Option<PublicUrl>,
 }
 
 /// How often the project folder is checked for changed context files.
@@ -116,6 +119,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         tls: args.tls_certificate.clone().zip(args.tls_key.clone()).map(|(certificate, key)| Tls { certificate, key }),
         hosts: args.hosts.clone(),
         origins: args.origins.clone(),
+        public_url: args.public_url.clone(),
         project: args.project.clone().map(|root| ProjectFolder {
             root,
             look_every: LOOK_EVERY,

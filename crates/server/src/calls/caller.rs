@@ -235,7 +235,7 @@ impl<R> AuthorizedToAdd<R> {
 
 impl Credentials {
     /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.
-    async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
+    pub(super) async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
         let Self::Token(token) = self else {
             let session = app.board.session(id).await.map_err(|error| no_session(error, id))?;
             // It was looked up in the store a moment ago.
@@ -265,7 +265,7 @@ fn no_session(error: Error, id: &SessionId) -> CallError {
     }
 }
 
-fn unknown() -> CallError {
+pub(super) fn unknown() -> CallError {
     CallError::unauthorized(
         "the token is not valid here: it is unknown, was revoked, belongs to another session, or its agent has left",
     )

@@ -33,6 +33,7 @@ async fn app() -> App {
         tls: None,
         hosts: Vec::new(),
         origins: Vec::new(),
+        public_url: None,
         project: None,
         limits: Limits::default(),
         models: Arc::new(NoModel),

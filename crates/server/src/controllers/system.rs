@@ -2,8 +2,8 @@
 
 use axum::{
     extract::State,
-    http::{HeaderValue, header},
-    response::{Html, IntoResponse, Response},
+    http::{HeaderMap, HeaderValue, header},
+    response::{IntoResponse, Response},
 };
 use callboard_api as api;
 use callboard_store::Durability;
@@ -74,9 +74,9 @@ async fn document(State(app): State<App>) -> Response {
     ([kind], app.document.clone()).into_response()
 }
 
-/// Show a start page with links
+/// Show the page for people
 #[utoipa::path(get, path = "/", tag = "server", operation_id = "page",
     responses((status = OK, description = "The page", body = String, content_type = "text/html")))]
-async fn page() -> Html<&'static str> {
-    Html(include_str!("system/page.html"))
+async fn page(State(app): State<App>, headers: HeaderMap) -> Response {
+    app.page.index(&headers)
 }

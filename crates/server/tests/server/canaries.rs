@@ -329,7 +329,9 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
 
 /// Calls that write and bring nothing to a session that is there: it is made or deleted, all its secrets are
 /// dropped, or what is written is a collection, which knows no secrets.
-const BRING_NOTHING: [(&str, &str); 11] = [
+const BRING_NOTHING: [(&str, &str); 13] = [
+    ("post", "/v1/login"),
+    ("post", "/v1/logout"),
     ("post", "/v1/sessions"),
     ("post", "/v1/import"),
     ("delete", "/v1/sessions/{session}"),

@@ -114,6 +114,9 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let message = json!({"messages": [{"role": "assistant", "content": "hi"}]});
     let set = json!({"content": "new"});
     let mut calls = vec![
+        ("GET", "/v1/me".to_owned(), None),
+        ("POST", "/v1/login".to_owned(), Some(json!({"token": "none"}))),
+        ("POST", "/v1/logout".to_owned(), None),
         ("GET", "/v1/sessions".to_owned(), None),
         ("POST", "/v1/sessions".to_owned(), Some(json!({}))),
         ("GET", on(""), None),

@@ -40,6 +40,7 @@ pub(crate) fn settings() -> Settings {
         tls: None,
         hosts: Vec::new(),
         origins: Vec::new(),
+        public_url: None,
         project: None,
         limits: Limits { grace: std::time::Duration::from_secs(5), ..Limits::default() },
         models: Arc::new(NoModel),

@@ -19,6 +19,7 @@ mod everyone;
 mod files;
 mod keyed;
 mod local;
+mod login;
 mod people;
 mod plan;
 mod recall;
