@@ -88,7 +88,7 @@ pub use self::{
         PutPlan,
     },
     problem::{Fault, Problem},
-    prompt::{Prompt, PromptBody},
+    prompt::{Prompt, PromptBody, PromptPiece},
     query::{PageQuery, whole, words},
     recall::{
         AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, SearchQuery,

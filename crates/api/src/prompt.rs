@@ -47,10 +47,29 @@ pub struct PromptBody {
     /// which threads are compressed, they are compressed first. `POST …/turns/{turn}` takes the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub record: bool,
+    /// Whether the answer says where each part stands in the text of a prompt in the format `text`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pieces: bool,
     /// Callboard's own tools to offer besides those of the agent, such as `callboard:read_messages`; `callboard:read` stands
     /// for all that read. Notes in the prompt name only tools that are offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+}
+
+/// A piece of the text of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PromptPiece {
+    /// The part that it belongs to.
+    pub part: String,
+    /// Its size in tokens.
+    #[schema(value_type = u64)]
+    pub tokens: Tokens,
+    /// Where it begins in `text`, in characters (Unicode code points).
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+    /// Whether something in it was shortened or left out.
+    pub shortened: bool,
 }
 
 /// A prompt.
@@ -89,6 +108,9 @@ pub struct Prompt {
     pub factor: Option<Factor>,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
+    /// Where each part stands in `text`, in order and without gaps. Only if `pieces` was asked for, and in the format `text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<Vec<PromptPiece>>,
     /// The prompt in the format `text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

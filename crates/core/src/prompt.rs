@@ -131,6 +131,9 @@ pub struct Prompt {
     pub factor: Option<Factor>,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
+    /// For each part, up to which byte of the text it goes; each begins where the one before it ends. This is of the format
+    /// `text`: in others, only what stands before the messages is text.
+    pub text_ends: Vec<usize>,
     /// What the model gets.
     pub body: Body,
     /// The tools that are offered with it: those of the agent that may be used now.
@@ -284,7 +287,7 @@ pub fn prompt_of(
     Piece::think(&mut unanswered, &renderer);
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
-    let Filled { parts, body, pieces, tokens, shows, subjects } = fill(&mut from)?;
+    let Filled { parts, text_ends, body, pieces, tokens, shows, subjects } = fill(&mut from)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
@@ -312,6 +315,7 @@ pub fn prompt_of(
         factor: spec.factor,
         vocabulary: count.vocabulary().to_owned(),
         parts,
+        text_ends,
         body,
         tools,
         shows,

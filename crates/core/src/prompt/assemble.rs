@@ -70,6 +70,11 @@ impl Assembly {
         }
     }
 
+    /// How many bytes of text it has so far.
+    pub(super) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
     /// Whether anything stands before what was said.
     pub(super) fn has_system(&self) -> bool {
         !self.text.is_empty()

@@ -19,6 +19,7 @@ use crate::{
 /// A prompt that fits.
 pub(super) struct Filled {
     pub(super) parts: Vec<PartReport>,
+    pub(super) text_ends: Vec<usize>,
     pub(super) body: Body,
     pub(super) pieces: Pieces,
     pub(super) tokens: Tokens,
@@ -98,12 +99,15 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     let spec = from.spec;
     let mut body = Assembly::new(spec.format);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
+    let mut text_ends = Vec::new();
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes();
         let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
             report(&mut parts, PartReport { name: claim.part.name().to_owned(), tokens, shortened, omitted });
+            text_ends.resize(parts.len(), 0);
+            text_ends.last_mut().into_iter().for_each(|end| *end = body.text_len());
             is_kept &= !passes && changes != Changes::Always;
         }
         let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes() == changes);
@@ -123,7 +127,7 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     shows.retain(|seq| *seq > Seq::ZERO);
     let (body, pieces) = body.finish();
     let tokens = scale(spec.factor(), parts.iter_mut().map(|part| &mut part.tokens));
-    Ok(Filled { parts, body, pieces, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
+    Ok(Filled { parts, text_ends, body, pieces, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
 }
 
 /// Adds a report; what follows under the same name is a part of it.

@@ -23,7 +23,8 @@ impl Authorized<BuildPrompt> {
         body: api::PromptBody,
         options: WriteOptions,
     ) -> Result<Answer<api::Prompt>, CallError> {
-        let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools } = body;
+        let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools, pieces } =
+            body;
         if at.is_some() && self.rank != Rank::User {
             return Err(self.forbidden("build prompts as of an earlier entry"));
         }
@@ -38,10 +39,10 @@ impl Authorized<BuildPrompt> {
             PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
         let spec = PromptSpec { recall, query, tools, ..spec };
         if record {
-            return self.record_turn(spec, options).await;
+            return self.record_turn(spec, pieces, options).await;
         }
         let prompt = self.session.prompt(&spec).await?;
-        Ok(Answer::ok(prompt_body(prompt, None)))
+        Ok(Answer::ok(with_pieces(prompt, None, pieces)))
     }
 
     /// Whose turn is recorded: an agent's own, or the one that the user names.
@@ -55,7 +56,12 @@ impl Authorized<BuildPrompt> {
         }
     }
 
-    async fn record_turn(&self, spec: PromptSpec, options: WriteOptions) -> Result<Answer<api::Prompt>, CallError> {
+    async fn record_turn(
+        &self,
+        spec: PromptSpec,
+        pieces: bool,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Prompt>, CallError> {
         if spec.at.is_some() {
             let problem = "a turn is recorded as of now: leave `at` or `record` out";
             return Err(Refusal::contradicting(ConflictKind::Contradiction, "/at", problem).into());
@@ -70,8 +76,29 @@ impl Authorized<BuildPrompt> {
         let turn = receipt.answer.0;
         // The request was made before: its turn is there, and so is what was sent then.
         let prompt = if turn <= prompt.seq { self.session.sent_prompt(turn).await?.prompt } else { prompt };
-        Ok(Answer::ok(prompt_body(prompt, Some(turn))).at(receipt.head))
+        Ok(Answer::ok(with_pieces(prompt, Some(turn), pieces)).at(receipt.head))
     }
+}
+
+/// A prompt as it is given out, and, if they are wanted, the pieces of its text.
+fn with_pieces(prompt: Prompt, turn: Option<Seq>, wanted: bool) -> api::Prompt {
+    let pieces = wanted.then(|| pieces(&prompt)).flatten();
+    api::Prompt { pieces, ..prompt_body(prompt, turn) }
+}
+
+/// Where each part stands in the text of a prompt.
+fn pieces(prompt: &Prompt) -> Option<Vec<api::PromptPiece>> {
+    let Body::Text(text) = &prompt.body else { return None };
+    let (mut bytes, mut chars) = (0, 0);
+    let ends = prompt.parts.iter().zip(&prompt.text_ends);
+    let pieces = ends.map(|(part, end)| {
+        let start = chars;
+        chars += text.get(bytes..*end).map_or(0, |piece| piece.chars().count() as u64);
+        bytes = *end;
+        let (part, tokens, shortened) = (part.name.clone(), part.tokens, part.shortened);
+        api::PromptPiece { part, tokens, start, end: chars, shortened }
+    });
+    Some(pieces.collect())
 }
 
 /// A prompt as it is given out, with the number of its turn.
@@ -93,6 +120,7 @@ pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
         vocabulary: prompt.vocabulary,
         factor: prompt.factor,
         parts: prompt.parts,
+        pieces: None,
         text,
         messages,
         system,

@@ -21,6 +21,7 @@ mod keyed;
 mod local;
 mod login;
 mod people;
+mod pieces;
 mod plan;
 mod recall;
 mod resources;
