@@ -3,6 +3,7 @@
 use callboard_core::{
     calibration::{Calibration, Report},
     count::Factor,
+    state::State,
 };
 
 use super::Wanted;
@@ -12,25 +13,20 @@ use crate::{board::Board, error::Error, session::Session, sizes::Measure};
 const SESSIONS: usize = 8;
 
 impl Session {
-    /// Where nothing was reported in the session about a model that is not counted exactly, takes what was in others.
+    /// Counts a model that is not counted exactly by what was reported of it, here or in other sessions.
     pub(super) async fn calibrate(&self, wanted: &mut Wanted) -> Result<(), Error> {
-        let Some(model) = wanted.model.clone().filter(|_| wanted.spec.factor.is_some()) else {
+        let Some(model) = wanted.model.as_deref().filter(|_| wanted.spec.factor.is_some()) else {
             return Ok(());
         };
-        if wanted.state.calibrations.all.factor(&model).is_none() {
-            let learned = self.learned_elsewhere(&model).await?;
-            wanted.spec.factor = learned.or(wanted.spec.factor);
+        if let Some(learned) = self.learned(&wanted.state, model).await? {
+            wanted.spec.factor = Some(learned);
         }
         Ok(())
     }
 
     /// How the tokens of a model are counted, going by all that providers reported.
     pub async fn measure(&self, model: &str) -> Result<Measure, Error> {
-        let learned = match self.state().await?.calibrations.all.factor(model) {
-            None => self.learned_elsewhere(model).await?,
-            learned => learned,
-        };
-        Ok(Measure::of(model, learned))
+        Ok(Measure::of(model, self.learned(&*self.state().await?, model).await?))
     }
 
     /// Lets other sessions of this program know what a run was told.
@@ -38,8 +34,11 @@ impl Session {
         self._board.calibration.learn(report);
     }
 
-    /// What a token of the vocabulary comes to for `model`, where a run of another session was told.
-    async fn learned_elsewhere(&self, model: &str) -> Result<Option<Factor>, Error> {
+    /// What a token of the vocabulary comes to for `model`, where its provider told this session or a run of another one.
+    async fn learned(&self, state: &State, model: &str) -> Result<Option<Factor>, Error> {
+        if let Some(factor) = state.calibrations.all.factor(model) {
+            return Ok(Some(factor));
+        }
         let others = async {
             let (board, mut learned) = (Board::of(self), Calibration::default());
             for (id, _) in board.store().recent_sessions(SESSIONS).await? {
