@@ -7,6 +7,7 @@ mod anthropic;
 mod assemble;
 pub mod escape;
 mod excerpt;
+mod fetch;
 mod fill;
 mod history_cache;
 mod history_key;
@@ -278,7 +279,7 @@ pub fn prompt_of(
     count: &dyn TokenCounter,
 ) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, &spec.thread)?;
-    let tools = offer::open(view.state, &agent.offered_with(&spec.tools));
+    let tools = offered(view, agent, spec);
     let renderer =
         Renderer { agent, team: &view.state.team, offered: &tools, format: spec.format, style: spec.style(), count };
     let task = history.task(spec)?;
@@ -338,6 +339,11 @@ fn headings() -> impl Iterator<Item = &'static str> {
 }
 
 /// The agent that looks, if it may speak in `thread`.
+/// The tools that the agent is offered with a prompt.
+fn offered(view: &View<'_>, agent: &Agent, spec: &ResolvedSpec) -> Vec<Tool> {
+    offer::open(view.state, &agent.offered_with(&spec.tools))
+}
+
 fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     let Some(name) = view.agent() else {
         return Err(Error::contradicting(ConflictKind::NoAgent, "/agent", "a prompt is made for an agent: name one"));

@@ -128,7 +128,7 @@ impl<'a> History<'a> {
 
     /// What is written of an excerpt.
     pub(super) fn shown(&self, excerpt: &Excerpt) -> Vec<RenderedPiece> {
-        let note = excerpt.left_out.map(|before| self.renderer.write(&[left_out(before)]));
+        let note = excerpt.left_out.map(|before| self.renderer.write(&[self.left_out(before)]));
         let pieces = self.pieces(excerpt).filter_map(|(piece, allowed)| piece.within(allowed).cloned());
         let kept = self.kept_pieces(excerpt).filter_map(|(piece, allowed)| piece.within(allowed).cloned());
         kept.chain(note).chain(pieces).collect()
@@ -291,13 +291,19 @@ impl<'a> History<'a> {
             first,
             level,
             left_out: Some(before),
-            tokens: shown + self.renderer.size(&[left_out(before)]),
+            tokens: shown + self.renderer.size(&[self.left_out(before)]),
         }
     }
 
     /// What it takes to say that something is left out.
     fn longest_note(&self) -> Tokens {
-        self.renderer.size(&[left_out(self.head.next())])
+        self.renderer.size(&[self.left_out(self.head.next())])
+    }
+
+    /// Says that older entries are left out.
+    fn left_out(&self, before: Seq) -> Utterance {
+        let fetch = self.renderer.reads().messages("fetch it as older messages of the thread");
+        Utterance::note(Kind::LeftOut(format!("[what was said before entry {before} is left out here{fetch}]")))
     }
 }
 
@@ -314,11 +320,4 @@ fn step(allowed: Tokens) -> Tokens {
 /// The largest power of two up to `most`: it is the same for budgets that differ by little.
 fn power_of_two(most: u64) -> Tokens {
     Tokens(1 << most.max(1).ilog2())
-}
-
-/// Says that older entries are left out.
-fn left_out(before: Seq) -> Utterance {
-    Utterance::note(Kind::LeftOut(format!(
-        "[what was said before entry {before} is left out here; fetch it as older messages of the thread]"
-    )))
 }

@@ -182,9 +182,9 @@ impl HistoryCache {
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
-        let HistoryKey { reader: name, thread, style, manager, .. } = &self.key;
+        let HistoryKey { reader: name, thread, style, manager, reads, .. } = &self.key;
         let is_alone = self.key.names.len() == 1;
-        let reader = Reader { name, thread, style: *style, manager: manager.as_ref(), is_alone };
+        let reader = Reader { name, thread, style: *style, manager: manager.as_ref(), is_alone, reads: *reads };
         for item in items {
             match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
@@ -430,7 +430,7 @@ impl Shortened {
     fn of(group: &Group, whole: Tokens, allowed: Tokens, renderer: &Renderer<'_>) -> Self {
         let short = shorten_evenly(renderer, group, whole, allowed);
         let is_left_out = short.is_none();
-        let group = short.unwrap_or_else(|| vec![left_out_between(group)]);
+        let group = short.unwrap_or_else(|| vec![left_out_between(group, renderer)]);
         Self { allowed, written: renderer.write(&group), is_left_out }
     }
 }
@@ -452,7 +452,8 @@ fn shortened_to_limit(group: &Arc<Group>, limits: &HashMap<Seq, Tokens>, rendere
     if whole <= limit {
         return None;
     }
-    let mut short = shorten_evenly(renderer, &old, whole, limit).unwrap_or_else(|| vec![left_out_between(&old)]);
+    let mut short =
+        shorten_evenly(renderer, &old, whole, limit).unwrap_or_else(|| vec![left_out_between(&old, renderer)]);
     short.extend(others);
     short.sort_by_key(|utterance| utterance.seq);
     Some(short)
@@ -469,12 +470,16 @@ fn cleared(view: &View<'_>, item: &Item, mut utterance: Utterance) -> Utterance 
 }
 
 /// Says that what these groups say is left out.
-pub(super) fn left_out_between<'a>(group: impl IntoIterator<Item = &'a Utterance>) -> Utterance {
+pub(super) fn left_out_between<'a>(
+    group: impl IntoIterator<Item = &'a Utterance>,
+    renderer: &Renderer<'_>,
+) -> Utterance {
     let (first, last) = group.into_iter().fold((Seq(u64::MAX), Seq::ZERO), |(first, last), utterance| {
         (first.min(utterance.seq), last.max(utterance.seq))
     });
     Utterance::note(Kind::LeftOut(format!(
-        "[what was said in the entries {first} to {last} is left out here; fetch it as messages of the thread]"
+        "[what was said in the entries {first} to {last} is left out here{}]",
+        renderer.reads().messages("fetch it as messages of the thread")
     )))
 }
 

@@ -1,6 +1,6 @@
 //! The key of a history cache: what has to be the same for it to be used again.
 
-use super::{Format, ResolvedSpec, layout::Style, reader, replaced::PlanPlace};
+use super::{Format, ResolvedSpec, fetch::Reads, layout::Style, offered, reader, replaced::PlanPlace};
 use crate::{
     audience::VisibilitySpan,
     compression::sight::Shown,
@@ -29,19 +29,22 @@ pub(super) struct HistoryKey {
     /// The names of the agents, which no line of what was said may begin with.
     pub(super) names: Vec<AgentName>,
     pub(super) manager: Option<AgentName>,
+    /// Which of the tools that read what was said are on offer, for notes name them.
+    pub(super) reads: Reads,
     vocabulary: String,
 }
 
 impl HistoryKey {
     /// The key for the agent that looks, if it may speak in the thread of the prompt.
     pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> Result<Self, Error> {
-        let reader = reader(view, &spec.thread)?.name.clone();
+        let agent = reader(view, &spec.thread)?;
         let sight = |thread: &ThreadId| {
             view.state.threads.get(thread).map(|thread| (thread.sight.clone(), thread.compression.shown()))
         };
         let threads = Source::of(view, &spec.thread).threads;
         Ok(Self {
-            reader,
+            reader: agent.name.clone(),
+            reads: Reads::of(&offered(view, agent, spec)),
             thread: spec.thread.clone(),
             is_in_charge: view.is_in_charge(),
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),

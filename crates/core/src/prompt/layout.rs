@@ -108,14 +108,15 @@ impl Layout {
     /// `team` left out all that was said before a message that did not fit, and version 2 named to the manager only the
     /// context files that are for it; version 1 of `director` had neither the plan nor
     /// the variables, version 2 not the workflow, and version 3 left out the plans of refused updates and marked fewer labels;
-    /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions before the present ones
-    /// marked what other agents say with `NAME: `, which anybody could write.
+    /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions up to 3 of `team`
+    /// and of a session's own, and up to 4 of `director`, marked what other agents say with `NAME: `, which anybody could
+    /// write. The versions before the present ones told models to fetch what they had no tool for.
     pub fn version(&self) -> u32 {
         match self {
-            Self::Named(LayoutName::Team) => 4,
-            Self::Named(LayoutName::Plain) => 1,
-            Self::Named(LayoutName::Director) => 5,
-            Self::OfSession(_) => 4,
+            Self::Named(LayoutName::Team) => 5,
+            Self::Named(LayoutName::Plain) => 2,
+            Self::Named(LayoutName::Director) => 6,
+            Self::OfSession(_) => 5,
         }
     }
 

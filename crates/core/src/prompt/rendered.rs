@@ -4,7 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Format, anthropic, labels, layout::Style, openai, text, utterance::Utterance};
+use super::{
+    Format, anthropic,
+    fetch::{self, Reads},
+    labels,
+    layout::Style,
+    openai, text,
+    utterance::Utterance,
+};
 use crate::{
     agent::{Agent, Team, Tool},
     count::{TokenCounter, Tokens},
@@ -43,6 +50,16 @@ pub(super) struct Renderer<'a> {
 }
 
 impl Renderer<'_> {
+    /// The end of a note that says how to get more with one of Callboard's own tools; blank where that is not on offer.
+    pub(super) fn by(&self, how: &str, tool: &str) -> String {
+        fetch::by(self.offered, how, tool)
+    }
+
+    /// Which of the tools that read what was said are on offer.
+    pub(super) fn reads(&self) -> Reads {
+        Reads::of(self.offered)
+    }
+
     /// Writes a group.
     pub(super) fn write(&self, group: &[Utterance]) -> RenderedPiece {
         match self.format {

@@ -116,9 +116,9 @@ pub(super) fn shorten_evenly(renderer: &Renderer<'_>, group: &Group, whole: Toke
 }
 
 /// Shortens each text of an utterance that is longer than `bytes` to about that many; `note` says, for a text and how the
-/// whole of it can be fetched, what stands in the place of its middle. It is asked about every text, in order.
+/// whole of it stands or how to get it, what stands in the place of its middle. It is asked about every text, in order.
 fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&str, &str) -> Arc<str>) {
-    let entry = format!("fetch entry {}", utterance.seq);
+    let entry = super::fetch::entry(utterance.seq);
     let mut short = |text: &str, place: &str| {
         let note = note(text, place);
         without_middle(text, &note, bytes)

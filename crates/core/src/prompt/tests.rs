@@ -2,6 +2,7 @@ mod anthropic;
 mod director;
 mod known;
 mod layouts;
+mod notes;
 mod recalled;
 mod steps;
 
@@ -342,7 +343,7 @@ fn the_history_is_cut() {
     <TEAM_MEMBERS> ⏎ - lead (manager) (you) ⏎ - writer (worker) ⏎ </TEAM_MEMBERS>
     <AGENT_DUTIES> ⏎ You direct the team. In each turn you give one directive: a JSON object whose fields may all be left out. ⏎ - messageTo and … there already are suggestions: adapt them. ⏎ </AGENT_DUTIES>
     <CONVERSATION_HISTORY>
-    <LEFT_OUT> ⏎ [what was said before entry 23 is left out here; fetch it as older messages of the thread] ⏎ </LEFT_OUT>
+    <LEFT_OUT> ⏎ [what was said before entry 23 is left out here] ⏎ </LEFT_OUT>
     <CHAT_MESSAGE from="lead (you)"> ⏎ Answer 9. ⏎ </CHAT_MESSAGE>
     <CHAT_MESSAGE from="user"> ⏎ Question 10: word word word word word word word word word word word word ⏎ </CHAT_MESSAGE>
     <CHAT_MESSAGE from="lead (you)"> ⏎ Answer 10. ⏎ </CHAT_MESSAGE>
@@ -351,14 +352,15 @@ fn the_history_is_cut() {
     <CHAT_MESSAGE from="user"> ⏎ Question 11: word word word word word word word word word word word word ⏎ </CHAT_MESSAGE>
     </CURRENT_TASK>
     "#);
-    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 314, history 132 shortened ["what was said before entry 23"], task 47"#);
+    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 314, history 123 shortened ["what was said before entry 23"], task 47"#);
     assert_snapshot!(format!("{:?}", prompt.shows), @"[(Seq(23), Seq(26))]");
     let prompt = as_messages(&board, "lead", "main", 560);
     assert_snapshot!(items(&prompt), @"
     system: <AGENT_INSTRUCTIONS> ⏎ You are lead. ⏎ </AGENT_INSTRUCTIONS>
     system: <TEAM_MEMBERS> ⏎ - lead (manager) (you) ⏎ - writer (worker) ⏎ </TEAM_MEMBERS>
     system: <AGENT_DUTIES> ⏎ You direct the team. In each turn you give one directive: a JSON object whose fields may all be left out. ⏎ - messageTo and … there already are suggestions: adapt them. ⏎ </AGENT_DUTIES>
-    user: [what was said before entry 15 is left out here; fetch it as older messages of the thread]
+    user: [what was said before entry 14 is left out here]
+    user: Question 5: word word word word word word word word word word word word 
     assistant: Answer 5.
     user: Question 6: word word word word word word word word word word word word 
     assistant: Answer 6.
@@ -372,7 +374,7 @@ fn the_history_is_cut() {
     assistant: Answer 10.
     user: Question 11: word word word word word word word word word word word word
     ");
-    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 314, format 7, history 162 shortened ["what was said before entry 15"], task 19"#);
+    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 314, format 7, history 172 shortened ["what was said before entry 14"], task 19"#);
 }
 
 #[test]
@@ -395,16 +397,16 @@ fn what_is_too_long_is_shortened_and_says_so() {
     <AGENT_DUTIES> ⏎ Do what lead asks of you. What you answer goes to lead as it is: give the result itself, and nothing else. ⏎ </AGENT_DUTIES>
     <SHARED_CONTEXT_SETS>
     <CONTEXT_SET name="Small"> ⏎ w0 w1 w2 w3 w4 ⏎ </CONTEXT_SET>
-    <CONTEXT_SET name="Large"> ⏎ [shortened here: it has 319 tokens; fetch the context set by its name] ⏎ </CONTEXT_SET>
-    <CONTEXT_SET name="Larger"> ⏎ [shortened here: it has 619 tokens; fetch the context set by its name] ⏎ </CONTEXT_SET>
+    <CONTEXT_SET name="Large"> ⏎ [shortened here: it has 319 tokens] ⏎ </CONTEXT_SET>
+    <CONTEXT_SET name="Larger"> ⏎ [shortened here: it has 619 tokens] ⏎ </CONTEXT_SET>
     </SHARED_CONTEXT_SETS>
     <CURRENT_TASK>
     <CHAT_MESSAGE from="user"> ⏎ q0 q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11 q12 q13 q14 q15 q16 q17 q18 q19 q20 q21 q22 q23 q24 q25 q26 q27 q28 q29 q … 91 q392 q393 q394 q395 q396 q397 q398 q399 ⏎ </CHAT_MESSAGE>
     </CURRENT_TASK>
     "#);
-    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 40, context_sets 113 shortened ["Large", "Larger"], task 301 shortened"#);
-    assert_snapshot!(board.prompt("writer", "main", 150).unwrap_err(), @"the prompt needs at least 236 tokens and its budget is 150: instructions 18, team 28, duties 40, context_sets 113, task 37; raise the budget or shorten a part");
-    assert_snapshot!(board.prompt("writer", "main", 0).unwrap_err(), @"the prompt needs at least 199 tokens and its budget is 0: instructions 18, team 28, duties 40, context_sets 113; raise the budget or shorten a part");
+    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 40, context_sets 97 shortened ["Large", "Larger"], task 317 shortened"#);
+    assert_snapshot!(board.prompt("writer", "main", 150).unwrap_err(), @"the prompt needs at least 220 tokens and its budget is 150: instructions 18, team 28, duties 40, context_sets 97, task 37; raise the budget or shorten a part");
+    assert_snapshot!(board.prompt("writer", "main", 0).unwrap_err(), @"the prompt needs at least 183 tokens and its budget is 0: instructions 18, team 28, duties 40, context_sets 97; raise the budget or shorten a part");
 }
 
 #[test]
@@ -417,7 +419,7 @@ fn a_small_set_is_not_replaced_by_a_longer_note() {
     }
     let Err(crate::error::Error::BudgetExceeded { needed, .. }) = board.prompt("writer", "main", 0) else { panic!() };
     let prompt = as_text(&board, "writer", "main", needed.0);
-    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 40, context_sets 108 shortened ["L"]"#);
+    assert_snapshot!(parts(&prompt), @r#"instructions 18, team 28, duties 40, context_sets 100 shortened ["L"]"#);
 }
 
 #[test]
@@ -437,7 +439,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
     system: <TEAM_MEMBERS> ⏎ - lead (manager): the editor ⏎ - writer (worker) (you): a poet ⏎ - critic (worker) ⏎ </TEAM_MEMBERS>
     system: <AGENT_DUTIES> ⏎ Do what lead asks of you. What you answer goes to lead as it is: give the result itself, and nothing else. ⏎ </AGENT_DUTIES>
     user: [from lead] Look everything up.
-    user: [what was said in the entries 13 to 115 is left out here; fetch it as messages of the thread]
+    user: [what was said in the entries 13 to 115 is left out here]
     assistant: 
         tool_calls [{"id":"c26","type":"function","function":{"name":"look","arguments":"{\"at\":26}"}}]
     tool: found 26 word word word word word word word word word word word word word word word word word word word word 
@@ -455,7 +457,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
     tool: found 29 word word word word word word word word word word word word word word word word word word word word 
         tool_call_id "c29"
     "#);
-    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 247 shortened");
+    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 239 shortened");
 }
 
 #[test]

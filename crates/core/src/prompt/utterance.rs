@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{
+    fetch::{self, Reads},
     layout::Style,
     replaced::{PlanPlace, is_updated, updates_plan},
 };
@@ -55,7 +56,7 @@ pub(super) enum Kind {
         text: Arc<str>,
         calls: Vec<ToolCall>,
         expected: Option<Arc<str>>,
-        /// How it can be fetched.
+        /// Where it stands, or how to get it.
         place: String,
     },
     /// A tool gave a result.
@@ -87,6 +88,8 @@ pub(super) struct Reader<'a> {
     pub(super) manager: Option<&'a AgentName>,
     /// Whether it is the only agent.
     pub(super) is_alone: bool,
+    /// The tools that it can read with what was said.
+    pub(super) reads: Reads,
 }
 
 impl Reader<'_> {
@@ -106,7 +109,7 @@ impl Utterance {
             Said::Message(message) if message.role == Role::System && reader.style == Style::Labelled => None,
             Said::Message(message) => Some(said(seq, message, reader, values)?),
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
-            Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, values)? }),
+            Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.reads, values)? }),
             Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
         })
     }
@@ -129,7 +132,7 @@ impl Utterance {
     /// Puts a note in the place of what a result says.
     pub(super) fn replace_with_note(&mut self, what: &str) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
-            *text = format!("[left out: {what}; {place} to see this one]").into();
+            *text = format!("[left out: {what}; {place}]").into();
             self.replaced = true;
         }
     }
@@ -153,7 +156,7 @@ impl Utterance {
         self.calls().iter().any(updates_plan)
     }
 
-    /// The text that can be shortened, and how the whole of it can be fetched.
+    /// The text that can be shortened, and where the whole of it stands or how to get it.
     pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
         match &mut self.kind {
             Kind::Said { text, place, .. } | Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => {
@@ -214,11 +217,11 @@ pub(super) fn caller<'a>(group: &'a [Utterance], result: &Utterance) -> Option<(
 
 /// What stands for what was said before, with how the originals can be read, and what it does not hold of what is named
 /// later.
-fn summary(seq: Seq, compressed: &Compressed, values: &Values) -> Result<Utterance, Hash> {
+fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> Result<Utterance, Hash> {
     let Compressed { thread, through, messages, identifiers, more_identifiers, .. } = compressed;
     let mut text = format!(
-        "[summary of {messages} messages of thread {thread}, up to entry {through}; the originals can be fetched as older \
-         messages of the thread]\n{}",
+        "[summary of {messages} messages of thread {thread}, up to entry {through}{}]\n{}",
+        reads.messages("fetch the originals, the older messages of the thread,"),
         compressed.summary.whole(values)?.trim_end()
     );
     if !identifiers.is_empty() {
@@ -228,13 +231,13 @@ fn summary(seq: Seq, compressed: &Compressed, values: &Values) -> Result<Utteran
     if *more_identifiers > 0 {
         text += &format!("\n[and {more_identifiers} more names that are used later]");
     }
-    let place = format!("fetch entry {seq}");
+    let place = fetch::entry(seq);
     Ok(Utterance::note(Kind::Summary { through: *through, text: text.into(), place }))
 }
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let text = message.content.in_text(values)?;
-    let place = format!("fetch message {} of thread {}", message.message_id, message.thread_id);
+    let place = reader.reads.message(message);
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
     let mine = nameless || message.agent.as_ref() == Some(reader.name);

@@ -236,7 +236,7 @@ async fn long_results_of_tools_are_cleared_first_where_the_session_wants_that() 
     assert_eq!(of_type(&entries, "conversation.tool_results_cleared")[0]["results"], 1);
     assert!(of_type(&entries, "conversation.compressed").is_empty());
     let sent = prompt(models.endpoint.requests().last().unwrap());
-    assert!(sent.contains(&format!("is not shown any more; fetch message m{} of thread main", seqs[1])), "{sent}");
+    assert!(sent.contains(&format!("is not shown any more; it is message m{} of thread main", seqs[1])), "{sent}");
     assert_eq!(models.asked(), ["directive"]);
 }
 

@@ -13,6 +13,7 @@ use crate::{
         assemble::Assembly,
         escape::{attribute, escape},
         part_name::PartName,
+        rendered::Renderer,
         share::{Amount, Shares},
         shorten::{shorten, water_level},
     },
@@ -43,7 +44,7 @@ impl Part for ContextSets {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let sets = Sets::gather(from.view, from.values, from.renderer.count).map_err(Lacking::Values)?;
+        let sets = Sets::gather(from.view, from.values, from.renderer).map_err(Lacking::Values)?;
         Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
     }
 }
@@ -56,6 +57,8 @@ const CLOSE: &str = "</SHARED_CONTEXT_SETS>\n";
 struct Sets<'a> {
     sets: Vec<Shown<'a>>,
     count: &'a dyn TokenCounter,
+    /// How a set can be read, where that is on offer.
+    fetch: String,
     granted: Tokens,
 }
 
@@ -69,7 +72,8 @@ struct Shown<'a> {
 
 impl<'a> Sets<'a> {
     /// Gathers the sets, or says which long texts have to be read first.
-    fn gather(view: &View<'a>, values: &Values, count: &'a dyn TokenCounter) -> Result<Self, Vec<Hash>> {
+    fn gather(view: &View<'a>, values: &Values, renderer: Renderer<'a>) -> Result<Self, Vec<Hash>> {
+        let (count, fetch) = (renderer.count, renderer.by("fetch it by its name", "read_context_set"));
         let mut lacking = Vec::new();
         let mut sets = Vec::new();
         for set in view.sets() {
@@ -96,7 +100,7 @@ impl<'a> Sets<'a> {
         for shown in &mut sets {
             shown.whole = count.count(&shown.render(shown.content.as_deref()));
         }
-        Ok(Self { sets, count, granted: Tokens(0) })
+        Ok(Self { sets, count, fetch, granted: Tokens(0) })
     }
 
     /// What the part needs to show everything.
@@ -115,7 +119,7 @@ impl<'a> Sets<'a> {
 
     /// A set whose content is left out, and says so.
     fn named(&self, shown: &Shown<'_>) -> (String, Tokens) {
-        let note = format!("[left out: it has {} tokens; fetch the context set by its name]", shown.whole);
+        let note = format!("[left out: it has {} tokens{}]", shown.whole, self.fetch);
         let text = shown.render(shown.content.as_ref().map(|_| note.as_str()));
         let tokens = self.count.count(&text);
         (text, tokens)
@@ -129,7 +133,7 @@ impl<'a> Sets<'a> {
 
     fn shorten(&self, shown: &Shown<'_>, level: Tokens) -> (String, Tokens) {
         let Some(content) = &shown.content else { return self.named(shown) };
-        let note = format!("[shortened here: it has {} tokens; fetch the context set by its name]", shown.whole);
+        let note = format!("[shortened here: it has {} tokens{}]", shown.whole, self.fetch);
         let render = |content: &str| shown.render(Some(content));
         let short = shorten(content, &note, level, |content| self.count.count(&render(content)));
         short.map_or_else(

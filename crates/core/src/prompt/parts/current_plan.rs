@@ -35,7 +35,8 @@ impl Part for CurrentPlan {
             return Ok(from.whole(format!("{HEADING}\nThere is no plan yet.\n\n")));
         };
         let document = held.document(&from.view.state.session.workflow_id);
-        let json = Json { heading: HEADING, fetch: "fetch the plan with `get_current_plan`", shows: held.seq };
+        let fetch = from.renderer.by("fetch the plan", "get_current_plan");
+        let json = Json { heading: HEADING, fetch, shows: held.seq };
         Ok(from.json(json, &document))
     }
 }

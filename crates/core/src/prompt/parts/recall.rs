@@ -23,7 +23,6 @@ pub(in crate::prompt) struct Recall;
 
 const HEADING: &str = "RECALLED PASSAGES:";
 const TAG: &str = "RECALLED_PASSAGES";
-const FETCH: &str = "ask for more with `recall`";
 
 impl Part for Recall {
     fn name(&self) -> &'static str {
@@ -57,7 +56,11 @@ impl Part for Recall {
         // What is not at hand does not say any more what was found.
         let text = |passage: &Passage| from.values.get(&passage.sha256).cloned().unwrap_or_else(|| ERASED.into());
         let found = passages.iter().map(|passage| (passage, text(passage))).collect();
-        Ok(from.bounded(Passages { found, style: from.spec.style() }))
+        Ok(from.bounded(Passages {
+            found,
+            style: from.spec.style(),
+            fetch: from.renderer.by("ask for more", "recall"),
+        }))
     }
 }
 
@@ -65,6 +68,8 @@ impl Part for Recall {
 struct Passages<'a> {
     found: Vec<(&'a Passage, Arc<str>)>,
     style: Style,
+    /// How to get more, where that is on offer.
+    fetch: String,
 }
 
 impl Passages<'_> {
@@ -89,10 +94,11 @@ impl Shortens for Passages<'_> {
         let mut best: Vec<_> = self.found.iter().take(shown).collect();
         best.sort_by_key(|(passage, _)| (&passage.collection, passage.seq, passage.start));
         let lines: String = best.into_iter().map(|found| self.line(found)).collect();
+        let fetch = &self.fetch;
         let left_out = match self.found.len().saturating_sub(shown) {
             0 => String::new(),
-            1 => format!("[left out: 1 passage that fits less; {FETCH}]\n"),
-            many => format!("[left out: {many} passages that fit less; {FETCH}]\n"),
+            1 => format!("[left out: 1 passage that fits less{fetch}]\n"),
+            many => format!("[left out: {many} passages that fit less{fetch}]\n"),
         };
         let head = "Said earlier, and found by what is asked now; the oldest first.";
         match self.style {

@@ -137,7 +137,7 @@ impl<'a> Task<'a> {
         let behind = all.get(all.len() - newest..).unwrap_or_default();
         let between = all.get(1..all.len() - newest).unwrap_or_default();
         let note = (!between.is_empty()).then(|| {
-            let note = left_out_between(between.iter().flat_map(|piece| piece.group.iter()));
+            let note = left_out_between(between.iter().flat_map(|piece| piece.group.iter()), &self.renderer);
             Piece::of(vec![note], &self.renderer)
         });
         all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()

@@ -49,8 +49,8 @@ pub(super) trait Shortens {
 /// What is told of a value that is shown as JSON under a heading.
 pub(super) struct Json {
     pub(super) heading: &'static str,
-    /// How to get the whole.
-    pub(super) fetch: &'static str,
+    /// How to get the whole, where that is on offer.
+    pub(super) fetch: String,
     /// The entry that has it.
     pub(super) shows: Seq,
 }
@@ -117,7 +117,7 @@ impl Shortens for JsonText {
         if shown == self.whole() {
             return format!("{heading}\n{json}\n\n");
         }
-        let note = format!("[shortened here: it has {tokens} tokens; {fetch}]");
+        let note = format!("[shortened here: it has {tokens} tokens{fetch}]");
         // What is behind the note may begin anywhere.
         format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
     }

@@ -38,7 +38,12 @@ impl Part for WorkflowSnapshot {
         if workflow.version == 0 {
             return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
         }
-        Ok(from.bounded(Nodes { pieces: workflow.pieces(&from.view.state.session), number: workflow.nodes.len() }))
+        let pieces = workflow.pieces(&from.view.state.session);
+        Ok(from.bounded(Nodes {
+            pieces,
+            number: workflow.nodes.len(),
+            fetch: from.renderer.by("read one", "get_node"),
+        }))
     }
 }
 
@@ -48,6 +53,8 @@ struct Nodes {
     pieces: Pieces,
     /// How many there are.
     number: usize,
+    /// How one can be read, where that is on offer.
+    fetch: String,
 }
 
 impl Nodes {
@@ -65,14 +72,13 @@ impl Shortens for Nodes {
 
     fn write(&self, shown: usize, _: Tokens) -> String {
         let Snapshot { json, without_config, left_out, .. } = self.snapshot(shown);
-        let fetch = "read one with `get_node`";
+        let fetch = &self.fetch;
         let note = |number: usize, one: &str, many: &str| match number {
             0 => String::new(),
-            1 => format!("[left out: {one} that was changed longer ago; {fetch}]\n"),
-            _ => format!(
-                "[left out: {} that were changed longer ago; {fetch}]\n",
-                many.replace('#', &number.to_string())
-            ),
+            1 => format!("[left out: {one} that was changed longer ago{fetch}]\n"),
+            _ => {
+                format!("[left out: {} that were changed longer ago{fetch}]\n", many.replace('#', &number.to_string()))
+            }
         };
         let nodes = note(left_out.len(), "1 node", "# nodes");
         let configs = note(without_config.len(), "the configuration of 1 node", "the configuration of # nodes");

@@ -39,39 +39,43 @@ impl Part for WorkflowVariables {
             return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
         }
         variables.sort_by_key(|variable| variable.seq);
-        Ok(from.bounded(Lines(variables)))
+        Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
     }
 }
 
 /// The variables, those that were set longest ago first: what changes often then spoils least of what a provider has
 /// cached. Where not all fit, those that were set last are shown.
-struct Lines<'a>(Vec<&'a Variable>);
+struct Lines<'a> {
+    variables: Vec<&'a Variable>,
+    /// How one can be read, where that is on offer.
+    fetch: String,
+}
 
 impl Lines<'_> {
     /// The variables that are left out, and those that are shown.
     fn split(&self, shown: usize) -> (&[&Variable], &[&Variable]) {
-        self.0.split_at_checked(self.0.len().saturating_sub(shown)).unwrap_or_default()
+        self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
     }
 }
 
 impl Shortens for Lines<'_> {
     fn whole(&self) -> usize {
-        self.0.len()
+        self.variables.len()
     }
 
     fn write(&self, shown: usize, _: Tokens) -> String {
         let (left_out, shown) = self.split(shown);
-        let fetch = "read one, or `all`, with `get_workflow_variable`";
+        let fetch = &self.fetch;
         let older = match left_out.len() {
             0 => String::new(),
-            1 => format!("[left out: 1 variable that was set longer ago; {fetch}]\n"),
-            many => format!("[left out: {many} variables that were set longer ago; {fetch}]\n"),
+            1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
+            many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
         };
         let line =
             |variable: &&Variable| format!("- {} = {}\n", escape(variable.name.as_str()), escape(&variable.display));
         let lines: String = shown.iter().map(line).collect();
         let is_cut = shown.iter().any(|variable| is_cut(&variable.display));
-        let cut = if is_cut { format!("[what ends with ... is shortened; {fetch}]\n") } else { String::new() };
+        let cut = if is_cut { format!("[what ends with ... is shortened{fetch}]\n") } else { String::new() };
         format!("{HEADING}\n{older}{lines}{cut}\n")
     }
 

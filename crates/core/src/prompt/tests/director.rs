@@ -191,7 +191,7 @@ fn of_results_that_replace_each_other_the_newest_stays() {
     let now = history(&board);
     assert!(now.contains("Tool Response: new dump\n") && now.contains("Tool Response: one value\n"), "{now}");
     assert!(
-        !now.contains("old dump") && now.contains("[left out: there is a newer one, entry 11; fetch message m5"),
+        !now.contains("old dump") && now.contains("[left out: there is a newer one, entry 11; it is message m5"),
         "{now}"
     );
     let told: String = messages(&board).iter().map(|message| message.to_string()).collect();

@@ -95,7 +95,7 @@ fn a_plan_that_is_too_large_loses_its_middle_and_says_so() {
     let shown = under("CURRENT PLAN:", text);
     assert!(shown.contains("\"overall_goal\": \"Much work\"") && shown.contains("the last action"), "{shown}");
     let note = shown.lines().find(|line| line.starts_with('[')).unwrap();
-    assert_snapshot!(note, @"[shortened here: it has 68165 tokens; fetch the plan with `get_current_plan`]");
+    assert_snapshot!(note, @"[shortened here: it has 68165 tokens]");
 }
 
 #[test]
@@ -137,15 +137,15 @@ fn of_a_workflow_that_is_too_large_the_nodes_changed_last_are_shown() {
     assert_eq!(omitted.len(), 100);
     let notes: Vec<_> = some.lines().filter(|line| line.starts_with('[')).collect();
     assert_snapshot!(notes.join("\n"), @r"
-    [left out: 72 nodes that were changed longer ago; read one with `get_node`]
-    [left out: the configuration of 28 nodes that were changed longer ago; read one with `get_node`]
+    [left out: 72 nodes that were changed longer ago]
+    [left out: the configuration of 28 nodes that were changed longer ago]
     ");
     let (more, _) = shown(60_000);
     let nodes = json(&more)["nodes"].as_array().unwrap().clone();
     assert_eq!(nodes.len(), 100);
     assert_eq!(nodes[0]["config"]["say"], "changed last");
     let notes: Vec<_> = more.lines().filter(|line| line.starts_with('[')).collect();
-    let configs = "[left out: the configuration of 44 nodes that were changed longer ago; read one with `get_node`]";
+    let configs = "[left out: the configuration of 44 nodes that were changed longer ago]";
     assert_eq!(notes, [configs]);
 }
 
@@ -163,11 +163,11 @@ fn of_too_many_variables_those_that_were_set_last_are_shown() {
     let lines: Vec<_> = shown.lines().collect();
     assert_eq!(report.omitted.len() + lines.len() - 2, 1000, "each is shown or named");
     assert_snapshot!([&lines[..2], &lines[lines.len() - 3..]].concat().join("\n"), @r#"
-    [left out: 871 variables that were set longer ago; read one, or `all`, with `get_workflow_variable`]
-    - v872 = "some words to take some room in a prompt"
+    [left out: 869 variables that were set longer ago]
+    - v870 = "some words to take some room in a prompt"
     - v999 = "some words to take some room in a prompt"
     - v3 = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
-    [what ends with ... is shortened; read one, or `all`, with `get_workflow_variable`]
+    [what ends with ... is shortened]
     "#);
 }
 
