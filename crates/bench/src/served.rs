@@ -96,6 +96,7 @@ fn settings() -> Settings {
         hosts: Vec::new(),
         origins: Vec::new(),
         project: None,
+        public_url: None,
         limits: Limits { grace: std::time::Duration::from_millis(200), ..Limits::default() },
         models: Arc::new(Endpoints::from(ModelSettings::default())),
         runs: callboard_run::Settings { node: "bench".into(), model: None, turn_timeout: Limits::default().grace },
