@@ -167,7 +167,8 @@ pub struct NewSession {
     /// How the parts of a prompt share its budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Profile>,
-    /// After how many seconds without use it expires, or `never`. If absent: the server's default.
+    /// After how many seconds without use it expires, or `never`. If absent: what the server was started with (`--ttl`,
+    /// `SESSION_TTL_SECONDS`), which is 24 hours unless it says otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<Ttl>,
     /// The limits of runs. At a limit a run is paused.
@@ -183,6 +184,10 @@ pub struct NewSession {
     /// The collections whose documents its agents can look things up in. Each must exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collections: Vec<CollectionName>,
+    /// A session whose context sets it begins with: the latest version of each, for the same agents, with secrets hidden.
+    /// The new team must have these agents. Process Steps goes to its manager. Forms that wait for the user are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_sets_from: Option<SessionId>,
 }
 
 /// Where to fork a session.

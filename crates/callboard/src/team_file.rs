@@ -147,8 +147,13 @@ impl TeamFile {
         failure
     }
 
-    /// Creates the session with its sets. If one set fails, the session is deleted again.
-    pub(crate) async fn create(&self, client: &Client, id: Option<SessionId>) -> Result<Answer<api::Session>, Failure> {
+    /// Creates the session with its sets, and with those of the session `sets_from`. If one set fails, the session is deleted again.
+    pub(crate) async fn create(
+        &self,
+        client: &Client,
+        id: Option<SessionId>,
+        sets_from: Option<SessionId>,
+    ) -> Result<Answer<api::Session>, Failure> {
         let new = api::NewSession {
             id,
             title: self.title.clone(),
@@ -162,6 +167,7 @@ impl TeamFile {
             steps: self.steps.clone(),
             compression: self.compression.clone(),
             collections: self.collections.clone(),
+            context_sets_from: sets_from,
         };
         let made = client.call(Method::POST, &["v1", "sessions"]).json(&new).answer::<api::Session>().await;
         let made = made.map_err(|failure| self.placed(failure))?;

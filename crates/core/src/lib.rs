@@ -23,7 +23,7 @@
 //!
 //! let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]"#;
 //! let agents = serde_json::from_str(agents)?;
-//! let new = NewSession { id: "poems".parse()?, agents, settings: Settings::default(), salt: 7 };
+//! let new = NewSession { id: "poems".parse()?, agents, sets: Vec::new(), settings: Settings::default(), salt: 7 };
 //! let (mut journal, state) = decided(&State::default(), &new)?;
 //!
 //! let content = "Four lines, and they rhyme.".into();

@@ -15,6 +15,7 @@ use crate::{
     agent::Agent,
     audience::Audience,
     compression::CompressionSettings,
+    context_set::PutSet,
     id::{CollectionName, SessionId},
     input::InputVisitor,
     prompt::profile::Profile,
@@ -149,6 +150,8 @@ pub struct NewSession {
     pub id: SessionId,
     /// Its agents.
     pub agents: Vec<Agent>,
+    /// The context sets with which it begins.
+    pub sets: Vec<PutSet>,
     /// Its settings.
     pub settings: Settings,
     /// Something random, so that no other session has the same tags.

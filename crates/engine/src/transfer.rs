@@ -5,4 +5,5 @@ pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod import;
 pub(crate) mod session_copy;
+mod sets;
 pub(crate) mod store_copy;

@@ -84,6 +84,9 @@ pub(crate) struct Run {
     /// The id of the new session
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) id: Option<SessionId>,
+    /// Begin with the context sets of this session
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) sets_from: Option<SessionId>,
     /// Pause the run after this many turns
     #[arg(long, value_name = "N")]
     pub(crate) limit_turns: Option<u64>,
@@ -151,7 +154,7 @@ impl<'a> WatchedRun<'a> {
                 .hint(format!("callboard run {team} \"the task\""))
         })?;
         check_models(context, &file.agents)?;
-        let made = file.create(&context.client, args.id.clone()).await?.it;
+        let made = file.create(&context.client, args.id.clone(), args.sets_from.clone()).await?.it;
         let session = OnSession::named(&context.client, made.id.clone());
         match Self::start(context, session, &made, args, input).await {
             Ok(work) => Ok(work),

@@ -105,6 +105,9 @@ pub(crate) struct SessionNew {
     /// The collections that its agents can look things up in: names separated by commas
     #[arg(long, value_name = "NAMES", value_parser = parse::collections)]
     pub(crate) collections: Option<Collections>,
+    /// Begin with the context sets of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) sets_from: Option<SessionId>,
 }
 
 /// Change a session's settings or team
@@ -163,14 +166,14 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
 }
 
 async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
-    let SessionNew { team, agents, id, title, default_visibility, ttl, collections } = args;
+    let SessionNew { team, agents, id, title, default_visibility, ttl, collections, sets_from } = args;
     let mut file = team.as_deref().map_or_else(|| Ok(TeamFile::default()), team_file::read)?;
     file.agents.extend(agents);
     file.title = title.or(file.title);
     file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
     file.ttl_seconds = ttl.or(file.ttl_seconds);
     file.collections = collections.map_or(file.collections, |collections| collections.0);
-    print(&file.create(&context.client, id).await?, context.output);
+    print(&file.create(&context.client, id, sets_from).await?, context.output);
     Ok(())
 }
 

@@ -4,7 +4,25 @@ use serde_json::json;
 
 use crate::home::{Home, Way};
 
-both_ways!(an_exported_session_is_the_same_where_it_is_imported, what_is_no_export_is_refused_and_makes_nothing);
+both_ways!(
+    a_session_begins_with_the_sets_of_another,
+    an_exported_session_is_the_same_where_it_is_imported,
+    what_is_no_export_is_refused_and_makes_nothing,
+);
+
+fn a_session_begins_with_the_sets_of_another(way: Way) {
+    let home = way(Home::new());
+    home.json("session new --id old --agent lead:manager --agent writer");
+    home.json("set put Brief 'the tides' --session old");
+    home.json("set put Style short --session old");
+    let team = "[[agent]]\nname = 'writer'\nrole = 'worker'\n[[set]]\nname = 'Style'\ncontent = 'long'\n";
+    home.write("team.toml", team);
+    home.json("session new team.toml --id new --sets-from old");
+    let content = |name: &str| home.json(&format!("set show {name} --session new"))["content"].clone();
+    assert_eq!((content("Brief"), content("Style")), (json!("the tides"), json!("long")));
+    let (status, error) = home.error("session new --sets-from ghost");
+    assert_eq!((status, &error["code"]), (1, &json!("not_found")));
+}
 
 fn an_exported_session_is_the_same_where_it_is_imported(way: Way) {
     let home = way(Home::new());

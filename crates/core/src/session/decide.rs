@@ -1,8 +1,11 @@
 //! Making a session, and changing it.
 
+use std::sync::Arc;
+
 use crate::{
     agent::{self, Agent, Team},
     command::{Command, DecisionBuilder, Undecided},
+    context_set,
     error::{ConflictKind, Error},
     id::{AgentName, is_control},
     input::InputVisitor,
@@ -25,6 +28,14 @@ impl Command for NewSession {
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         self.settings.input(visitor);
         agent::input(&mut self.agents, visitor);
+        for (at, set) in self.sets.iter_mut().enumerate() {
+            visitor.name(format_args!("/sets/{at}/name"), set.name.as_str());
+            visitor.text(&mut set.content);
+        }
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        self.sets.iter().map(|set| set.content.clone()).collect()
     }
 }
 
@@ -65,6 +76,9 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Er
     decision.record(Created { id: new.id.clone(), kind: Kind::Session, salt: new.salt, settings });
     for agent in &new.agents {
         decision.record(agent::facts::Added { agent: agent.clone() });
+    }
+    for set in &new.sets {
+        context_set::decide::write(decision, set)?;
     }
     Ok(())
 }

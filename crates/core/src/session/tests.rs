@@ -19,7 +19,7 @@ fn create(agents: &Value, settings: &Value) -> Result<Board, String> {
     let agents: Vec<Agent> = serde_json::from_value(agents.clone()).map_err(|error| error.to_string())?;
     let settings: Settings = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
     let mut board = Board::empty();
-    let new = NewSession { id: "s1".parse().unwrap(), agents, settings, salt: 1 };
+    let new = NewSession { id: "s1".parse().unwrap(), agents, sets: Vec::new(), settings, salt: 1 };
     board.user(new).map_err(|error| error.to_string())?;
     Ok(board)
 }
@@ -92,7 +92,13 @@ fn settings_are_read_strictly() {
 #[test]
 fn a_session_is_made_once() {
     let mut board = Board::team("lead writer");
-    let again = NewSession { id: "s2".parse().unwrap(), agents: Vec::new(), settings: Settings::default(), salt: 1 };
+    let again = NewSession {
+        id: "s2".parse().unwrap(),
+        agents: Vec::new(),
+        sets: Vec::new(),
+        settings: Settings::default(),
+        salt: 1,
+    };
     assert_snapshot!(told(board.user(again)), @"session_exists: there is a session 20250118-090000-test: take another id, or leave it out to get a new one");
     assert_snapshot!(told(Board::empty().user(DeleteSet("A".parse().unwrap()))), @r#"not_found: there is no session "here""#);
 }

@@ -71,7 +71,7 @@ impl Board {
     pub fn with(agents: Vec<Agent>, settings: Settings) -> Self {
         let mut board = Self::empty();
         let id = "20250118-090000-test".parse().unwrap();
-        board.user(NewSession { id, agents, settings, salt: 7 }).unwrap();
+        board.user(NewSession { id, agents, sets: Vec::new(), settings, salt: 7 }).unwrap();
         board
     }
 

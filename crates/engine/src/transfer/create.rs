@@ -3,6 +3,7 @@
 use callboard_core::{
     agent::Agent,
     command::{self, Command, Decision, DecisionContext, Lookups, Undecided},
+    context_set::PutSet,
     entry::{Actor, Head},
     error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
@@ -29,6 +30,8 @@ pub struct NewBoardSession {
     pub id: Option<SessionId>,
     /// Its agents.
     pub agents: Vec<Agent>,
+    /// The context sets with which it begins, such as those of [another session](Session::sets_for).
+    pub sets: Vec<PutSet>,
     /// Its settings; the default time to live is [`Settings::ttl`](crate::Settings::ttl).
     pub settings: Option<SessionSettings>,
 }
@@ -39,7 +42,7 @@ const ID_TRIES: u32 = 16;
 impl Board {
     /// Creates a session. An id in use is a conflict. Without an id, a free one is chosen.
     pub async fn create(&self, new: NewBoardSession) -> Result<Session, Error> {
-        let NewBoardSession { id, agents, settings } = new;
+        let NewBoardSession { id, agents, sets, settings } = new;
         if let Some(id) = &id {
             check_id(id, Kind::Session)?;
         }
@@ -48,7 +51,8 @@ impl Board {
         let mut in_use = None;
         for id in self.ids(id) {
             let salt = self.settings().random.next();
-            let new = NewSession { id: id.clone(), agents: agents.clone(), settings: settings.clone(), salt };
+            let (agents, sets, settings) = (agents.clone(), sets.clone(), settings.clone());
+            let new = NewSession { id: id.clone(), agents, sets, settings, salt };
             match self.create_as(id.clone(), &new).await {
                 Err(error) if error.is_conflict() => in_use = Some(id),
                 made => return made,

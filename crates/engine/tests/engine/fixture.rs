@@ -84,7 +84,7 @@ pub(crate) fn board(store: &Arc<dyn Store>) -> Board {
 pub(crate) fn new(id: &str) -> NewBoardSession {
     let agents = r#"[{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"},
                      {"name": "editor", "role": "worker"}]"#;
-    NewBoardSession { id: Some(self::id(id)), agents: serde_json::from_str(agents).unwrap(), settings: None }
+    NewBoardSession { id: Some(self::id(id)), agents: serde_json::from_str(agents).unwrap(), ..Default::default() }
 }
 
 pub(crate) fn id(id: &str) -> SessionId {

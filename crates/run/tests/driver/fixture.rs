@@ -86,7 +86,7 @@ pub(crate) async fn session_with_keys(store: &Arc<dyn Store>, master_keys: Arc<V
     let clock = Arc::new(ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap()));
     let settings = EngineSettings { clock, master_keys, sweep: None, ..EngineSettings::default() };
     let agents = serde_json::from_value(json!([{"name": "lead", "role": "manager"}])).unwrap();
-    let new = NewBoardSession { id: "s".parse().ok(), agents, settings: None };
+    let new = NewBoardSession { id: "s".parse().ok(), agents, ..Default::default() };
     Board::new(store.clone(), settings).create(new).await.unwrap()
 }
 
@@ -98,7 +98,8 @@ pub(crate) async fn session_asking(store: &Arc<dyn Store>, lead: Option<&str>, w
         {"name": "writer", "role": "worker", "model": writer, "tools": tools},
         {"name": "editor", "role": "worker"},
     ]);
-    let new = NewBoardSession { id: "s".parse().ok(), agents: serde_json::from_value(agents).unwrap(), settings: None };
+    let new =
+        NewBoardSession { id: "s".parse().ok(), agents: serde_json::from_value(agents).unwrap(), ..Default::default() };
     board(store).create(new).await.unwrap()
 }
 

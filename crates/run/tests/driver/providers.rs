@@ -143,7 +143,7 @@ async fn what_runs_are_told_of_tokens_holds_for_other_sessions_of_the_store() {
     let agents = json!([{"name": "lead", "role": "manager"}]);
     for (board, id) in [(here, "here"), (board(&store), "elsewhere")] {
         let agents = serde_json::from_value(agents.clone()).unwrap();
-        let new = NewBoardSession { id: id.parse().ok(), agents, settings: None };
+        let new = NewBoardSession { id: id.parse().ok(), agents, ..Default::default() };
         assert_eq!(factor_of(&board.create(new).await.unwrap()).await, learned, "{id}");
     }
 }

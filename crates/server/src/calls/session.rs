@@ -8,6 +8,7 @@ use callboard_core::{
     session::{SessionPatch, Settings},
     state::State,
     view::View,
+    viewer::Viewer,
 };
 use callboard_engine::{Board, Error, NewBoardSession, Session, SessionInfo};
 
@@ -87,9 +88,14 @@ async fn make_session(
         steps,
         compression,
         collections,
+        context_sets_from,
         ..
     } = body;
     check_collections(board, &collections).await?;
+    let sets = match context_sets_from {
+        Some(source) => board.session(&source).await?.sets_for(&Viewer::User, &agents).await?,
+        None => Vec::new(),
+    };
     let settings = Settings {
         title,
         default_visibility: default_visibility.unwrap_or_default(),
@@ -102,7 +108,7 @@ async fn make_session(
         compression: compression.unwrap_or_default(),
         collections,
     };
-    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, settings: Some(settings) };
+    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, sets, settings: Some(settings) };
     let session = match board.create(new).await {
         Err(error) if attempt.is_repeat && error.is(ConflictKind::SessionExists) => {
             board.session(&attempt.intent).await?

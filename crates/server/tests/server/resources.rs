@@ -1,8 +1,11 @@
 //! Each resource, as the user.
 
+use std::sync::Arc;
+
+use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::json;
 
-use crate::fixtures::{Answer, Server};
+use crate::fixtures::{Answer, Server, memory, settings};
 
 #[tokio::test]
 async fn a_session_is_made_read_changed_listed_and_deleted() {
@@ -50,6 +53,60 @@ async fn a_set_is_put_read_listed_and_deleted_under_any_name() {
     assert_eq!(rest.body["context_sets"][0]["name"], "z");
     server.delete(&path).await.is(204);
     server.get(&path).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_session_begins_with_the_sets_of_another() {
+    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
+    let board = BoardSettings { master_keys: keys, ..BoardSettings::default() };
+    let server = Server::of(memory().await, settings(), board).await;
+    let team = server.team("s").await;
+    let long = "sea ".repeat(60_000);
+    let sets = [
+        ("Brief", json!({"content": "the old tides"})),
+        ("Brief", json!({"content": "the tides, key-4711", "enabled": false})),
+        ("Long", json!({"content": long, "visible_to": "none"})),
+        ("Process%20Steps", json!({"content": "1. measure"})),
+        ("Style", json!({"content": "short", "visible_to": ["writer"]})),
+    ];
+    for (name, set) in sets {
+        server.send("PUT", &format!("{team}/context-sets/{name}"), set).await.is(200);
+    }
+    // It became a secret only after it was said.
+    let secret = json!({"value": "key-4711", "secret": true, "reason": "needed"});
+    server.send("PUT", &format!("{team}/variables/API_KEY"), secret).await.is(200);
+    let agents = json!([{"name": "chief", "role": "manager"}, {"name": "writer", "role": "worker"}]);
+    let new = json!({"id": "t", "agents": agents, "context_sets_from": "s"});
+    let keyed = || server.call("POST", "/v1/sessions").header("Idempotency-Key", "k").json(&new);
+    let made = Answer::of(keyed()).await.is(201);
+    let list = server.get("/v1/sessions/t/context-sets").await.is(200);
+    let sets = list.body["context_sets"].as_array().unwrap();
+    let told = |field: &str| sets.iter().map(|set| set[field].clone()).collect::<Vec<_>>();
+    assert_eq!(told("name"), ["Brief", "Long", "Process Steps", "Style"]);
+    assert_eq!(told("content"), ["the tides, [hidden:API_KEY]", &long, "1. measure", "short"]);
+    assert_eq!(told("visible_to"), [json!("all"), json!("none"), json!(["chief"]), json!(["writer"])]);
+    assert_eq!(told("enabled"), [false, true, true, true]);
+    server.get("/v1/sessions/t/context-sets/Long?as=writer").await.problem(404, "not_found");
+    // The same request again makes nothing, even once the other session is gone.
+    server.delete("/v1/sessions/s").await.is(204);
+    assert_eq!(Answer::of(keyed()).await.is(201).body, made.body);
+    assert_eq!(server.get("/v1/sessions/t/context-sets").await.is(200).body, list.body);
+}
+
+#[tokio::test]
+async fn a_session_whose_sets_do_not_fit_its_team_is_not_made() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let style = json!({"content": "short", "visible_to": ["writer"]});
+    server.send("PUT", &format!("{team}/context-sets/Style"), style).await.is(200);
+    let agents = json!([{"name": "painter", "role": "worker"}]);
+    let new = json!({"id": "t", "agents": agents, "context_sets_from": "s"});
+    let refused = server.send("POST", "/v1/sessions", new).await.problem(409, "no_agent");
+    assert_eq!(refused.body["errors"][0]["pointer"], "/context_sets_from");
+    assert!(refused.raw.contains("the set Style is for the agent writer"), "{}", refused.raw);
+    let ghost = json!({"id": "t", "context_sets_from": "ghost"});
+    server.send("POST", "/v1/sessions", ghost).await.problem(404, "not_found");
+    server.get("/v1/sessions/t").await.problem(404, "not_found");
 }
 
 #[tokio::test]
