@@ -87,7 +87,7 @@ pub(crate) struct Serve {
     /// An origin whose web pages may call the server, as scheme and host; repeatable
     #[arg(long = "origin", value_name = "URL", value_parser = parse::origin)]
     pub(crate) origins: Vec<String>,
-    /// The URL under which browsers reach the server behind a proxy, which takes its path away, for instance https://board.example/team
+    /// The URL under which browsers reach the server behind a proxy, which takes its path away, for instance `https://board.example/team`
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
 }
