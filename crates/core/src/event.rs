@@ -217,6 +217,7 @@ facts! {
     idempotency::facts::Answered,
     idempotency::record::Begun,
     idempotency::record::Settled,
+    session::expired::Expired,
 }
 
 fn unknown(entry: &Entry) -> Error {

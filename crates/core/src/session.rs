@@ -2,6 +2,7 @@
 
 mod collections;
 pub(crate) mod decide;
+pub mod expired;
 pub mod facts;
 mod ttl;
 

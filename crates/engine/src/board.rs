@@ -17,7 +17,11 @@ use crate::{
     seal::reading::ReadingMask,
     session::{Session, SessionInfo},
     settings::Settings,
-    upkeep::snapshot::{self, Loaded},
+    upkeep::{
+        expired,
+        snapshot::{self, Loaded},
+        sweep::sweep,
+    },
 };
 
 /// All sessions of a store. Its clones are the same board. It goes on until the last of them, and of the sessions and
@@ -223,11 +227,23 @@ impl Board {
     pub(crate) async fn remove(&self, id: &SessionId) -> Result<(), Error> {
         let was_there = self.inner.store.delete(id).await?;
         self.inner.indices.remove(id).await;
+        if was_there {
+            expired::forget(&self.inner, id).await?;
+        }
         if let Some(live) = self.inner.alive(id) {
             // Whoever reads on is told at once. An error is as good: the next one who asks finds out.
             let _ = live.refresh().await;
         }
         if was_there { Ok(()) } else { Err(Error::NoSession { session: id.clone() }) }
+    }
+
+    /// Why there is no such session, as the user may know: it expired, at most thirty days ago, or there is no trace of it.
+    pub async fn why_missing(&self, id: &SessionId) -> Error {
+        match expired::expired_at(&**self.store(), id).await {
+            Ok(Some(at)) => Error::Expired { session: id.clone(), at },
+            Ok(None) => Error::NoSession { session: id.clone() },
+            Err(error) => error,
+        }
     }
 
     /// Whether the store's clock can be trusted enough to delete what has expired by it. It cannot for a while after it was
@@ -238,7 +254,7 @@ impl Board {
 
     /// Removes what has expired and names it.
     pub async fn sweep(&self) -> Result<Vec<SessionId>, Error> {
-        Ok(background::sweep(&self.inner).await?)
+        sweep(&self.inner).await
     }
 
     /// Renews the leases that are held as [`Settings::lease`](Settings::lease) says, takes up to `most` of those

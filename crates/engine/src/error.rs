@@ -1,6 +1,6 @@
 //! Why the engine did not do what it was asked.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use callboard_core::{
     error::{ConflictKind, Error as Refusal},
@@ -19,6 +19,22 @@ pub enum Error {
     NoSession {
         /// Its name.
         session: SessionId,
+    },
+    /// The session expired, at most thirty days ago.
+    #[error("the session {session} expired at {at}")]
+    Expired {
+        /// Its name.
+        session: SessionId,
+        /// When.
+        at: Timestamp,
+    },
+    /// An expired session could not be archived, so it stays.
+    #[error("it cannot be archived in {}: {problem}", folder.display())]
+    Archive {
+        /// The folder of the archive.
+        folder: PathBuf,
+        /// Why not.
+        problem: String,
     },
     /// The caller's view of the session is out of date.
     #[error("the head is {head}, not {expected}: read on from there and try again")]
@@ -70,6 +86,8 @@ impl Error {
         match self {
             Self::Refused(error) => error.code(),
             Self::NoSession { .. } => "not_found",
+            Self::Expired { .. } => "expired",
+            Self::Archive { .. } => "io",
             Self::Stale { .. } => "stale",
             Self::Busy { .. } => "busy",
             Self::Store { source } => match &**source {

@@ -41,6 +41,7 @@ mod problem;
 mod prompt_memory;
 mod read;
 mod recall;
+mod record;
 mod scrub;
 mod seal;
 mod secrets;
@@ -88,6 +89,7 @@ pub use transfer::{
     store_copy::{check_copy, copy},
 };
 pub use upkeep::{
+    archive::{Archive, BeforeAll},
     check::check,
     lease::LEASE,
     survey::{Progress, Survey},

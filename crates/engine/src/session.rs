@@ -28,6 +28,7 @@ use crate::{
         session::Live,
     },
     sizes::sizes,
+    transfer::export::Export,
 };
 
 /// A session of a board. Its clones are the same session.
@@ -105,6 +106,11 @@ impl Session {
         let loaded = crate::upkeep::snapshot::load(&*self.live.store, self.id(), seq).await?;
         self.live.confirm(&now).await?;
         Ok(Arc::new(loaded.ok_or_else(|| self.live.gone())?.state))
+    }
+
+    /// The whole current session as lines of JSON.
+    pub async fn export(&self) -> Result<Export, Error> {
+        Ok(Export::of(self.live.store.clone(), self.id().clone(), &*self.state().await?))
     }
 
     /// What is known of it.

@@ -10,7 +10,7 @@ use crate::{
     prompt_memory::PromptMemory,
     recall::RecallSettings,
     seal::keys::{MasterKeys, NoMasterKeys},
-    upkeep::lease::LEASE,
+    upkeep::{archive::Archive, lease::LEASE},
 };
 
 /// What a board is told when it is opened.
@@ -33,6 +33,8 @@ pub struct Settings {
     pub lease: Lease,
     /// How often what has expired is removed from the store; absent, that is left to others.
     pub sweep: Option<Duration>,
+    /// Where expired sessions are archived before they are removed; absent, they are not.
+    pub archive: Option<Arc<Archive>>,
     /// The keys under which the keys of sessions are stored, without which no secret can be kept.
     pub master_keys: Arc<dyn MasterKeys>,
     /// Where the indices of recall are, and what they may take.
@@ -52,6 +54,7 @@ impl Default for Settings {
             prompt_memory: PromptMemory::default(),
             lease: Lease { holder: format!("{:016x}", SystemRandom.next()).into(), lasts: LEASE },
             sweep: Some(Duration::from_secs(60)),
+            archive: None,
             master_keys: Arc::new(NoMasterKeys),
             recall: RecallSettings::default(),
             supervisor: Supervisor::default(),

@@ -37,6 +37,7 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "manifest_damaged" => (409, "The manifest is damaged"),
         "manifest_of_another_session" => (409, "The manifest belongs to another session"),
         "token_not_repeatable" => (409, "The token cannot be shown again"),
+        "expired" => (410, "The session has expired"),
         "stale" => (412, "The session has changed"),
         "too_large" => (413, "Too large"),
         "unsupported_media_type" => (415, "Unsupported content type"),

@@ -134,6 +134,8 @@ macro_rules! conformance {
                 a_sweep_removes_the_first_to_expire_up_to_its_limit,
                 a_sweep_goes_by_when_sessions_expire_now,
                 a_touch_before_the_sweep_wins,
+                what_has_expired_is_named_with_its_time_until_it_is_removed,
+                what_lives_is_not_removed_as_expired,
                 an_append_sets_expiry_as_a_touch_does,
                 what_never_expires_stays,
                 i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_use_stays;

@@ -190,20 +190,29 @@ impl Store for MemoryStore {
         Ok(there)
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+        let now = self.clock.now();
+        let journals = self.lock();
+        let mut expired: Vec<_> =
+            journals.iter().filter_map(|(id, journal)| Some((journal.row.expired_at(now)?, id.clone()))).collect();
+        expired.sort();
+        Ok(expired.into_iter().take(limit).map(|(at, id)| (id, at)).collect())
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        let now = self.clock.now();
+        Ok(self.lock().get(session).and_then(|journal| journal.row.expired_at(now)))
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
         let now = self.clock.now();
         let mut journals = self.lock();
-        let mut expired: Vec<_> = journals
-            .iter()
-            .filter(|(_, journal)| !journal.row.lives(now))
-            .map(|(id, journal)| (journal.row.expires_at, id.clone()))
-            .collect();
-        expired.sort();
-        let swept: Vec<_> = expired.into_iter().take(limit).map(|(_, id)| id).collect();
-        swept.iter().for_each(|id| drop(journals.remove(id)));
+        let has_expired = |id: &&SessionId| journals.get(*id).is_some_and(|journal| !journal.row.lives(now));
+        let gone: Vec<_> = sessions.iter().filter(has_expired).cloned().collect();
+        gone.iter().for_each(|id| drop(journals.remove(id)));
         drop(journals);
-        swept.iter().for_each(|id| self.announce(id));
-        Ok(swept)
+        gone.iter().for_each(|id| self.announce(id));
+        Ok(gone)
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

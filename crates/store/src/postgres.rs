@@ -223,11 +223,19 @@ impl Store for PostgresStore {
         Ok(deleted.is_some())
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        let swept = delete::sweep(&self.database, self.test_time(), limit).await?;
-        swept.iter().for_each(|(session, change)| self.changes.changed_here(session, *change));
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+        sessions::expired(&self.database, self.test_time(), limit).await
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        sessions::expired_at(&self.database, self.test_time(), session).await
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
+        let gone = delete::remove_expired(&self.database, self.test_time(), sessions).await?;
+        gone.iter().for_each(|(session, change)| self.changes.changed_here(session, *change));
         self.dead.notify_one();
-        Ok(swept.into_iter().map(|(session, _)| session).collect())
+        Ok(gone.into_iter().map(|(session, _)| session).collect())
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

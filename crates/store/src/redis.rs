@@ -37,7 +37,7 @@ use self::{
     client::Client,
     command::Reply,
     error::RedisFailure,
-    sessions::{SweepResult, expiry},
+    sessions::{Removal, expiry},
 };
 use crate::{
     Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
@@ -202,12 +202,21 @@ impl Store for RedisStore {
         self.changed(session, gone, |gone| *gone)
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        let SweepResult { gone, uncertain, fault } = sessions::sweep(&self.client, limit).await;
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+        sessions::expired(&self.client, limit).await.map_err(|fault| fault.during("looking for what has expired"))
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        let expired = sessions::expired_at(&self.client, session).await;
+        expired.map_err(|fault| fault.during("looking for an expired session"))
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
+        let Removal { gone, uncertain, fault } = sessions::remove_expired(&self.client, sessions).await;
         gone.iter().for_each(|id| self.changes.announce(id));
         uncertain.iter().for_each(|id| self.changes.maybe_changed(id));
         match fault {
-            Some(fault) if gone.is_empty() => Err(fault.during("sweeping")),
+            Some(fault) if gone.is_empty() => Err(fault.during("removing expired sessions")),
             Some(_) | None => Ok(gone),
         }
     }

@@ -183,14 +183,25 @@ impl Store for SqliteStore {
         self.writer.write("deleting a session", move |write| delete::delete(write, &session)).await
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
         // One transaction after the other, so that rescheduling many sessions delays nobody.
         loop {
-            let swept = self.writer.write("sweeping", move |write| delete::sweep(write, limit)).await?;
-            if let Some(swept) = swept {
-                return Ok(swept);
+            let expired = self.writer.write("looking for what has expired", move |write| delete::expired(write, limit));
+            if let Some(expired) = expired.await? {
+                return Ok(expired);
             }
         }
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        let (session, now) = (session.clone(), self.clock.now());
+        let look = move |db: &_| Ok(sessions::find(db, &session)?.and_then(|found| found.row.expired_at(now)));
+        self.readers.read("looking for an expired session", look).await
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
+        let sessions = sessions.to_vec();
+        self.writer.write("removing expired sessions", move |write| delete::remove_expired(write, &sessions)).await
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

@@ -14,8 +14,8 @@ use crate::Error;
 
 /// Keeps journals.
 ///
-/// A session whose `expires_at` is not later than [`now`](Self::now) is gone, even if [`sweep`](Self::sweep) has not
-/// removed it yet: every call answers as if it had never existed, and a session that is created under its id starts
+/// A session whose `expires_at` is not later than [`now`](Self::now) is gone, even if [`remove_expired`](Self::remove_expired) has
+/// not removed it yet: every call answers as if it had never existed, and a session that is created under its id starts
 /// empty.
 ///
 /// A failure is always an [`Error`]. A call never answers "not found" because it could not look.
@@ -107,9 +107,22 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes a session and all its data. Returns whether there was one.
     async fn delete(&self, session: &SessionId) -> Result<bool, Error>;
 
-    /// Deletes at most `limit` expired sessions, the first to expire first (then by id), and returns their ids. A session
-    /// that is touched before it is deleted stays.
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error>;
+    /// At most `limit` journals that have expired and are not removed yet, the first to expire first (then by id), each
+    /// with the time when it expired.
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error>;
+
+    /// When this session expired; `None` if it has not, or is removed, or never was.
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error>;
+
+    /// Removes those of `sessions` that have expired, and returns their ids. One that was touched or created again before
+    /// that stays.
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error>;
+
+    /// Removes at most `limit` expired sessions, the first to expire first (then by id), and returns their ids.
+    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
+        let expired: Vec<_> = self.expired(limit).await?.into_iter().map(|(session, _)| session).collect();
+        self.remove_expired(&expired).await
+    }
 
     /// Stores a snapshot of the state at `at`, and replaces the snapshot of this entry if there is one. Snapshots may be
     /// dropped at any time, but the newest two are kept as long as there is room. A snapshot whose head is not in the
@@ -331,9 +344,14 @@ impl Append {
 }
 
 impl Row {
+    /// When its session expired, if it has by `now`.
+    pub(crate) fn expired_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.expires_at.filter(|at| *at <= now)
+    }
+
     /// Whether its session has not expired at `now`.
     pub(crate) fn lives(&self, now: Timestamp) -> bool {
-        self.expires_at.is_none_or(|at| at > now)
+        self.expired_at(now).is_none()
     }
 }
 

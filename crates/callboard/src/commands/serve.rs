@@ -13,7 +13,7 @@ use std::{
 };
 
 use callboard_engine::{
-    Board, LEASE, RecallSettings,
+    Archive, BeforeAll, Board, LEASE, RecallSettings,
     core::session::Ttl,
     store::{Lease, Store},
     tasks::Supervisor,
@@ -40,6 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   callboard serve
   callboard serve --port 0 --ttl 90d --store sqlite:team.db --json
+  callboard serve --ttl 36h --archive expired
   callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt --tls-certificate cert.pem --tls-key key.pem
 
 Ctrl-C or SIGTERM shuts it down in order; a second one stops it at once. Unfinished runs continue when it is started again, or at another server of the same store.";
@@ -66,6 +67,9 @@ pub(crate) struct Serve {
     /// The seconds between removals of expired sessions, or off
     #[arg(long, value_name = "N|off", default_value = "60", value_parser = parse::sweep)]
     pub(crate) sweep_seconds: Sweep,
+    /// A folder into which each expired session is written before it is removed, as ID.jsonl.gz; `callboard import` reads it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) archive: Option<PathBuf>,
     /// A TOML file with the sources elsewhere and the model of vectors that recall asks
     #[arg(long, value_name = "FILE")]
     pub(crate) recall: Option<PathBuf>,
@@ -133,9 +137,14 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         keys.read().map_err(master_keys::failure)?;
     }
     let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder.as_deref()) };
+    let archive = archive(global, args.archive.as_deref(), &url).await?;
     let (keys, recall) = (master_keys::of(&url, folder.as_deref()), elsewhere.added_to(recall));
-    let board_settings =
-        callboard_engine::Settings { master_keys: keys, recall, ..board_settings(&args, ttl, &node, supervisor) };
+    let board_settings = callboard_engine::Settings {
+        master_keys: keys,
+        recall,
+        archive,
+        ..board_settings(&args, ttl, &node, supervisor)
+    };
     let board = Board::new(store.clone(), board_settings);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, ttl, output);
@@ -153,6 +162,24 @@ fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -
     let lease = Lease { holder: node.name.clone(), lasts: LEASE };
     let sweep = args.sweep_seconds.0;
     callboard_engine::Settings { ttl, lease, sweep, supervisor, ..callboard_engine::Settings::default() }
+}
+
+/// The archive of expired sessions. It reads the store through a handle of its own, by whose clock nothing has expired.
+async fn archive(global: &Global, folder: Option<&Path>, url: &str) -> Result<Option<Arc<Archive>>, Failure> {
+    let Some(folder) = folder else { return Ok(None) };
+    if url.starts_with("memory:") {
+        return Err(Failure::usage(
+            "usage",
+            "a store in memory cannot be archived: use another --store, or remove --archive",
+        ));
+    }
+    let settings = callboard_store::Settings { clock: Arc::new(BeforeAll), ..config::store_settings(global) };
+    let store = callboard_store::open(url, settings).await?;
+    let archive = Archive::new(folder, store).map_err(|error| {
+        Failure::failed("unwritable", format!("cannot write to {}: {error}", folder.display()))
+            .hint("name another folder with --archive, or allow writing to this one")
+    });
+    Ok(Some(Arc::new(archive?)))
 }
 
 /// The folder for what is not in the store: that of `--data`, else that of the SQLite file. A store in memory needs none.

@@ -1,7 +1,8 @@
 //! `callboard export` and `callboard import`.
 
 use std::{
-    io::{self, Write},
+    fs::File,
+    io::{self, Read as _, Seek as _, Write},
     path::{Path, PathBuf},
 };
 
@@ -10,6 +11,7 @@ use callboard_api as api;
 use callboard_engine::core::id::SessionId;
 use callboard_server::Pieces;
 use clap::Args;
+use flate2::read::MultiGzDecoder;
 use futures::{StreamExt as _, stream};
 use http::Method;
 use serde_json::json;
@@ -39,10 +41,10 @@ pub(crate) struct Export {
 /// Import an exported session
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard import tides.jsonl\n  gunzip < session.jsonl.gz | callboard import - --id copy"
+    after_help = "Examples:\n  callboard import tides.jsonl\n  callboard import expired/tides.jsonl.gz --id again\n  gunzip < session.jsonl.gz | callboard import - --id copy"
 )]
 pub(crate) struct Import {
-    /// The file, or - for the standard input
+    /// The file, which may be compressed with gzip, or - for the standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The id of the new session (default: the exported one)
@@ -92,8 +94,27 @@ pub(super) async fn read(file: &Path) -> Result<Pieces, Failure> {
     if is_standard(file) {
         return Ok(pieces_of(tokio::io::stdin()));
     }
-    let opened = tokio::fs::File::open(file).await;
-    opened.map(pieces_of).map_err(|error| unreadable(file, &error))
+    let path = file.to_owned();
+    let opened = tokio::task::spawn_blocking(move || open(&path)).await.map_err(io::Error::other).flatten();
+    opened.map(|file| pieces_of(tokio::fs::File::from_std(file))).map_err(|error| unreadable(file, &error))
+}
+
+/// What gzip files begin with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Opens a file. One that is compressed is unpacked into a temporary file.
+fn open(path: &Path) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    let mut beginning = Vec::new();
+    (&mut file).take(GZIP.len() as u64).read_to_end(&mut beginning)?;
+    file.rewind()?;
+    if beginning != GZIP {
+        return Ok(file);
+    }
+    let mut unpacked = tempfile::tempfile()?;
+    io::copy(&mut MultiGzDecoder::new(file), &mut unpacked)?;
+    unpacked.rewind()?;
+    Ok(unpacked)
 }
 
 /// Writes a file atomically and returns its number of lines.

@@ -204,7 +204,8 @@ fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts
         assert!(began.elapsed() < crate::server::PATIENCE, "it is still there");
         std::thread::yield_now();
     }
-    assert_eq!(names(), ["lasting"]);
+    let (records, sessions): (Vec<_>, Vec<_>) = names().into_iter().partition(|name| name.starts_with("expired-"));
+    assert_eq!((records.len(), sessions), (1, vec!["lasting".to_owned()]), "and when it expired");
     drop(server);
     home.json("session new --id brief");
     assert_eq!(home.json("messages --session brief")["messages"], json!([]));
@@ -224,13 +225,46 @@ fn a_server_told_to_sweep_nothing_keeps_what_has_expired_and_shows_it_to_nobody(
     }
     let mut server = Server::start(&home, "--sweep-seconds off");
     let http = Http::new(&server);
-    assert_eq!(http.get("/v1/sessions/brief").0, 404);
+    let (status, problem) = http.get("/v1/sessions/brief");
+    assert_eq!((status, &problem["code"]), (410, &json!("expired")));
+    assert_eq!(http.get("/v1/sessions/never-was").0, 404);
     let (_, listed) = http.get("/v1/sessions");
     let ids: Vec<_> = listed["sessions"].as_array().unwrap().iter().map(|session| &session["id"]).collect();
     assert_eq!(ids, ["lasting"]);
     server.tell_to_end();
     assert!(server.ended().success());
     assert_eq!(number("SELECT count(*) FROM session"), 2);
+}
+
+#[test]
+fn an_expired_session_is_archived_and_its_id_tells_the_user_when_it_expired() {
+    let home = Home::new();
+    home.json("session new --id brief --ttl 1 --agent critic");
+    home.json("say hello --session brief");
+    let token = home.json("token new --agent critic --session brief")["token"].as_str().unwrap().to_owned();
+    let archived = home.path("archive/brief.jsonl.gz");
+    let server = Server::start(&home, &format!("--sweep-seconds 1 --archive {}", home.path("archive").display()));
+    let http = Http::new(&server);
+    let db = rusqlite::Connection::open(home.path("team.db")).unwrap();
+    let is_there = || {
+        let sql = "SELECT EXISTS (SELECT 1 FROM session WHERE name = 'brief')";
+        db.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap()
+    };
+    let began = std::time::Instant::now();
+    while is_there() {
+        assert!(began.elapsed() < PATIENCE, "it is still there");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(archived.exists(), "it is archived before it goes");
+    let (status, problem) = http.get("/v1/sessions/brief");
+    assert_eq!((status, &problem["code"]), (410, &json!("expired")));
+    assert!(problem["detail"].as_str().unwrap().starts_with("the session brief expired at 2"), "{problem}");
+    assert_eq!(http.with(&token).get("/v1/sessions/brief").0, 401, "an agent is told nothing");
+    drop(server);
+    assert_eq!(home.error("messages --session brief").1["code"], "expired");
+    assert_eq!(home.json(&format!("import {} --id again", archived.display()))["id"], "again");
+    let memory = home.run("serve --listen 127.0.0.1:0 --store memory: --archive a");
+    assert_eq!((memory.status, memory.stdout.as_str()), (2, ""), "what is in memory cannot be read beside the server");
 }
 
 #[test]

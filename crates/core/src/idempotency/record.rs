@@ -1,19 +1,17 @@
 //! Records: what is remembered of a keyed request that is done outside of a journal: it makes or deletes a session, or
 //! writes files. Each has a small journal of its own, which says first what is meant to happen and then what was
-//! answered. It is no session, and expires.
+//! answered. It is no session, and expires. What is kept of an [expired session](crate::session::expired) is a record too.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{IdempotencyKey, Request, reused};
 use crate::{
-    audience::Audience,
-    entry::{Actor, Draft, Hash, Header, Salt},
+    entry::{Actor, Draft, Hash, Salt},
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, json},
+    fact::{self, Fact},
     id::{Seq, SessionId},
     state::State,
-    view::View,
 };
 
 /// A request was begun.
@@ -68,36 +66,38 @@ pub fn draft(fact: &impl Fact, salt: Salt) -> Draft {
     draft
 }
 
-/// Implements [`Fact`] for the facts of records: no agent sees them, and they change no session.
+/// Implements [`Fact`] for a fact of records, with its type, its subject and its texts: no agent sees it, and it changes no
+/// session.
 macro_rules! record_fact {
-    ($type:ty, $name:literal, $text:literal) => {
-        impl Fact for $type {
+    ($type:ty, $name:literal, $subject:literal, [$($text:literal),*]) => {
+        impl $crate::fact::Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description<Self> = Description {
-                texts: &[json($text)],
+            const DESCRIPTION: $crate::fact::Description<Self> = $crate::fact::Description {
+                texts: &[$($crate::fact::json($text)),*],
                 gone_as: None,
-                earlier: Earlier::Stands,
-                repeats: Repeats::Nothing,
+                earlier: $crate::fact::Earlier::Stands,
+                repeats: $crate::fact::Repeats::Nothing,
                 said: None,
             };
 
             fn subject(&self) -> String {
-                "requests".to_owned()
+                $subject.to_owned()
             }
 
-            fn audience(&self, _: &State) -> Audience {
-                Audience::None
+            fn audience(&self, _: &$crate::state::State) -> $crate::audience::Audience {
+                $crate::audience::Audience::None
             }
 
-            fn apply(self, _: &mut State, _: &Header) {}
+            fn apply(self, _: &mut $crate::state::State, _: &$crate::entry::Header) {}
 
-            fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+            fn project(self, _: &$crate::view::View<'_>, _: &$crate::entry::Header) -> Option<$crate::fact::Seen> {
                 None
             }
         }
     };
 }
+pub(crate) use record_fact;
 
-record_fact!(Begun, "request.begun", "intent");
-record_fact!(Settled, "request.settled", "answer");
+record_fact!(Begun, "request.begun", "requests", ["intent"]);
+record_fact!(Settled, "request.settled", "requests", ["answer"]);

@@ -1,7 +1,7 @@
 //! Requests with a key that work outside of one journal, such as making a session: each has a record of its own.
 
 use callboard_core::{
-    entry::{Actor, Entry, Head},
+    entry::{Actor, Head},
     error::Error as Refusal,
     fact::{self, Fact},
     id::{Seq, SessionId},
@@ -11,12 +11,9 @@ use callboard_core::{
     },
     session::Ttl,
 };
-use callboard_store::{Append, JournalKind, LeaseChange};
 use serde_json::Value;
 
-use crate::{
-    board::Board, error::Error, journal::read, live::append::append_surely, seal::reading::check_name, upkeep::expiry,
-};
+use crate::{board::Board, error::Error, journal::read, record::append_to, seal::reading::check_name, upkeep::expiry};
 
 /// How long a record is kept, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;
@@ -107,17 +104,7 @@ impl Board {
     }
 
     async fn note(&self, record: &SessionId, expected: Head, by: &Actor, fact: &impl Fact) -> Result<Head, Error> {
-        let (at, nonce) = (self.settings().clock.now(), self.settings().nonce());
-        let draft = record::draft(fact, self.settings().salt().salt(expected.seq.next()));
-        let entry = Entry::seal(expected, at, by.clone(), nonce, draft);
-        let head = entry.head();
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
-        let expires_at = Some(now.plus_seconds(REMEMBERED_SECONDS));
-        let (session, kind, entries, values) = (record.clone(), JournalKind::Unlisted, vec![entry], Vec::new());
-        let (rewrites, drop_values) = Default::default();
-        let lease = LeaseChange::Keep;
-        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
-        append_surely(&**self.store(), append).await?;
-        Ok(head)
+        append_to(self.store(), self.settings(), record, expected, by, fact, now.plus_seconds(REMEMBERED_SECONDS)).await
     }
 }

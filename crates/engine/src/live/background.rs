@@ -23,6 +23,7 @@ use crate::{
         session::Live,
     },
     recall::{background as recall, fill},
+    upkeep::sweep::sweep,
 };
 
 /// How long until a session that could not be read is tried again.
@@ -30,9 +31,6 @@ const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// How long changes are gathered, so that not every append in a busy store wakes this task.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
-
-/// How many sessions one call removes: few, so that a large sweep delays nobody for long.
-const SWEPT_AT_ONCE: usize = 50;
 
 /// Starts the tasks of a board.
 pub(crate) fn start(board: &Arc<OpenSessions>, tasks: &mut JoinSet<()>) {
@@ -147,22 +145,6 @@ async fn keep_swept(board: Weak<OpenSessions>, every: Duration) {
             Ok(swept) if swept.is_empty() => {}
             Ok(swept) => tracing::info!(sessions = swept.len(), "removed expired sessions"),
             Err(error) => tracing::warn!(%error, "expired sessions could not be removed; trying again later"),
-        }
-    }
-}
-
-/// Removes expired sessions and returns their ids.
-pub(crate) async fn sweep(board: &OpenSessions) -> Result<Vec<SessionId>, callboard_store::Error> {
-    let mut swept = Vec::new();
-    loop {
-        let some = board.store.sweep(SWEPT_AT_ONCE).await?;
-        for id in &some {
-            board.indices.remove(id).await;
-        }
-        let is_last = some.len() < SWEPT_AT_ONCE;
-        swept.extend(some);
-        if is_last {
-            return Ok(swept);
         }
     }
 }

@@ -9,10 +9,12 @@ use std::{collections::BTreeSet, sync::Arc};
 use callboard_core::{
     entry::{Entry, Hash, Head, Tag, line},
     id::{Seq, SessionId},
+    state::State,
 };
+use callboard_store::Store;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, session::Session, texts::long_texts};
+use crate::{error::Error, journal::read, texts::long_texts};
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
@@ -40,40 +42,44 @@ pub(crate) enum Line {
 
 /// An export that is being read.
 pub struct Export {
-    session: Session,
+    store: Arc<dyn Store>,
+    session: SessionId,
     head: Head,
     at: Option<Seq>,
     given: BTreeSet<Hash>,
     secrets: usize,
 }
 
-impl Session {
-    /// The whole current session as lines of JSON.
-    pub async fn export(&self) -> Result<Export, Error> {
-        let state = self.state().await?;
-        let (head, secrets) = (state.head, state.secrets.iter().count());
-        Ok(Export { session: self.clone(), head, at: None, given: BTreeSet::new(), secrets })
-    }
-}
-
 impl Export {
+    /// The session with this state.
+    pub(crate) fn of(store: Arc<dyn Store>, session: SessionId, state: &State) -> Self {
+        Self {
+            store,
+            session,
+            head: state.head,
+            at: None,
+            given: BTreeSet::new(),
+            secrets: state.secrets.iter().count(),
+        }
+    }
+
     /// The next lines, each with a line end; `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<String>, Error> {
         let mut lines = String::new();
         let after = match self.at {
             None => {
-                let (session, secrets_left_out) = (self.session.id().clone(), self.secrets);
+                let (session, secrets_left_out) = (self.session.clone(), self.secrets);
                 push(&mut lines, &Line::Callboard { export: VERSION, session, secrets_left_out })?;
                 Seq::ZERO
             }
             Some(at) if at > self.head.seq => return Ok(None),
             Some(at) => at,
         };
-        let entries = self.session.page(after, self.head.seq, AT_ONCE).await?;
+        let entries = read(&*self.store, &self.session, after, self.head.seq, AT_ONCE).await?;
         for entry in &entries {
             let hashes: Vec<_> = long_texts(entry).into_iter().filter(|hash| self.given.insert(*hash)).collect();
             for sha256 in hashes {
-                let text = self.session.live.store.value(self.session.id(), sha256).await?;
+                let text = self.store.value(&self.session, sha256).await?;
                 push(&mut lines, &Line::Text { sha256, text })?;
             }
             lines.push_str(&line::write(entry).map_err(|error| damaged("the data of an entry", &error))?);
@@ -86,7 +92,7 @@ impl Export {
                 Some(head.seq.next())
             }
             // The journal was replaced by another one.
-            _ => return Err(Error::NoSession { session: self.session.id().clone() }),
+            _ => return Err(Error::NoSession { session: self.session.clone() }),
         };
         Ok(Some(lines))
     }

@@ -1,14 +1,14 @@
 use std::{sync::Arc, time::Duration};
 
 use callboard_engine::{
-    Board, Filter, NewBoardSession, Session, Settings,
+    Archive, BeforeAll, Board, Filter, NewBoardSession, Session, Settings,
     core::{
-        id::RunId,
+        id::{RunId, Seq},
         run::{ClaimRun, Kind, NewRun, TurnReply, TurnRequest, Usage},
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },
-    store::{Clock as _, ManualClock, Store},
+    store::{self, Clock as _, ManualClock, Order, Query, Store},
 };
 
 use proptest::prelude::*;
@@ -323,4 +323,115 @@ async fn a_start_with_a_clock_far_ahead_deletes_nothing_for_ten_minutes() {
         tokio::task::spawn_blocking(pause).await.unwrap();
     }
     panic!("it was a long rest, and nothing is deleted");
+}
+
+/// What the user is told of the session `s`.
+async fn missing(board: &Board) -> (String, &'static str) {
+    let error = board.why_missing(&id("s")).await;
+    (error.to_string(), error.code())
+}
+
+#[tokio::test]
+async fn for_thirty_days_it_is_known_when_a_session_expired_and_nothing_else_of_it() {
+    let stage = stage().await;
+    assert_eq!(missing(&stage.board).await.1, "not_found", "it has not expired");
+    stage.clock.advance_seconds(1000);
+    let told = missing(&stage.board).await;
+    assert_eq!((told.0.starts_with("the session s expired at "), told.1), (true, "expired"), "before any sweep");
+    assert_eq!(stage.board.sweep().await.unwrap(), [id("s")]);
+    assert_eq!(missing(&stage.board).await, told);
+    assert_eq!(stage.board.sessions(None, 9).await.unwrap(), [], "the record is no session");
+    assert_eq!(code(stage.board.session(&id("s")).await), "not_found");
+    let journals = stage.store.journals(None, 9).await.unwrap();
+    let everything = Query {
+        seqs: Seq(1)..Seq(u64::MAX),
+        types: vec![],
+        subjects: vec![],
+        order: Order::Forward,
+        limit: usize::MAX,
+    };
+    let [(record, _)] = &journals[..] else { panic!("one record: {journals:?}") };
+    let entries = stage.store.read(record, everything).await.unwrap();
+    let data: Vec<_> =
+        entries.iter().map(|entry| serde_json::from_str::<serde_json::Value>(&entry.data).unwrap()).collect();
+    let at = told.0.trim_start_matches("the session s expired at ");
+    assert_eq!(
+        data.iter().map(|data| (&data["session"], &data["at"])).collect::<Vec<_>>(),
+        [(&"s".into(), &at.into())]
+    );
+    stage.clock.advance_seconds(30 * 86_400 - 1);
+    assert_eq!(missing(&stage.board).await, told);
+    stage.clock.advance_seconds(1);
+    assert_eq!(missing(&stage.board).await.1, "not_found");
+    assert_eq!(stage.board.sweep().await.unwrap().len(), 1, "the record goes, and leaves none of its own");
+    assert_eq!(stage.store.journals(None, 9).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn of_a_name_used_again_the_last_expiry_is_told_and_a_deletion_forgets_it() {
+    let stage = stage().await;
+    stage.clock.advance_seconds(1000);
+    stage.board.sweep().await.unwrap();
+    let first = missing(&stage.board).await;
+    stage.board.create(living("s", "1000")).await.unwrap();
+    stage.clock.advance_seconds(1000);
+    assert_eq!(stage.board.sweep().await.unwrap(), [id("s")]);
+    let second = missing(&stage.board).await;
+    assert_eq!((first.1, second.1, first.0 == second.0), ("expired", "expired", false));
+    stage.board.create(living("s", "1000")).await.unwrap();
+    stage.board.delete(&id("s")).await.unwrap();
+    assert_eq!(missing(&stage.board).await.1, "not_found", "deleted by hand");
+}
+
+#[tokio::test]
+async fn what_expired_long_ago_leaves_no_record() {
+    let stage = stage().await;
+    stage.clock.advance_seconds(1000 + 30 * 86_400);
+    assert_eq!(stage.board.sweep().await.unwrap(), [id("s")]);
+    assert_eq!(stage.store.journals(None, 9).await.unwrap(), []);
+}
+
+/// The lines of a compressed file.
+fn unpacked(path: &std::path::Path) -> String {
+    let mut lines = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()), &mut lines)
+        .unwrap();
+    lines
+}
+
+#[tokio::test]
+async fn an_expired_session_is_archived_as_it_would_have_been_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, archived) = (folder.path().join("x.db"), folder.path().join("archive"));
+    let (clock, url) = (clock(), format!("sqlite:{}", file.display()));
+    let open = |clock: Arc<dyn store::Clock>| {
+        let settings = store::Settings { clock, ..store::Settings::default() };
+        store::open(&url, settings)
+    };
+    let archive = Archive::new(&archived, open(Arc::new(BeforeAll)).await.unwrap()).unwrap();
+    let store = open(Arc::new(clock.clone())).await.unwrap();
+    let board = Board::new(store, Settings { archive: Some(Arc::new(archive)), ..settings(&clock) });
+    let session = board.create(living("s", "1000")).await.unwrap();
+    say(&session, &"long ".repeat(100_000)).await;
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    drop(session);
+    clock.advance_seconds(1000);
+    assert_eq!(board.sweep().await.unwrap(), [id("s")]);
+    assert_eq!(unpacked(&archived.join("s.jsonl.gz")), lines);
+    let again = board.import(std::io::Cursor::new(lines), None).await.unwrap();
+    assert_eq!(again.id(), &id("s"));
+    clock.advance_seconds(1000);
+    // An archive that cannot be written keeps the session, and the next sweep tries again.
+    let away = folder.path().join("away");
+    std::fs::rename(&archived, &away).unwrap();
+    assert_eq!(board.sweep().await.unwrap(), []);
+    assert_eq!(missing(&board).await.1, "expired");
+    std::fs::rename(&away, &archived).unwrap();
+    assert_eq!(board.sweep().await.unwrap(), [id("s")]);
+    let mut files: Vec<_> = std::fs::read_dir(&archived).unwrap().map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["s.jsonl.gz"], "the very same file is not written twice");
 }

@@ -211,8 +211,16 @@ impl Store for Faulty {
         self.pass(Call::Other, self.inner().delete(session)).await
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.pass(Call::Sweep, self.inner().sweep(limit)).await
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+        self.pass(Call::Other, self.inner().expired(limit)).await
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        self.pass(Call::Other, self.inner().expired_at(session)).await
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
+        self.pass(Call::Sweep, self.inner().remove_expired(sessions)).await
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

@@ -119,8 +119,16 @@ impl Store for Counting {
         self.called(self.inner.delete(session).await, 0)
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.called(self.inner.sweep(limit).await, 0)
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+        self.inner.expired(limit).await
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        self.called(self.inner.expired_at(session).await, 0)
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
+        self.inner.remove_expired(sessions).await
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

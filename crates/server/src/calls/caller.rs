@@ -225,7 +225,11 @@ impl<R> AuthorizedToAdd<R> {
         match self.0.execute(options.clone(), command.clone()).await {
             // Another session may have this name by now.
             Err(error) if error.code == "not_found" => {
-                let session = self.0.app.board.session(self.0.session.id()).await?;
+                let (app, id) = (&self.0.app, self.0.session.id());
+                let session = match app.board.session(id).await {
+                    Err(Error::NoSession { .. }) if self.0.rank == Rank::User => return Err(no_session(app, id).await),
+                    session => session?,
+                };
                 Authorized { session, ..self.0 }.execute(options, command).await
             }
             executed => executed,
@@ -237,7 +241,10 @@ impl Credentials {
     /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.
     pub(super) async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
         let Self::Token(token) = self else {
-            let session = app.board.session(id).await.map_err(|error| no_session(error, id))?;
+            let session = match app.board.session(id).await {
+                Err(Error::NoSession { .. }) => return Err(no_session(app, id).await),
+                session => session?,
+            };
             // It was looked up in the store a moment ago.
             let state = session.known()?;
             return Ok((session, state, Actor::User));
@@ -255,13 +262,12 @@ impl Credentials {
     }
 }
 
-/// The error of looking for a session. One for a collection says where those are.
-fn no_session(error: Error, id: &SessionId) -> CallError {
-    match (CallError::from(error), id.as_collection()) {
-        (error, Some(name)) if error.code == "not_found" => {
-            error.hint(format!("collections are at /v1/collections/{name}"))
-        }
-        (error, _) => error,
+/// What the user is told of a session that is not there. One for a collection says where those are.
+async fn no_session(app: &App, id: &SessionId) -> CallError {
+    let error = CallError::from(app.board.why_missing(id).await);
+    match id.as_collection() {
+        Some(name) => error.hint(format!("collections are at /v1/collections/{name}")),
+        None => error,
     }
 }
 

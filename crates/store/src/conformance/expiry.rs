@@ -104,6 +104,46 @@ pub async fn a_touch_before_the_sweep_wins(fixture: &impl Fixture) {
     assert_eq!(store.sweep(9).await.unwrap(), [journal.session]);
 }
 
+pub async fn what_has_expired_is_named_with_its_time_until_it_is_removed(fixture: &impl Fixture) {
+    let [store, other] = [fixture.open().await, fixture.open().await];
+    let made = fixture.clock().now();
+    for (id, seconds) in [("late", 40), ("b", 20), ("a", 20), ("stays", 90)] {
+        expiring(fixture, &store, id, seconds).await;
+    }
+    let mut used = expiring(fixture, &store, "used", 10).await;
+    used.expires_at = Some(made.plus_seconds(30));
+    used.write([note("again")]).await;
+    assert_eq!(store.expired(9).await.unwrap(), []);
+    assert_eq!(store.expired_at(&session("a")).await.unwrap(), None);
+    fixture.clock().advance_seconds(50);
+    let named = |id, seconds| (session(id), made.plus_seconds(seconds));
+    let all = [named("a", 20), named("b", 20), named("used", 30), named("late", 40)];
+    assert_eq!(other.expired(9).await.unwrap(), all);
+    assert_eq!(store.expired(2).await.unwrap(), all[..2]);
+    assert_eq!(store.expired(0).await.unwrap(), []);
+    assert_eq!(other.expired_at(&session("used")).await.unwrap(), Some(made.plus_seconds(30)));
+    assert_eq!(other.expired_at(&session("stays")).await.unwrap(), None);
+    assert_eq!(other.expired_at(&session("never")).await.unwrap(), None);
+    let wanted = [session("used"), session("b")];
+    let mut removed = store.remove_expired(&wanted).await.unwrap();
+    removed.sort();
+    assert_eq!(removed, [session("b"), session("used")]);
+    assert_eq!(store.expired(9).await.unwrap(), [named("a", 20), named("late", 40)]);
+    assert_eq!(store.expired_at(&session("b")).await.unwrap(), None);
+    assert_eq!(store.remove_expired(&wanted).await.unwrap(), [], "they are gone");
+}
+
+pub async fn what_lives_is_not_removed_as_expired(fixture: &impl Fixture) {
+    let store = fixture.open().await;
+    let lives = JournalWriter::with(&store, "s", "a").await;
+    expiring(fixture, &store, "again", 10).await;
+    fixture.clock().advance_seconds(20);
+    let again = JournalWriter::with(&store, "again", "new").await;
+    assert_eq!(store.remove_expired(&[session("s"), session("again"), session("x")]).await.unwrap(), []);
+    assert_eq!(lives.texts().await, ["a"]);
+    assert_eq!(again.texts().await, ["new"]);
+}
+
 pub async fn an_append_sets_expiry_as_a_touch_does(fixture: &impl Fixture) {
     let store = fixture.open().await;
     let mut journal = expiring(fixture, &store, "s", 60).await;

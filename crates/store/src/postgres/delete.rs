@@ -9,8 +9,8 @@ use super::{
 };
 use crate::Error;
 
-/// How many sessions are swept in one transaction.
-const SWEEP: usize = 1000;
+/// How many expired sessions are removed in one transaction.
+const AT_ONCE: usize = 1000;
 
 /// How many rows are removed in one transaction: few, since other transactions wait while these fill the log.
 const RECLAIM: i32 = 500;
@@ -32,35 +32,41 @@ pub(super) async fn delete(
     answer().map_err(|fault: PostgresError| fault.during(doing, database.address()))
 }
 
-/// See [`Store::sweep`](crate::Store::sweep). Also returns the numbers of the changes.
-pub(super) async fn sweep(
+/// See [`Store::remove_expired`](crate::Store::remove_expired). Also returns the numbers of the changes.
+pub(super) async fn remove_expired(
     database: &Database,
     test_time: Option<i64>,
-    limit: usize,
+    sessions: &[SessionId],
 ) -> Result<Vec<(SessionId, i64)>, Error> {
-    let mut swept = Vec::new();
-    while swept.len() < limit {
-        let most = (limit - swept.len()).min(SWEEP);
-        match sweep_some(database, test_time, most).await {
-            Ok(some) => {
-                let all = some.len() < most;
-                swept.extend(some);
-                if all {
-                    break;
-                }
-            }
-            // The swept sessions are returned. The next sweep meets the error again.
-            Err(_) if !swept.is_empty() => break,
+    let mut gone = Vec::new();
+    for some in sessions.chunks(AT_ONCE) {
+        match remove_some(database, test_time, some).await {
+            Ok(some) => gone.extend(some),
+            // Those that are gone are returned. The next call meets the error again.
+            Err(_) if !gone.is_empty() => break,
             Err(error) => return Err(error),
         }
     }
-    Ok(swept)
+    Ok(gone)
 }
 
-async fn sweep_some(database: &Database, test_time: Option<i64>, most: usize) -> Result<Vec<(SessionId, i64)>, Error> {
-    let doing = "sweeping";
-    let sql = "SELECT name, this FROM sweep($1, $2)";
-    let rows = database.execute_once(doing, sql, &[&test_time, &column::limit(most)]).await?;
+/// Marks those of these sessions as deleted that have expired. Locked ones are left to the next call.
+async fn remove_some(
+    database: &Database,
+    test_time: Option<i64>,
+    sessions: &[SessionId],
+) -> Result<Vec<(SessionId, i64)>, Error> {
+    let doing = "removing expired sessions";
+    // If a row was touched since the statement began, the condition is checked again under the lock.
+    let sql = "WITH expired AS MATERIALIZED (
+            SELECT s.id FROM session s
+            WHERE s.name = ANY ($1) AND s.expires_at <= (SELECT moment($2)) FOR UPDATE SKIP LOCKED),
+        gone AS (DELETE FROM session s USING expired e WHERE s.id = e.id RETURNING s.id, s.name, s.expires_at),
+        noted AS (
+            INSERT INTO dead (session, change, at, name) SELECT g.id, this_change(), moment(NULL), g.name FROM gone g)
+        SELECT g.name, this_change() FROM gone g ORDER BY g.expires_at, g.name";
+    let names: Vec<_> = sessions.iter().map(SessionId::as_str).collect();
+    let rows = database.execute_once(doing, sql, &[&names, &test_time]).await?;
     let some: Result<_, PostgresError> = rows.iter().map(|row| Ok((column::parsed(row, 0)?, get(row, 1)?))).collect();
     some.map_err(|fault| fault.during(doing, database.address()))
 }

@@ -80,6 +80,34 @@ async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<
     page.map_err(|fault| fault.during(doing, database.address()))
 }
 
+/// See [`Store::expired`](crate::Store::expired).
+pub(super) async fn expired(
+    database: &Database,
+    test_time: Option<i64>,
+    limit: usize,
+) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+    let doing = "looking for what has expired";
+    let sql = "SELECT name, expires_at FROM session WHERE expires_at <= (SELECT moment($1))
+        ORDER BY expires_at, name LIMIT $2";
+    let rows = database.query(doing, sql, &[&test_time, &column::limit(limit)]).await?;
+    let expired: Result<_, PostgresError> =
+        rows.iter().map(|row| Ok((column::parsed(row, 0)?, column::time(row, 1)?))).collect();
+    expired.map_err(|fault| fault.during(doing, database.address()))
+}
+
+/// See [`Store::expired_at`](crate::Store::expired_at).
+pub(super) async fn expired_at(
+    database: &Database,
+    test_time: Option<i64>,
+    name: &SessionId,
+) -> Result<Option<Timestamp>, Error> {
+    let doing = "looking for an expired session";
+    let sql = "SELECT expires_at FROM session WHERE name = $1 AND expires_at <= moment($2)";
+    let rows = database.query(doing, sql, &[&name.as_str(), &test_time]).await?;
+    let found = rows.first().map(|row| column::time(row, 0)).transpose();
+    found.map_err(|fault| fault.during(doing, database.address()))
+}
+
 /// The newest last activity of all journals.
 pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestamp>, Error> {
     let doing = "looking for the last activity";

@@ -39,6 +39,7 @@ macro_rules! scripts {
 scripts! {
     APPEND: "scripts/append.lua",
     DELETE: "scripts/delete.lua",
+    EXPIRED: "scripts/expired.lua",
     FIELDS: "scripts/fields.lua",
     LAST_ACTIVITY: "scripts/last_activity.lua",
     LEASE: "scripts/lease.lua",

@@ -1,7 +1,5 @@
 //! Rows of sessions: reading and listing them, leases, and sweeping expired ones.
 
-use std::collections::HashSet;
-
 use callboard_core::{
     entry::Head,
     id::{Seq, SessionId},
@@ -154,65 +152,83 @@ pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result
     Ok(living)
 }
 
-/// The result of a sweep.
+/// See [`Store::expired`](crate::Store::expired).
+pub(super) async fn expired(client: &Client, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, RedisFailure> {
+    let mut found = Vec::new();
+    while found.len() < limit {
+        let at_once = AT_ONCE.min(limit - found.len());
+        let range = vec![found.len().to_string().into(), at_once.to_string().into()];
+        let page = client.run_on(&script::EXPIRED, &[], range).await?.list()?;
+        let is_last = page.len() < 2 * at_once;
+        let mut page = page.into_iter();
+        while let (Some(id), Some(at)) = (page.next(), page.next()) {
+            found.push((read_id(id)?, Timestamp::nearest(at.number()?)));
+        }
+        if is_last {
+            break;
+        }
+    }
+    // What another handle removes meanwhile moves the rest in the list, so one may be found twice.
+    found.sort_by_key(|(id, at): &(SessionId, Timestamp)| (*at, id.clone()));
+    found.dedup();
+    Ok(found)
+}
+
+/// See [`Store::expired_at`](crate::Store::expired_at).
+pub(super) async fn expired_at(client: &Client, session: &SessionId) -> Result<Option<Timestamp>, RedisFailure> {
+    let ask = Command::new(["HGET".to_owned(), client.layout.journal(session), layout::ROW.to_owned()]);
+    let found = row(client.call(ask).await?)?;
+    let now = client.now().await?;
+    Ok(found.and_then(|row| row.expired_at(now)))
+}
+
+/// What became of expired sessions that were to be removed.
 #[derive(Default)]
-pub(super) struct SweepResult {
-    /// The deleted sessions.
+pub(super) struct Removal {
+    /// They are gone.
     pub(super) gone: Vec<SessionId>,
-    /// Sessions that may be deleted: the answer was lost.
+    /// They may be gone.
     pub(super) uncertain: Vec<SessionId>,
     /// Why it ended early. The next sweep meets the error again.
     pub(super) fault: Option<RedisFailure>,
 }
 
-/// Deletes expired sessions, the first to expire first.
-pub(super) async fn sweep(client: &Client, limit: usize) -> SweepResult {
-    let mut sweep = SweepResult::default();
-    sweep.fault = sweep_into(&mut sweep, client, limit).await.err();
-    sweep
-}
-
-async fn sweep_into(sweep: &mut SweepResult, client: &Client, limit: usize) -> Result<(), RedisFailure> {
-    let mut put_off = HashSet::new();
-    let now = client.now().await?.as_millis().to_string();
-    while sweep.gone.len() < limit {
-        let at_once = AT_ONCE.min(limit - sweep.gone.len()).to_string();
-        let expired = Command::new(["ZRANGE", &client.layout.expiry, "-inf", &now, "BYSCORE", "LIMIT", "0", &at_once]);
-        let expired = ids(client.call(expired).await?)?;
-        if expired.is_empty() {
-            break;
-        }
+/// See [`Store::remove_expired`](crate::Store::remove_expired).
+pub(super) async fn remove_expired(client: &Client, sessions: &[SessionId]) -> Removal {
+    let mut removal = Removal::default();
+    for some in sessions.chunks(AT_ONCE) {
         // The script removes each from the list, or moves it.
-        let answers = match client.run_each(&script::SWEEP, &expired).await {
-            Ok(answers) => answers,
-            Err(fault) => {
-                sweep.uncertain = expired;
-                return Err(fault);
-            }
-        };
-        let mut fault = None;
-        let mut again = false;
-        for (id, answer) in expired.into_iter().zip(answers) {
-            match answer.and_then(Reply::number) {
-                Ok(1) => sweep.gone.push(id),
-                Ok(_) => again |= !put_off.insert(id),
-                Err(found) => {
-                    sweep.uncertain.push(id);
-                    fault = Some(found);
+        match client.run_each(&script::SWEEP, some).await {
+            Ok(answers) => {
+                for (id, answer) in some.iter().zip(answers) {
+                    match answer.and_then(Reply::number) {
+                        Ok(1) => removal.gone.push(id.clone()),
+                        Ok(_) => {}
+                        Err(fault) => {
+                            removal.uncertain.push(id.clone());
+                            removal.fault = Some(fault);
+                        }
+                    }
                 }
             }
+            Err(fault) => {
+                removal.uncertain.extend_from_slice(some);
+                removal.fault = Some(fault);
+            }
         }
-        fault.map_or(Ok(()), Err)?;
-        if again {
-            // A session was rescheduled and is due again: the clock was turned back meanwhile.
+        if removal.fault.is_some() {
             break;
         }
     }
-    Ok(())
+    removal
 }
 
 fn ids(reply: Reply) -> Result<Vec<SessionId>, RedisFailure> {
+    reply.list()?.into_iter().map(read_id).collect()
+}
+
+fn read_id(reply: Reply) -> Result<SessionId, RedisFailure> {
     let damaged =
         |_| RedisFailure::Damaged { what: "the list of sessions".to_owned(), detail: "an id is wrong".to_owned() };
-    reply.list()?.into_iter().map(|id| id.text()?.parse().map_err(damaged)).collect()
+    reply.text()?.parse().map_err(damaged)
 }

@@ -1,6 +1,6 @@
 //! Deleting sessions: they are marked as deleted at once, and their rows are removed in slices.
 
-use callboard_core::id::SessionId;
+use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result};
 
 use super::{changes, column, error::SqliteError, indexing, sessions, transaction::Transaction};
@@ -12,28 +12,41 @@ pub(super) fn delete(write: &mut Transaction<'_>, session: &SessionId) -> Result
     Ok(found.row.lives(write.now))
 }
 
-/// See [`Store::sweep`](crate::Store::sweep). `None` if it has to be called again: some sessions that were due have been
+/// See [`Store::expired`](crate::Store::expired). `None` if it has to be called again: some sessions that were due have been
 /// used meanwhile, and are rescheduled.
-pub(super) fn sweep(write: &mut Transaction<'_>, limit: usize) -> Result<Option<Vec<SessionId>>, SqliteError> {
+pub(super) fn expired(
+    write: &mut Transaction<'_>,
+    limit: usize,
+) -> Result<Option<Vec<(SessionId, Timestamp)>>, SqliteError> {
     changes::forget(write.db, write.now)?;
     let mut due = write.db.prepare_cached(DUE)?;
-    let due: Vec<(i64, SessionId, bool)> = due
+    let due: Vec<(i64, SessionId, bool, Timestamp)> = due
         .query_map((write.now.as_millis(), column::limit(limit)), |row| {
-            Ok((row.get(0)?, column::parsed(row.get_ref(1)?.as_str()?, 1)?, row.get(2)?))
+            let name = column::parsed(row.get_ref(1)?.as_str()?, 1)?;
+            Ok((row.get(0)?, name, row.get(2)?, column::time(row, 3)?))
         })?
         .collect::<Result<_>>()?;
     let mut is_sure = true;
-    for (id, _, _) in due.iter().filter(|(_, _, has_expired)| !has_expired) {
+    for (id, _, _, _) in due.iter().filter(|(_, _, has_expired, _)| !has_expired) {
         write.db.prepare_cached(sessions::RESCHEDULE)?.execute([id])?;
         is_sure = false;
     }
-    if !is_sure {
-        return Ok(None);
+    Ok(is_sure.then(|| due.into_iter().map(|(_, name, _, at)| (name, at)).collect()))
+}
+
+/// See [`Store::remove_expired`](crate::Store::remove_expired).
+pub(super) fn remove_expired(
+    write: &mut Transaction<'_>,
+    sessions: &[SessionId],
+) -> Result<Vec<SessionId>, SqliteError> {
+    let mut gone = Vec::new();
+    for name in sessions {
+        if let Some(found) = sessions::find(write.db, name)?.filter(|found| !found.row.lives(write.now)) {
+            mark_deleted(write, found.id, name)?;
+            gone.push(name.clone());
+        }
     }
-    for (id, name, _) in &due {
-        mark_deleted(write, *id, name)?;
-    }
-    Ok(Some(due.into_iter().map(|(_, name, _)| name).collect()))
+    Ok(gone)
 }
 
 /// Marks a session as deleted: nothing of it can be reached any more.
@@ -125,7 +138,7 @@ const SLICES: [Slice; 8] = [
     },
 ];
 
-/// The sessions that a sweep is due to look at first, and whether each has really expired. If all have, they are the ones
-/// that expired first.
-pub(super) const DUE: &str = "SELECT id, name, due IS expires_at FROM session INDEXED BY session_by_due
+/// The sessions that a sweep is due to look at first, whether each has really expired, and when it was due. If all have
+/// expired, they are the ones that expired first.
+pub(super) const DUE: &str = "SELECT id, name, due IS expires_at, due FROM session INDEXED BY session_by_due
      WHERE due IS NOT NULL AND due <= ?1 ORDER BY due, name LIMIT ?2";

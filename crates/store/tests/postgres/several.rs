@@ -110,8 +110,16 @@ impl Store for Turns {
         self.next().delete(session).await
     }
 
-    async fn sweep(&self, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.next().sweep(limit).await
+    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
+        self.next().expired(limit).await
+    }
+
+    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
+        self.next().expired_at(session).await
+    }
+
+    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
+        self.next().remove_expired(sessions).await
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

@@ -1,0 +1,35 @@
+//! Records: small journals beside those of sessions, such as that of a keyed request. They expire, and are not listed.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    entry::{Actor, Entry, Head},
+    fact::Fact,
+    id::SessionId,
+    idempotency::record,
+    time::Timestamp,
+};
+use callboard_store::{Append, JournalKind, LeaseChange, Store};
+
+use crate::{error::Error, live::append::append_surely, settings::Settings};
+
+/// Appends a fact to a record, which then expires at `expires_at`.
+pub(crate) async fn append_to(
+    store: &Arc<dyn Store>,
+    settings: &Settings,
+    record: &SessionId,
+    expected: Head,
+    by: &Actor,
+    fact: &impl Fact,
+    expires_at: Timestamp,
+) -> Result<Head, Error> {
+    let draft = record::draft(fact, settings.salt().salt(expected.seq.next()));
+    let entry = Entry::seal(expected, settings.clock.now(), by.clone(), settings.nonce(), draft);
+    let head = entry.head();
+    let (session, kind, entries, values) = (record.clone(), JournalKind::Unlisted, vec![entry], Vec::new());
+    let (rewrites, drop_values) = Default::default();
+    let (expires_at, lease) = (Some(expires_at), LeaseChange::Keep);
+    let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
+    append_surely(&**store, append).await?;
+    Ok(head)
+}
