@@ -145,6 +145,7 @@ fn problems(
         (true, "404", "Not found, or not visible to the caller"),
         (is_write, "408", "The body took too long to arrive"),
         (is_write || reads_on, "409", "Conflict with the current state; `code` says which"),
+        (on_session, "410", "The session has expired; said to the user, for 30 days"),
         (is_write && on_session, "412", "`If-Match` names another entry than the session's head"),
         (is_write, "413", "The body, or a text in it, is too large"),
         (has_body, "415", "Unsupported content type"),
