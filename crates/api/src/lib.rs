@@ -89,7 +89,7 @@ pub use self::{
     },
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody, PromptPiece},
-    query::{PageQuery, whole, words},
+    query::{PageQuery, read_time, whole, words},
     recall::{
         AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, SearchQuery,
         WhyRecalled,

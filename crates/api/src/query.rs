@@ -1,6 +1,6 @@
 //! Queries: numbers, times and lists, which are texts in a URL.
 
-use callboard_core::time::Timestamp;
+use callboard_core::time::{BadTime, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use utoipa::IntoParams;
 
@@ -50,9 +50,13 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
 /// Reads a time from the text of a query: RFC 3339, or milliseconds since 1970.
 pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text: Option<String> = Deserialize::deserialize(deserializer)?;
-    let read = |text: String| match whole(&text) {
-        Some(milliseconds) => Timestamp::from_millis(milliseconds).map_err(D::Error::custom),
-        None => text.parse().map_err(D::Error::custom),
-    };
-    text.map(read).transpose()
+    text.map(|text| read_time(&text).map_err(D::Error::custom)).transpose()
+}
+
+/// Reads a time: RFC 3339, or milliseconds since 1970.
+pub fn read_time(text: &str) -> Result<Timestamp, BadTime> {
+    match whole(text) {
+        Some(milliseconds) => Timestamp::from_millis(milliseconds),
+        None => text.parse(),
+    }
 }

@@ -64,7 +64,11 @@ const EXAMPLES: &str = "\
 Examples:
   callboard run TEAM.toml \"Review the article\"     run a team on a task
   callboard session journal                         list what happened, entry by entry
-  callboard prompt --agent critic --at 12           show what an agent was shown";
+  callboard prompt --agent critic --at 12           show what an agent was shown
+
+Environment:
+  CALLBOARD_STORE, CALLBOARD_URL, CALLBOARD_TOKEN   as --store, --url, --token-file
+  CALLBOARD_SESSION                                 the session of commands that name none";
 
 const GLOBAL_OPTIONS: &str = "Options of all commands, such as --json and --store: `callboard help`";
 

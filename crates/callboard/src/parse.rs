@@ -7,6 +7,8 @@ use callboard_engine::core::{
     audience::Audience,
     conversation::Role as MessageRole,
     id::{AgentName, BadName, CollectionName, Seq},
+    prompt::LayoutName,
+    time::Timestamp,
 };
 
 /// `NAME:ROLE`, or `NAME` alone for a worker.
@@ -63,6 +65,22 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn message_role(text: &str) -> Result<MessageRole, String> {
     let role = serde_json::from_value(serde_json::Value::from(text));
     role.map_err(|_| format!("there is no role {text:?}: use user, assistant, system or tool"))
+}
+
+/// At most how many.
+pub(crate) fn limit(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a limit is a whole number, 0 or more".to_owned())
+}
+
+/// A time: RFC 3339, or milliseconds since 1970.
+pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
+    callboard_api::read_time(text).map_err(|error| error.to_string())
+}
+
+/// The name of a layout.
+pub(crate) fn layout(text: &str) -> Result<LayoutName, String> {
+    let layout = serde_json::from_value(serde_json::Value::from(text));
+    layout.map_err(|_| format!("there is no layout {text:?}: use team, plain or director"))
 }
 
 /// The number of an entry.

@@ -46,10 +46,19 @@ pub(crate) fn all() -> Result<String, Failure> {
 
 /// All of a file.
 pub(crate) fn file(path: &std::path::Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(path);
-    let bytes =
-        bytes.map_err(|error| Failure::failed("unreadable", format!("cannot read {}: {error}", path.display())))?;
-    utf8(bytes, &path.display().to_string())
+    let failed = |error: io::Error| {
+        let failure = Failure::failed("unreadable", format!("cannot read the file {}: {error}", path.display()));
+        match error.kind() {
+            io::ErrorKind::NotFound => failure.hint("this is the path of a file; check it"),
+            _ => failure,
+        }
+    };
+    utf8(std::fs::read(path).map_err(failed)?, &path.display().to_string())
+}
+
+/// The failure of reading a file, for a command that takes one, or `-`, but no text.
+pub(crate) fn not_a_text(failure: Failure) -> Failure {
+    failure.hint("name a file, or use - and pipe the text to the standard input")
 }
 
 fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Failure> {

@@ -47,12 +47,12 @@ pub enum Error {
         /// What would do.
         hint: &'static str,
     },
-    /// It contradicts what is there.
+    /// It cannot be done in the state that the session is in.
     #[error("{what}: {hint}")]
     Conflict {
         /// Which conflict it is.
         kind: ConflictKind,
-        /// What it contradicts.
+        /// What stands in its way.
         what: String,
         /// What would do.
         hint: &'static str,
@@ -239,7 +239,7 @@ impl Error {
         Self::contradicting(ConflictKind::Contradiction, pointer, problem)
     }
 
-    /// One thing that contradicts what is there; `kind` says how.
+    /// One thing that cannot be done in the state that the session is in; `kind` says why.
     pub fn contradicting(kind: ConflictKind, pointer: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Contradiction { kind, faults: vec![Fault { pointer: pointer.into(), problem: problem.into() }] }
     }

@@ -39,7 +39,8 @@ pub(super) async fn directive(context: &Context, args: Directive) -> Result<(), 
         context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
         return Ok(());
     };
-    let text = if path == Path::new("-") { terminal::all()? } else { terminal::file(&path)? };
+    let text =
+        if path == Path::new("-") { terminal::all()? } else { terminal::file(&path).map_err(terminal::not_a_text)? };
     let directed = session.post(&["directives"], &read(text)?).acting_as(&args.acting_as).answer::<Directed>().await?;
     context.output.answer(&directed.json, |output| show(&directed.it, output));
     Ok(())

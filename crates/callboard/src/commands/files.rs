@@ -40,9 +40,12 @@ pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure>
     on(&project, files.command, output)
 }
 
+/// After how long a session is stale: more than 24 hours.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+
 fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCode, Failure> {
     match command {
-        FilesCommand::New { session } => new(project, session.as_deref(), output)?,
+        FilesCommand::New { session, no_clean } => new(project, session.as_deref(), !no_clean, output)?,
         FilesCommand::Sessions => sessions(project, output)?,
         FilesCommand::Add(args) => add::add(project, args, output)?,
         FilesCommand::List { session, query } => {
@@ -82,15 +85,27 @@ fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-fn new(project: &Project, name: Option<&str>, output: Output) -> Result<(), Failure> {
+/// Creates a session, after stale ones were cleaned up. What could not be cleaned up is no reason to create none.
+fn new(project: &Project, name: Option<&str>, cleans: bool, output: Output) -> Result<(), Failure> {
+    let name = name.map(id).transpose()?;
+    let cleaned = if cleans { project.clean(STALE, now()) } else { Ok(Cleaned::default()) };
     let session = match name {
-        Some(name) => project.create_as(&id(name)?, now())?,
+        Some(name) => project.create_as(&name, now())?,
         None => project.create(now(), random)?,
     };
+    let (deleted, kept) = match cleaned {
+        Ok(cleaned) => (cleaned.deleted, cleaned.kept),
+        Err(error) => {
+            output.note(format!("nothing was cleaned up: {error}"));
+            Default::default()
+        }
+    };
     let (id, path) = (session.id(), session.path());
-    output.answer(&json!({"session_id": id, "path": path}), |output| {
+    output.answer(&json!({"session_id": id, "path": path, "deleted": deleted, "kept": kept}), |output| {
         output.line(format!("session    {id}"));
         output.line(format!("folder     {path}"));
+        deleted.iter().for_each(|path| output.line(format!("deleted    {path}")));
+        kept.iter().for_each(|kept| output.note(format!("kept {}: {}", kept.path, kept.reason)));
     });
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) struct Journal {
     #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) after: Option<Seq>,
     /// At most this many entries: the newest, or with --after the next
-    #[arg(short = 'n', long, value_name = "N", conflicts_with = "follow")]
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "follow", value_parser = parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
     /// Only entries of these types, separated by commas
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]

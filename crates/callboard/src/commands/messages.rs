@@ -26,13 +26,13 @@ pub(crate) struct Messages {
     #[command(flatten)]
     pub(crate) thread: ThreadArg,
     /// At most this many, the most recent ones
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
-    /// Only messages before this time
-    #[arg(long, value_name = "TIME")]
+    /// Only messages before this time: RFC 3339, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse::time, allow_negative_numbers = true)]
     pub(crate) before: Option<Timestamp>,
-    /// Only messages after this time
-    #[arg(long, value_name = "TIME")]
+    /// Only messages after this time: RFC 3339, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse::time, allow_negative_numbers = true)]
     pub(crate) after: Option<Timestamp>,
     /// Only messages in these roles, separated by commas
     #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = parse::message_role)]

@@ -28,7 +28,7 @@ pub(crate) struct Recall {
     #[arg(value_name = "QUESTION")]
     pub(crate) query: String,
     /// At most this many passages
-    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: usize,
     /// Search what this agent may see
     #[arg(long = "agent", value_name = "AGENT")]

@@ -25,7 +25,7 @@ pub(crate) struct Search {
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
     /// At most this many
-    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = crate::parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: usize,
 }
 

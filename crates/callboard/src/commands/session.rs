@@ -8,7 +8,7 @@ use callboard_engine::core::{
     audience::Audience,
     count::Tokens,
     id::{Seq, SessionId},
-    prompt::profile::Profile,
+    prompt::{LayoutName, profile::Profile},
     session::{SessionPatch, Ttl, Visible},
     step::Step,
 };
@@ -77,7 +77,7 @@ pub(crate) enum Session {
 #[derive(Args, Debug)]
 pub(crate) struct SessionList {
     /// At most this many, the most recently used ones
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
 }
 
@@ -127,6 +127,9 @@ pub(crate) struct SessionUpdate {
     /// A team file that replaces the session's agents, and its steps if the file has any
     #[arg(long, value_name = "TEAM.toml")]
     pub(crate) team: Option<PathBuf>,
+    /// How prompts are laid out: team, plain or director
+    #[arg(long, value_name = "LAYOUT", value_parser = parse::layout)]
+    pub(crate) layout: Option<LayoutName>,
     /// The largest size of a prompt
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
@@ -235,7 +238,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
     // A file without steps leaves them unchanged.
     let steps = steps.filter(|steps| !steps.is_empty());
-    let prompt = if args.budget.is_some() || args.answer_tokens.is_some() {
+    let prompt = if args.budget.is_some() || args.answer_tokens.is_some() || args.layout.is_some() {
         let before = session
             .get(&[])
             .acting_as(args.on.acting_as())
@@ -248,6 +251,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         Some(Profile {
             budget: args.budget.map(Tokens).or(before.budget),
             answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
+            layout: args.layout.or(before.layout),
             ..before
         })
     } else {

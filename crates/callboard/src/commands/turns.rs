@@ -28,7 +28,7 @@ pub(crate) struct Turns {
     #[arg(id = "whose", long = "agent", value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
     /// At most this many turns, counted from the newest (default: 100)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
 }
 

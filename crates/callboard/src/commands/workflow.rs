@@ -121,7 +121,8 @@ fn object(text: String) -> Result<Map<String, Value>, Failure> {
 
 /// The workflow in a file: what `callboard workflow --json` prints, or a list of nodes.
 fn whole(file: &Path) -> Result<api::PutWorkflow, Failure> {
-    let text = if file.as_os_str() == "-" { terminal::all()? } else { terminal::file(file)? };
+    let text =
+        if file.as_os_str() == "-" { terminal::all()? } else { terminal::file(file).map_err(terminal::not_a_text)? };
     let wrong = |error: String| {
         Failure::failed("invalid", format!("{} is no workflow: {error}", file.display()))
             .hint("`callboard workflow --json` shows what a workflow looks like")

@@ -291,3 +291,26 @@ fn a_server_says_which_project_it_cannot_have() {
     assert_eq!(status, 1);
     assert!(error["detail"].as_str().unwrap().contains("nowhere"), "{error}");
 }
+
+#[test]
+fn a_new_session_cleans_up_stale_ones_and_names_them_unless_told_not_to() {
+    let home = Home::new();
+    for id in ["old", "young"] {
+        home.json(&format!("files new -s {id}"));
+    }
+    let manifest = home.path(".tmp/sessions/old/.manifest.json");
+    let stale = std::fs::read_to_string(&manifest).unwrap();
+    let last = home.json("files sessions")["sessions"][0]["last_activity"].as_str().unwrap().to_owned();
+    std::fs::write(&manifest, stale.replace(&last[..4], "2020")).unwrap();
+    assert_eq!(home.json("files new -s kept --no-clean")["deleted"], json!([]));
+    assert!(manifest.exists());
+    let refused = home.run("files new -s ../x");
+    assert!(refused.status != 0 && manifest.exists(), "a refused command deletes nothing");
+    let made = home.json("files new -s new");
+    assert!(made["deleted"].to_string().contains(".tmp/sessions/old"), "{made}");
+    assert_eq!(made["kept"], json!([]));
+    assert!(!manifest.exists());
+    let mut left: Vec<_> = home.json("files sessions")["sessions"].as_array().unwrap().clone();
+    left.retain(|session| session["session_id"] == "old");
+    assert_eq!(left, Vec::<serde_json::Value>::new());
+}

@@ -125,3 +125,41 @@ fn a_server_is_looked_over() {
         assert!(doctor.stdout.contains(found), "{}", doctor.stdout);
     }
 }
+
+#[test]
+fn times_are_milliseconds_too_and_limits_are_not_negative() {
+    let home = Home::new();
+    home.json("session new --id demo --agent writer");
+    home.json("say hello -s demo");
+    let count = |line: &str| home.json(line)["messages"].as_array().unwrap().len();
+    assert_eq!(count("messages -s demo --after 1000"), 1);
+    assert_eq!(count("messages -s demo --before 1000"), 0);
+    assert_eq!(count("messages -s demo --after 2000-01-01T00:00:00Z"), 1);
+    assert!(home.error("messages -s demo --after noon").1["detail"].as_str().unwrap().contains("noon"));
+    for line in ["messages -s demo --limit -1", "session list --limit -1", "turns -s demo --limit -1"] {
+        let refused = home.run(line);
+        assert_eq!(refused.status, 2, "{line}");
+        assert!(refused.stderr.contains("a limit is a whole number, 0 or more"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn the_layout_of_a_session_is_set_and_the_rest_of_its_settings_stays() {
+    let home = Home::new();
+    home.json("session new --id demo --agent writer");
+    home.json("session update demo --budget 5000");
+    let prompt = home.json("session update demo --layout plain")["prompt"].clone();
+    assert_eq!((&prompt["layout"], &prompt["budget"]), (&json!("plain"), &json!(5000)));
+    assert!(home.run("session update demo --layout round").stderr.contains("use team, plain or director"));
+}
+
+#[test]
+fn a_text_where_the_path_of_a_file_belongs_is_told_what_would_do() {
+    let home = Home::new();
+    home.json("session new --id demo --agent lead:manager");
+    for line in ["directive 'Context set: A' -s demo", "workflow set '{}' -s demo"] {
+        let error = home.error(line).1;
+        assert_eq!(error["code"], "unreadable", "{line}");
+        assert!(error["hint"].as_str().unwrap().contains("pipe the text to the standard input"), "{error}");
+    }
+}

@@ -36,8 +36,11 @@ pub(crate) enum FilesCommand {
     #[command(after_help = "Example:\n  callboard files new --json")]
     New {
         /// Its name (default: the time and four random characters)
-        #[arg(long, alias = "id", value_name = "ID")]
+        #[arg(short, long, alias = "id", value_name = "ID")]
         session: Option<String>,
+        /// Leave sessions alone that were not used for 24 hours; otherwise they are deleted, as by `callboard files clean`
+        #[arg(long)]
+        no_clean: bool,
     },
     /// List the sessions, the one used last first
     #[command(after_help = "Example:\n  callboard files sessions")]
@@ -64,7 +67,7 @@ Examples:
     )]
     Search {
         /// The session
-        #[arg(long, value_name = "ID", required_unless_present = "all_sessions")]
+        #[arg(short, long, value_name = "ID", required_unless_present = "all_sessions")]
         session: Option<String>,
         /// Search all sessions of the project
         #[arg(long, conflicts_with = "session")]
@@ -150,7 +153,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilesSession {
     /// The session
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     pub(crate) session: String,
 }
 
