@@ -47,7 +47,7 @@ pub(crate) fn all() -> Result<String, Failure> {
 /// All of a file.
 pub(crate) fn file(path: &std::path::Path) -> Result<String, Failure> {
     let failed = |error: io::Error| {
-        let failure = Failure::failed("unreadable", format!("cannot read the file {}: {error}", path.display()));
+        let failure = Failure::failed("unreadable", format!("cannot read {}: {error}", path.display()));
         match error.kind() {
             io::ErrorKind::NotFound => failure.hint("this is the path of a file; check it"),
             _ => failure,
