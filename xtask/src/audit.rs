@@ -37,12 +37,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-model", &[]),
     ("callboard-files", &["core"]),
     ("callboard-convert", &[]),
-    ("callboard-recall", &["core"]),
+    ("callboard-browser", &[]),
+    // A model is for the program that measures recall alone.
+    ("callboard-recall", &["core", "model"]),
     ("callboard-engine", &["core", "tasks", "tokens", "store", "recall"]),
     ("callboard-run", &["core", "engine", "model"]),
     ("callboard-api", &["core"]),
-    ("callboard-server", &["core", "tasks", "store", "model", "files", "convert", "engine", "run", "api"]),
-    ("callboard", &["core", "tasks", "tokens", "store", "model", "files", "convert", "engine", "run", "api", "server"]),
+    ("callboard-mcp", &["core"]),
+    (
+        "callboard-server",
+        &["core", "tasks", "store", "model", "files", "convert", "browser", "engine", "run", "api", "mcp"],
+    ),
+    (
+        "callboard",
+        &["core", "tasks", "tokens", "store", "model", "files", "convert", "engine", "run", "api", "mcp", "server"],
+    ),
     ("callboard-bench", &["core", "tokens", "store", "recall", "model", "files", "engine", "run", "api", "server"]),
 ];
 

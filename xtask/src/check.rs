@@ -1,16 +1,16 @@
 //! What continuous integration runs.
 
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
 use anyhow::Context as _;
 
 use crate::server::{Server, Share};
-use crate::{audit, book, cache, command, schema, services, weights};
+use crate::{audit, binary, book, cache, command, mcp, page, schema, services, weights};
 
 /// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
 
-/// Checks formatting, lints, documentation, dependencies, layers and import cycles.
+/// Checks formatting, lints, documentation, dependencies, layers, import cycles, and that the page is what its source makes.
 pub(crate) fn lint() -> anyhow::Result<()> {
     let cargo = |arguments: &str| {
         let mut command = command::cargo();
@@ -21,7 +21,8 @@ pub(crate) fn lint() -> anyhow::Result<()> {
     cargo("fmt --all --check")?;
     audit::audit()?;
     cargo("clippy --workspace --all-targets --all-features -- -D warnings")?;
-    cargo("doc --workspace --no-deps --all-features")
+    cargo("doc --workspace --no-deps --all-features")?;
+    page::check()
 }
 
 /// Runs all tests, or those that `arguments` for `cargo test` select, with the small model that some of them need.
@@ -40,19 +41,22 @@ pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
         command::run(cargo.env(MODEL_URL, server.url()))?;
     }
     if arguments.is_empty() {
+        // The tests have built the binary.
         schema::check(&[])?;
+        mcp::check()?;
+        trial(&[])?;
         book::build()?;
+        page::test()?;
     }
     Ok(())
 }
 
 /// Repeats a newcomer's trial in a clean clone and a clean home, or those of its checks that `arguments` name.
 pub(crate) fn trial(arguments: &[String]) -> anyhow::Result<()> {
-    command::run(command::cargo().args(["build", "--package", "callboard"]))?;
+    let callboard = binary::bring()?;
     let repository = cache::repository();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository.join("target"), PathBuf::from);
     let mut trial = Command::new("python3");
-    trial.arg(repository.join("xtask/trial")).arg(&repository).arg(target.join("debug/callboard"));
+    trial.arg(repository.join("xtask/trial")).arg(&repository).arg(callboard);
     // Nothing is left behind in the tree.
     command::run(trial.args(arguments).env("PYTHONDONTWRITEBYTECODE", "1"))
 }

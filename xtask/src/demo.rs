@@ -1,21 +1,32 @@
-//! The demo: the example team works with a real model.
+//! The demo: a team works with a real model, is killed in the middle and goes on, and one sees who was shown what.
 
+mod shown;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use serde_json::Value;
 
+use self::shown::Shown;
 use crate::server::{Server, Share};
-use crate::{command, endpoint, weights};
+use crate::{binary, cache, command, endpoint, weights};
 
-const TEAM: &str = "examples/review/TEAM.toml";
-/// The commands that show the prompts afterwards; `callboard` stands for the built binary.
-const AFTERWARDS: &str = "\
-Read what each agent was sent and why:
-
-  callboard session list                        the sessions, the newest first
-  callboard prompt --session ID --agent NAME    an agent's prompt as it is now; --at N as of entry N
-  callboard why --session ID TEXT               where a text came from, who saw it, where it went";
+const TEAM: &str = "examples/party/TEAM.toml";
+const SESSION: &str = "party";
+/// In whose turn the process is killed.
+const KILLED_WITH: &str = "planner";
+/// How long that turn has been going on then.
+const INTO_THE_TURN: Duration = Duration::from_millis(1500);
+const POLL: Duration = Duration::from_millis(200);
+/// The agent that must not learn a set, a word of that set, and the agent whose answer is the result.
+const KEPT_FROM: (&str, &str, &str) = ("ada", "Surprise", "boathouse");
+const RESULT_OF: &str = "writer";
 /// The model, if only a key is given.
 const MODEL_OF_A_KEY: &str = "openai:gpt-4o-mini";
 
@@ -26,23 +37,172 @@ struct Endpoint {
     _server: Option<Server>,
 }
 
-/// Finds or downloads a model, builds the binary, and runs the example team with `arguments`.
+/// What the demo works with.
+struct Demo {
+    callboard: PathBuf,
+    store: String,
+    endpoint: Endpoint,
+}
+
+/// Finds or downloads a model, builds the binary if there is none, and shows the team at work. With `arguments`, runs
+/// `callboard run` with them on the demo's store.
 pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let arguments = match arguments.split_first() {
         Some((first, rest)) if first == "--" => rest,
         _ => arguments,
     };
-    let endpoint = endpoint()?;
-    eprintln!("building callboard");
-    command::run(command::cargo().args(["build", "--package", "callboard"]))?;
-    // Cargo knows where the binary is.
-    let mut callboard = command::cargo();
-    callboard.args(["run", "--quiet", "--package", "callboard", "--", "run", TEAM]).args(arguments);
-    let status = command::status(callboard.envs(endpoint.environment.clone()))?;
-    drop(endpoint);
-    eprintln!("\n{}", AFTERWARDS.replace("callboard ", &format!("{} ", binary().display())));
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    let callboard = binary::bring()?;
+    let folder = binary::target().join("demo");
+    if arguments.is_empty() {
+        // What the last demo left is no part of this one. It may not be there.
+        let _ = fs::remove_dir_all(&folder);
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let store = format!("sqlite:{}", folder.join("demo.db").display());
+    let demo = Demo { callboard, store, endpoint: endpoint()? };
+    if !arguments.is_empty() {
+        let status = command::status(demo.run(arguments).envs(demo.endpoint.environment.clone()))?;
+        return Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
+    }
+    let began = Instant::now();
+    let killed_in = demo.run_and_kill()?;
+    let is_complete = demo.go_on(killed_in)?;
+    let shown = Shown::read(&|words| demo.json(words))?;
+    shown.table();
+    shown.bars();
+    shown.kept(KEPT_FROM)?;
+    shown.killed(killed_in);
+    shown.result(RESULT_OF);
+    println!("\nThis took {} seconds.", began.elapsed().as_secs());
+    demo.suggest();
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Demo {
+    /// A command of the binary on the demo's store.
+    fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(&self.callboard);
+        command.args(words).args(["--store", &self.store]).current_dir(cache::repository());
+        // It would name another session, or a server.
+        command.env_remove("CALLBOARD_SESSION").env_remove("CALLBOARD_URL");
+        command
+    }
+
+    fn run<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.command(["run"]);
+        command.args(words);
+        command
+    }
+
+    /// What a command answers for programs.
+    fn json(&self, words: &[&str]) -> anyhow::Result<Value> {
+        let output = command::output(self.command(words).args(["--session", SESSION, "--json"]))?;
+        serde_json::from_str(&output).with_context(|| format!("callboard {} printed no JSON", words.join(" ")))
+    }
+
+    /// Runs the team until one agent is in the middle of its turn, and kills the process. The number of that turn; nothing
+    /// where the run ended before.
+    fn run_and_kill(&self) -> anyhow::Result<Option<u64>> {
+        println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.\n");
+        let mut run = self.run([TEAM, "--id", SESSION]);
+        let mut run = run.envs(self.endpoint.environment.clone()).spawn().context("cannot start callboard")?;
+        let Some(turn) = self.turn_of(KILLED_WITH, &mut run)? else { return Ok(None) };
+        std::thread::sleep(INTO_THE_TURN);
+        if run.try_wait()?.is_some() {
+            return Ok(None);
+        }
+        run.kill().context("cannot kill the run")?;
+        run.wait()?;
+        println!("\n\n──── kill -9: the process is gone, in the middle of turn {turn}. Another one goes on: ────\n");
+        Ok(Some(turn))
+    }
+
+    /// Waits until `agent` is asked in the run of this process. The number of that turn; nothing where the process ends first.
+    fn turn_of(&self, agent: &'static str, run: &mut Child) -> anyhow::Result<Option<u64>> {
+        while self.json(&["session", "show"]).is_err() {
+            if run.try_wait()?.is_some() {
+                return Ok(None);
+            }
+            std::thread::sleep(POLL);
+        }
+        let words = ["session", "journal", SESSION, "--follow", "--json", "--types", "turn.requested", "--after", "0"];
+        let mut follow = self.command(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let lines = BufReader::new(follow.stdout.take().context("the journal has no output")?).lines();
+        let (sender, asked) = mpsc::channel();
+        std::thread::spawn(move || {
+            let entries = lines.map_while(Result::ok).filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+            let of_agent = |entry: &Value| entry.pointer("/data/agent").and_then(Value::as_str) == Some(agent);
+            let turn = entries.filter(of_agent).find_map(|entry| entry.pointer("/data/turn")?.as_u64());
+            // Nobody listens any more where the run has ended.
+            let _ = turn.map(|turn| sender.send(turn));
+        });
+        let turn = loop {
+            match asked.recv_timeout(POLL) {
+                Ok(turn) => break Some(turn),
+                Err(RecvTimeoutError::Timeout) if run.try_wait()?.is_none() => {}
+                Err(_) => break None,
+            }
+        };
+        follow.kill().context("cannot end the process that follows the journal")?;
+        follow.wait()?;
+        if turn.is_none() {
+            run.wait()?;
+        }
+        Ok(turn)
+    }
+
+    /// Goes on until the run has ended. A question that nobody answered is answered automatically. Whether the run is
+    /// complete.
+    fn go_on(&self, killed: Option<u64>) -> anyhow::Result<bool> {
+        let status = || -> anyhow::Result<String> {
+            let run = self.json(&["runs", "show"])?;
+            Ok(run.get("status").and_then(Value::as_str).unwrap_or_default().to_owned())
+        };
+        if killed.is_some() {
+            command::status(self.run(["--session", SESSION]).envs(self.endpoint.environment.clone()))?;
+        }
+        if status()? == "awaiting_user" {
+            println!("\nNobody answers: the form is answered automatically.\n");
+            let mut answered = self.run(["--session", SESSION, "--yes"]);
+            command::status(answered.envs(self.endpoint.environment.clone()))?;
+        }
+        Ok(status()? == "completed")
+    }
+
+    /// Prints commands that can be pasted.
+    fn suggest(&self) {
+        let callboard = quoted(&self.callboard.display().to_string());
+        let store = quoted(&self.store);
+        let (_, _, word) = KEPT_FROM;
+        let line = |command: &str, why: &str| {
+            println!("  {callboard} {command} --session {SESSION} --store {store}\n      {why}")
+        };
+        println!("\nLook closer. These commands can be pasted anywhere:\n");
+        line(&format!("why {word}"), "where a text came from, and which agents were shown it");
+        line("prompt ada", "what an agent would be shown now");
+        line("turns", "all requests to the model; `turns show N --prompt` shows one as it was sent");
+        line("session journal", "all that happened, entry by entry");
+        println!("  {callboard} serve --store {store}\n      the same in a browser, over HTTP");
+        println!(
+            "\nGo on with the same team and the same model ({}), in {}:\n",
+            self.model(),
+            cache::repository().display()
+        );
+        println!(
+            "  cargo xtask demo --session {SESSION} \"Have the writer write the invitation once more, as a poem.\""
+        );
+    }
+
+    fn model(&self) -> String {
+        let named = self.endpoint.environment.iter().find(|(name, _)| *name == "CALLBOARD_MODEL");
+        named.map(|(_, model)| model.clone()).or_else(|| std::env::var("CALLBOARD_MODEL").ok()).unwrap_or_default()
+    }
+}
+
+/// A word as a shell reads it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@%".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// The endpoint in the environment, else a local Ollama, else the small model, which is downloaded if it is missing.
@@ -78,8 +238,13 @@ fn endpoint() -> anyhow::Result<Endpoint> {
     Ok(Endpoint { environment, _server: Some(server) })
 }
 
-/// The path of the binary from the repository's folder.
-fn binary() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    target.join("debug/callboard")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_a_blank_can_be_pasted() {
+        assert_eq!(quoted("/home/ada/callboard"), "/home/ada/callboard");
+        assert_eq!(quoted("sqlite:/my folder/it's.db"), "'sqlite:/my folder/it'\\''s.db'");
+    }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "chores talk to whoever runs them")]
 
 mod audit;
+mod binary;
 mod book;
 mod cache;
 mod check;
@@ -13,8 +14,12 @@ mod demo;
 mod endpoint;
 mod lines;
 mod llama;
+mod mcp;
+mod page;
 mod progress;
+mod python_package;
 mod schema;
+mod served;
 mod server;
 mod services;
 mod weights;
@@ -30,16 +35,21 @@ Chores of the Callboard repository
 
 Usage: cargo xtask CHORE
 
-  demo [ARGUMENTS]   build callboard and run the example team; takes arguments for `callboard run`
+  demo [ARGUMENTS]   show a team at work on a real model; with ARGUMENTS, run `callboard run` with them on the demo's store
   test [ARGUMENTS]   install what the tests need, then run all tests; takes arguments for `cargo test`
   bench [ARGUMENTS]  measure speed and memory; see `cargo xtask bench --help`
-  recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find
+  recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find, and
+                     `--embedder URL MODEL` adds vectors of an endpoint with OpenAI's /v1/embeddings
   schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
+  mcp                test the door for clients of the Model Context Protocol: the conformance suite and the
+                     official clients; and the base URL with OpenAI's and Anthropic's
   lint               check formatting, clippy, documentation, licences and dependencies between crates
   book               check the links of the documentation, and build it as a book in target/book
+  page [OPTION]      build the page from web/, with npm; --check compares it with what is committed, --test runs its tests in
+                     Chromium, --screenshots writes docs/page/*.png, --speed measures how fast it is
   trial [CHECK]      try Callboard as a newcomer does: in a clean clone and home, item by item, and print what passed
   audit              check licences, sources and dependencies between crates only
-  ci                 lint, then test
+  ci                 lint, then test, then try Callboard as a newcomer does
   setup [MODEL]      download a small model, build its server and install databases for the tests
   model [MODEL]      run a small model's server until Ctrl-C
 
@@ -63,7 +73,9 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "demo" => return demo::demo(arguments),
         "test" => check::test(arguments)?,
         "schema" => schema::check(arguments)?,
+        "mcp" => mcp::check()?,
         "book" => book::build()?,
+        "page" => page::page(arguments)?,
         "trial" => check::trial(arguments)?,
         "bench" => check::bench(arguments)?,
         "recall" => check::recall(arguments)?,

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::command;
 
@@ -22,12 +22,29 @@ const SERVICES: &[Service] = &[
     Service { program: "curl", package: "curl", beside: None },
     Service { program: "redis-server", package: "redis-server", beside: None },
     Service { program: "initdb", package: "postgresql", beside: Some("/usr/lib/postgresql") },
+    CHROMIUM,
 ];
+
+/// The browser of sessions, in which the page is tested too.
+const CHROMIUM: Service = Service { program: "chromium", package: "chromium", beside: None };
 
 /// Installs missing programs if permitted, else says what to install.
 pub(crate) fn bring() -> anyhow::Result<()> {
+    bring_all(SERVICES)
+}
+
+/// The path of Chromium. Installs it if it is missing.
+pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
+    if let Some(path) = in_path(CHROMIUM.program) {
+        return Ok(path);
+    }
+    bring_all(&[CHROMIUM])?;
+    in_path(CHROMIUM.program).context("Chromium was installed, and is not in PATH")
+}
+
+fn bring_all(services: &[Service]) -> anyhow::Result<()> {
     let missing: Vec<_> =
-        SERVICES.iter().filter(|service| !service.is_there()).map(|service| service.package).collect();
+        services.iter().filter(|service| !service.is_there()).map(|service| service.package).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 import re
 import time
 
-from world import World, item, refused
+from world import Model, World, item, refused
 
 NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
 
@@ -71,8 +71,8 @@ def grammar():
         world.ok("say", "-s", "one", "Hello.")
         assert "Hello." in world.ok("messages", "-s", "one")
         assert "--durability" in world.ok("help") and "--durability" not in world.ok("messages", "--help")
-        for command in ("messages", "say", "set list", "form list", "prompt", "recall", "search", "why", "plan", "documents list"):
-            assert "--as" in world.ok(*command.split(), "--help") or command == "prompt", command
+        for command in ("run", "messages", "say", "set list", "form list", "prompt", "recall", "search", "why", "plan", "documents list"):
+            assert "--as" in world.ok(*command.split(), "--help"), command
         assert "--port" in world.ok("serve", "--help")
 
 
@@ -96,6 +96,41 @@ def reading():
         missing = world.run("messages", "--thread", "mian")
         assert missing.status != 0 and "mian" in missing.err
         assert world.run("say").status != 0
+
+
+@item("what is wrong is told in the words of people: fields instead of pointers, suggestions that fit, plurals, no log lines")
+def words():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        world.ok("say", "Hello.", "--id", "x")
+        taken = world.run("say", "Other.", "--id", "x")
+        assert taken.status == 1 and "messages[0].message_id" in taken.err and "/messages" not in taken.err, taken.err
+        unknown = world.run("set", "put", "Brief", "x", "--visible-to", "poet")
+        assert unknown.err.startswith("error: visible_to: there is no agent poet"), unknown.err
+        for typed, meant in ((("sesion",), "'session'"), (("fork",), "'session fork'"), (("session", "shwo"), "'show'")):
+            wrong = world.run(*typed)
+            assert wrong.status == 2 and meant in wrong.err and "'steps'" not in wrong.err, wrong.err
+        broken = world.home / "broken.toml"
+        broken.write_text('input = "x"\n[[agent]]\nname = "a"\nrole = "manager"\n[[agent]]\nname = "a"\nrole = "worker"\n')
+        assert "broken.toml, line 6" in world.run("session", "new", "broken.toml").err
+        said = [world.ok("session", "show"), world.ok("set", "put", "A", "x"), world.ok("documents", "list"), world.run("doctor").out]
+        assert not re.search(r"\b1 (entries|tokens|messages|sessions)\b|WARN|ERROR", " ".join(said)), said
+
+
+@item("`team draft` has a model write a team file, which is checked, and never replaces a file unasked")
+def draft():
+    good = '[[agent]]\nname = "lead"\nrole = "manager"\n[[agent]]\nname = "writer"\nrole = "worker"\n'
+    answers = ["no team at all", f'```toml\ninput = "Write."\n{good}```']
+    with World() as world:
+        model = Model(lambda request, nth: answers[min(nth, 1)])
+        words = ("team", "draft", "Write on tides.", "--model", "openai:any")
+        drafted = world.ok(*words, OPENAI_BASE_URL=model.url)
+        assert drafted == f'input = "Write."\n{good}' and len(model.asked) == 2, drafted
+        assert "not a team file" in str(model.asked[1]["messages"][-1])
+        world.ok(*words, "--output", "TEAM.toml", OPENAI_BASE_URL=model.url)
+        world.ok("session", "new", "TEAM.toml", "--id", "tides")
+        again = world.run(*words, "--output", "TEAM.toml", OPENAI_BASE_URL=model.url)
+        assert again.status == 1 and "--force" in again.err and len(model.asked) == 3, again.err
 
 
 @item("`doctor` does not call a missing model wrong")

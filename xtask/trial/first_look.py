@@ -7,16 +7,35 @@ import time
 from world import Model, World, item, parts
 
 
-@item("the README is short, and its loop runs")
+def commands(block):
+    """The commands of a block, with their input lines: a command goes on as long as its quotes are open."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append(line[2:])
+        elif found and found[-1].count("'") % 2:
+            found[-1] += "\n" + line
+    return found
+
+
+@item("the README is short, and works from top to bottom in one home: its loop at a server, then its commands")
 def readme():
     page = (World.clone / "README.md").read_text()
-    assert len(page.splitlines()) < 130
+    lines = len(page.splitlines())
+    assert lines < 160, f"the README has {lines} lines"
     program = next(block for block in parts(page, "python") if block.startswith("# loop.py"))
     with World() as world:
         world.serve()
         (world.home / "loop.py").write_text(program.replace("http://127.0.0.1:7420", world.url))
         model = Model(lambda request, nth: f"answer {nth}")
         assert world.program(world.home / "loop.py", OPENAI_BASE_URL=model.url).count("answer") == len(model.asked) >= 2
+        said = ""
+        for command in (command for block in parts(page, "console") for command in commands(block)):
+            done = subprocess.run(["sh", "-c", command], cwd=world.home, env=world.env(), text=True, capture_output=True)
+            # What an agent may not see does not exist for it.
+            assert (done.returncode == 0) != ("set show Tone --as critic" in command), f"{command}: {done.stderr}"
+            said += done.stdout
+        assert "Readers: sailors" in said and "hidden from lead, critic" in said, said
 
 
 @item("every page of the book is in its summary")
@@ -104,3 +123,25 @@ def sets_from():
         world.ok("set", "put", "Brief", "One page.", "--session", "one")
         world.ok("session", "new", "--id", "two", "--agent", "writer", "--sets-from", "one")
         assert "One page." in world.ok("set", "show", "Brief", "--session", "two")
+
+
+@item("a page maps the names of the documents to ours, and the README speaks of directives, Process Steps, forms and the fallback")
+def names():
+    page = (World.clone / "docs/names.md").read_text()
+    for name in ("contextSetUpdate", "SESSION_TTL_SECONDS", "context_index", "getMessages", "update_plan"):
+        assert name in page, name
+    readme = (World.clone / "README.md").read_text()
+    for word in ("directive", "Process Steps", "form", "fallback"):
+        assert word in readme, word
+
+
+@item("the examples are short enough to read in a minute, and the demo's team keeps a fact from one agent")
+def examples():
+    for path in (World.clone / "examples/agents").glob("*.py"):
+        assert len(path.read_text().splitlines()) <= 60, path
+    team = (World.clone / "examples/party/TEAM.toml").read_text()
+    assert 'visible_to = ["planner", "writer"]' in team and team.count("boathouse") == 1
+    with World() as world:
+        world.ok("session", "new", World.clone / "examples/party/TEAM.toml", "--id", "party")
+        hidden = world.run("set", "show", "Surprise", "--as", "ada")
+        assert hidden.status == 1 and "there is no context set" in hidden.err, hidden.err

@@ -80,3 +80,26 @@ def reasoning():
         assert "hidden thought" in str(world.get(f"{session}/threads/main/messages?shape=anthropic"))
         shown = str(world.post(f"{session}/prompt", {"agent": "critic", "format": "anthropic"}))
         assert "Yes." in shown and "hidden thought" not in shown
+
+
+@item("a thread has instructions, a model, tools and a bound for its history, and takes the documents' names of fields")
+def thread_settings():
+    with World() as world:
+        world.serve()
+        session = world.team()
+        settings = {"visible_to": ["lead", "writer"], "instructions": "Rhyme.", "model": "openai:gpt-4", "history_tokens": 200,
+                    "tools": [{"name": "callboard:search"}]}
+        world.send("PUT", f"{session}/threads/verse", settings)
+        messages = [{"messageId": f"m-{nth}", "threadId": "verse", "role": "user", "content": f"Remark {nth} on tides."} for nth in range(60)]
+        world.post(f"{session}/threads/verse/messages", {"messages": messages})
+        world.post(f"{session}/threads/verse/messages?as=writer", {"messages": [{"role": "assistant", "content": "I see."}]})
+        world.say(session, "Go on.", "verse")
+        prompt = world.post(f"{session}/prompt", {"agent": "writer", "thread": "verse", "format": "openai"})
+        assert "Rhyme." in prompt["messages"][0]["content"] and prompt["vocabulary"] == "cl100k_base"
+        assert [it["function"]["name"] for it in prompt["tools"]] == ["search"]
+        assert next(it["tokens"] for it in prompt["parts"] if it["name"] == "history") <= 200
+        world.send("PUT", f"{session}/threads/verse", {"instructions": None})
+        shown = next(it for it in world.get(f"{session}/threads")["threads"] if it["name"] == "verse")
+        assert "instructions" not in shown and shown["model"] == "openai:gpt-4" and shown["visible_to"] == ["lead", "writer"]
+        page = world.get(f"{session}/threads/verse/messages?limit=1&afterTimestamp=0")["messages"]
+        assert page[0]["content"] == "Go on."

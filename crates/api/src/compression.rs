@@ -53,10 +53,10 @@ pub struct CompressAnswer {
     pub through: Seq,
     /// How many messages it covers.
     pub messages: u64,
-    /// The size of the history before.
+    /// The size of the history before, as in the entry.
     #[schema(value_type = u64)]
     pub tokens_before: Tokens,
-    /// Its size after.
+    /// Its size after, as in the entry; of a preview the most that it would be.
     #[schema(value_type = u64)]
     pub tokens_after: Tokens,
     /// How the summary was made.

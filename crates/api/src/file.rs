@@ -128,7 +128,8 @@ pub struct DelegationMessage {
 }
 
 /// The schema of lists of keywords.
-struct ContextFileKeywords;
+#[derive(Debug)]
+pub struct ContextFileKeywords;
 
 /// Some keywords, or nothing between the commas.
 const KEYWORDS: &str = concat!("^", plain_character!(","), "{0,100}(,", plain_character!(","), "{0,100})*$");

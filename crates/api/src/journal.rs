@@ -11,7 +11,10 @@ use callboard_core::{
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Roles, query::number};
+use crate::{
+    Roles,
+    query::{flag, number},
+};
 
 /// Selects entries of a journal.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
@@ -22,20 +25,61 @@ pub struct JournalQuery {
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(minimum = 0)]
     pub after: Option<u64>,
-    /// The most entries to return. If absent: all.
+    /// Only entries with a smaller number than this.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(minimum = 0)]
+    pub before: Option<u64>,
+    /// The most entries to return. If absent: all, or 100 with the newest first.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// Only entries of these types, separated by commas, such as `message.added,run.started`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<String>,
+    /// Only entries about this, such as `set:facts`, `thread:main` or `plan`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Only entries of this author: `user`, `system` or the name of an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Only entries that this agent may see. Only the user and the manager can name another agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<AgentName>)]
+    pub audience: Option<AgentName>,
+    /// Only entries that contain this text, in upper or lower case. Of texts over 64 KiB the beginning is searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<String>,
+    /// `asc` gives the oldest entry first, `desc` the newest.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub order: JournalOrder,
+    /// Whether each entry comes with `sentence`, which says what it says.
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "std::ops::Not::not")]
+    #[param(value_type = bool, required = false)]
+    pub sentences: bool,
+}
+
+/// The order of entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JournalOrder {
+    /// The oldest first.
+    #[default]
+    Asc,
+    /// The newest first.
+    Desc,
 }
 
 /// Entries of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct JournalPage {
-    /// The entries, in the order of their numbers.
+    /// The entries.
     pub entries: Vec<Projected>,
+    /// Where the next page begins: give it as `after`, or with the newest first as `before`. Absent if there are no more. A page may
+    /// have fewer entries than wanted, since only some thousand entries are looked at for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub next: Option<Seq>,
     /// The number of the newest entry of the journal. It may be one that the caller cannot see.
     #[schema(value_type = u64)]
     pub head: Seq,
@@ -112,9 +156,9 @@ pub struct FollowQuery {
 /// An event of the stream.
 #[derive(Debug, ToSchema)]
 pub struct Event {
-    /// The number of the entry. Absent on `turn.delta` events, which are not stored.
+    /// The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`.
     pub id: Option<String>,
-    /// The type of the entry, or `turn.delta`.
+    /// The type of the entry, or of an event that is not stored.
     pub event: Option<String>,
     /// The entry as JSON.
     pub data: Option<String>,

@@ -8,6 +8,7 @@
 mod query;
 mod rules;
 
+mod browser;
 mod collection;
 mod compression;
 mod context_set;
@@ -19,6 +20,7 @@ mod journal;
 mod login;
 mod message;
 mod orchestration;
+mod overview;
 mod plan;
 mod problem;
 mod prompt;
@@ -35,14 +37,17 @@ mod variable;
 mod workflow;
 
 pub use callboard_core::{
+    browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
     document::{MediaType, Outcome as DocumentOutcome},
+    file::Match as FileMatch,
     form::Field,
     id::{
-        AgentName, CollectionName, DocumentName, MessageId, NodeId, RunId, SessionId, SetName, ThreadId, VariableName,
+        AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
+        VariableName,
     },
     plan::{
         Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
@@ -62,10 +67,14 @@ pub use callboard_core::{
     workflow::{
         About as AboutWorkflow, Document as Workflow, Edge as WorkflowEdge, EdgeKind as WorkflowEdgeKind, NodeStatus,
         Shown as WorkflowNode,
+        execution::{Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
     },
 };
 
 pub use self::{
+    browser::{
+        Browser, BrowserAnswer, BrowserStatus, BrowserTab, Screenshot, ScreenshotList, TakeScreenshot, TakenScreenshot,
+    },
     collection::{Collection, CollectionList},
     compression::{
         AgentContext, Compress, CompressAnswer, ContextSize, LastTurn, Pinned, PossibleCompression, UndoneCompression,
@@ -74,22 +83,26 @@ pub use self::{
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
     document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, NewDocument, PutDocument},
-    file::{ContextFile, ContextFileAdded, ContextFileList, Delegation, DelegationMessage, FilesQuery, NewContextFile},
+    file::{
+        ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,
+        NewContextFile,
+    },
     form::{Form, FormAnswers},
     journal::{
-        DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalPage, JournalQuery, ScrubSecrets,
+        DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalOrder, JournalPage, JournalQuery, ScrubSecrets,
         ScrubbedSecrets, WhyQuery,
     },
     login::{Login, Me},
     message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
+    overview::{Cost, LargestPrompt, LastEntry, SessionOverview, SessionRun, SessionUsage},
     plan::{
         Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanTaskPatch, PlanVersion, PlanVersionList, PlanVersionsQuery,
         PutPlan,
     },
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody, PromptPiece},
-    query::{PageQuery, read_time, whole, words},
+    query::{AtQuery, PageAtQuery, PageQuery, read_time, whole, words},
     recall::{
         AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, SearchQuery,
         WhyRecalled,
@@ -105,7 +118,7 @@ pub use self::{
     turn::{SentPrompt, Turn, TurnAnswer, TurnAnswered, TurnList, TurnsQuery},
     variable::{PutVariable, ReasonQuery, RevealQuery, Variable, VariableList, VariableValue},
     workflow::{
-        ChangedWorkflowNode, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, WorkflowChangeQuery,
-        WorkflowNodePatch, WorkflowPatch,
+        ChangedWorkflowNode, ExecutionList, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, RunWorkflow,
+        WorkflowChangeQuery, WorkflowNodePatch, WorkflowPatch,
     },
 };

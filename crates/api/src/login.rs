@@ -4,7 +4,7 @@ use callboard_core::{agent::Role, id::SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// With what to log in.
+/// The credentials to log in with.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Login {

@@ -17,7 +17,7 @@ use utoipa::{
     },
 };
 
-use crate::query::{number, time};
+use crate::query::{flag, number, time};
 
 /// Messages to add, all or none.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -74,6 +74,10 @@ pub struct MessagesQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub shape: Option<MessageShape>,
+    /// Whether each message says in `audience` which agents could see it when it was added. Workers are not told. Not with `shape`.
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "std::ops::Not::not")]
+    #[param(value_type = bool, required = false)]
+    pub audience: bool,
     /// The `next_cursor` of the previous page, to get the older messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(2d)?(3[0-9]){1,15}2f(3[0-9]){1,19}$")]

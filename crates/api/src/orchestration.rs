@@ -6,8 +6,10 @@ use callboard_core::{
     error::Error, id::StepName, number, run::Usage, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
     view::View,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::query::given;
 
 /// The state of a team's steps.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -81,11 +83,6 @@ pub struct OrchestrationPatch {
     /// After how many seconds without use the session expires, or `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<Ttl>,
-}
-
-/// The given value, also if it is `null`.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 /// A tool that was used.

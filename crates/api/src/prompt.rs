@@ -47,7 +47,7 @@ pub struct PromptBody {
     /// which threads are compressed, they are compressed first. `POST …/turns/{turn}` takes the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub record: bool,
-    /// Whether the answer says where each part stands in the text of a prompt in the format `text`.
+    /// Whether the answer says of which pieces the prompt is made, where each of them stands, and which entry it came from.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pieces: bool,
     /// Callboard's own tools to offer besides those of the agent, such as `callboard:read_messages`; `callboard:read` stands
@@ -56,17 +56,27 @@ pub struct PromptBody {
     pub tools: Vec<String>,
 }
 
-/// A piece of the text of a prompt.
+/// A piece of a prompt: what one entry says in it, such as a message or a context set, or what stands around that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PromptPiece {
     /// The part that it belongs to.
     pub part: String,
-    /// Its size in tokens.
+    /// The entry that it came from, where it is a single one: that of the message, the one that last wrote the context set, the
+    /// plan or the variable, or the compression that wrote the summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub seq: Option<Seq>,
+    /// Its size in tokens. The sizes of the pieces of a part add up to that of the part.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
-    /// Where it begins in `text`, in characters (Unicode code points).
+    /// In which of `messages` it stands, from 0. Absent for what stands in `text` or in `system`, and for what has no text, such
+    /// as the tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<usize>,
+    /// Where it begins, in characters (Unicode code points): in `text`; or in the content of its message, in the format
+    /// `anthropic` in the texts and results of its blocks, joined; or in the texts of `system`, joined.
     pub start: u64,
-    /// Where it ends.
+    /// Where it ends. What has no text, such as a call of a tool, ends where it begins.
     pub end: u64,
     /// Whether something in it was shortened or left out.
     pub shortened: bool,
@@ -108,7 +118,7 @@ pub struct Prompt {
     pub factor: Option<Factor>,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
-    /// Where each part stands in `text`, in order and without gaps. Only if `pieces` was asked for, and in the format `text`.
+    /// The pieces that it is made of, in order and without gaps. Only if `pieces` was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pieces: Option<Vec<PromptPiece>>,
     /// The prompt in the format `text`.

@@ -1,4 +1,4 @@
-//! Queries: numbers, times and lists, which are texts in a URL.
+//! Queries: numbers, times and lists, which are texts in a URL; and how optional fields are read.
 
 use callboard_core::time::{BadTime, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
@@ -19,6 +19,36 @@ pub struct PageQuery {
     pub cursor: Option<String>,
 }
 
+/// Selects a page of a list that is sorted by name, as of an entry.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageAtQuery {
+    /// The most items to return. If absent: all.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<u64>, minimum = 0)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the previous page. If absent: the first page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(pattern = "^([0-9a-f]{2})+$")]
+    pub cursor: Option<String>,
+    /// As of this entry. If absent: as of now. Only the user may set it.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(minimum = 1)]
+    pub at: Option<u64>,
+}
+
+/// Selects an entry as of which something is read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AtQuery {
+    /// As of this entry. If absent: as of now. Only the user may set it.
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[param(minimum = 1)]
+    pub at: Option<u64>,
+}
+
 /// The words of a list that is separated by commas.
 pub fn words(list: Option<&str>) -> impl Iterator<Item = &str> {
     list.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
@@ -29,6 +59,11 @@ pub fn whole<T: TryFrom<i128>>(text: &str) -> Option<T> {
     let float = || text.parse().ok().and_then(callboard_core::number::of_float);
     let number = Some(text).filter(|text| !text.starts_with('+'))?.parse().ok().or_else(float)?;
     T::try_from(number).ok()
+}
+
+/// The value of a field that is there, also if it is `null`.
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Reads a number from the text of a query.

@@ -81,7 +81,7 @@ pub struct Recalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The model whose vectors are used besides the words, or `unavailable: ` and the reason. Absent if the server has
-    /// no such model.
+    /// no such model. Only the user is told addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
     /// The sources elsewhere that were asked.
@@ -94,7 +94,7 @@ pub struct Recalled {
 pub struct AskedSource {
     /// Its name.
     pub name: String,
-    /// Why it gave no passages. Absent if it answered.
+    /// Why it gave no passages. Absent if it answered. Only the user is told addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -19,7 +19,7 @@ pub struct Run {
     /// Its id.
     #[schema(value_type = String)]
     pub id: RunId,
-    /// The kind of run: `team`.
+    /// The kind of run: `team` or `director`.
     #[schema(value_type = String)]
     pub kind: Kind,
     /// Its status: `running`, `awaiting_user`, `awaiting_tool`, `paused`, `completed`, `failed` or `cancelled`.
@@ -91,7 +91,7 @@ pub struct RunList {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"kind": "team", "input": "Write the release notes.", "limits": {"turns": 20}}))]
 pub struct NewRun {
-    /// The kind of run.
+    /// The kind of run: `team` lets the manager direct workers, `director` lets it build a workflow with the user itself.
     pub kind: Kind,
     /// The task. It becomes a message of the user in the thread `main`.
     #[schema(value_type = Saying)]

@@ -15,7 +15,7 @@ use callboard_core::{
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::query::number;
+use crate::{SessionOverview, query::number};
 
 /// A session, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -45,6 +45,10 @@ pub struct Session {
     #[serde(flatten)]
     #[schema(value_type = SessionSettings, inline)]
     pub settings: Option<SessionSettings>,
+    /// What is known of it at a glance; only for the user and the manager.
+    #[serde(flatten)]
+    #[schema(value_type = SessionOverview, inline)]
+    pub overview: Option<SessionOverview>,
 }
 
 impl Session {
@@ -52,9 +56,14 @@ impl Session {
     #[must_use]
     pub fn seen(mut self, view: &View<'_>) -> Self {
         if !view.is_in_charge() {
-            self.settings = None;
+            (self.settings, self.overview) = (None, None);
             let others = self.agents.iter_mut().filter(|agent| view.agent() != Some(&agent.name));
             others.for_each(|agent| (agent.instructions, agent.model, agent.tools) = (None, None, Vec::new()));
+        }
+        if let (Some(_), Some(run)) = (view.agent(), self.overview.as_mut().and_then(|overview| overview.run.as_mut()))
+        {
+            // It may repeat words of threads that the manager does not see.
+            run.reason = None;
         }
         self
     }
@@ -115,8 +124,10 @@ pub struct SessionsQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]){1,128}$")]
     pub cursor: Option<String>,
-    /// `id` lists all sessions in pages. `recent` lists the last used ones, the newest first, without further pages; with a
-    /// `cursor` it chooses among the sessions whose ids come after it.
+    /// Only sessions whose id or title contains this, in upper or lower case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<String>,
+    /// `id` lists them sorted by id, `recent` the last used ones first.
     #[serde(default)]
     #[param(inline, required = false)]
     pub order: SessionOrder,

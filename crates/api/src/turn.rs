@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Prompt, ReportedUsage, query::number};
+use crate::{Cost, Prompt, ReportedUsage, query::number};
 
 /// What a model answered to a recorded prompt, or why it did not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -85,6 +85,9 @@ pub struct Turn {
     /// The tokens that the provider counted, if it said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<ReportedUsage>,
+    /// What it cost, if its usage and the price of its model are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// Whether it was answered, or is known to have failed.
     pub answered: bool,
     /// Whether it failed.

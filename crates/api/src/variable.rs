@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_core::{id::VariableName, time::Timestamp};
+use callboard_core::{id::VariableName, time::Timestamp, variable::Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
@@ -20,6 +20,10 @@ pub struct Variable {
     pub display: Arc<str>,
     /// Whether its value contains a secret.
     pub secret: bool,
+    /// The origins of pages into which its secrets may be typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub origins: Vec<Origin>,
     /// When it was last set.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
@@ -28,8 +32,8 @@ pub struct Variable {
 impl Variable {
     /// A variable as it is listed.
     pub fn of(variable: &callboard_core::variable::Variable) -> Self {
-        let callboard_core::variable::Variable { name, display, secret, updated_at, .. } = variable.clone();
-        Self { name, display, secret, updated_at }
+        let callboard_core::variable::Variable { name, display, secret, origins, updated_at, .. } = variable.clone();
+        Self { name, display, secret, origins, updated_at }
     }
 }
 
@@ -72,6 +76,11 @@ pub struct PutVariable {
     /// key in it, says so, such as `password` or `api_key`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<bool>,
+    /// The origins of pages into which the browser's tools may type the secrets in it, such as
+    /// `https://accounts.example.com`. Only the user may say so. If absent: as before; at first, none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, max_items = 20, nullable = false)]
+    pub origins: Option<Vec<Origin>>,
 }
 
 /// How a variable is read.
@@ -82,6 +91,10 @@ pub struct RevealQuery {
     /// Whether secrets are shown; only the user may see them.
     #[serde(default, deserialize_with = "query::flag")]
     pub reveal: bool,
+    /// As of this entry. If absent: as of now. Only the user may set it, and not with `reveal`.
+    #[serde(default, deserialize_with = "query::number", skip_serializing_if = "Option::is_none")]
+    #[param(minimum = 1)]
+    pub at: Option<u64>,
 }
 
 /// Why something is done.

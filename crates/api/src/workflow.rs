@@ -6,7 +6,10 @@ use callboard_core::{
     id::NodeId,
     number,
     time::Timestamp,
-    workflow::{Change, NodeStatus, Shown},
+    workflow::{
+        Change, NodeStatus, Shown,
+        execution::{Execution, ExecutionLimits},
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -200,6 +203,33 @@ pub struct NodeResult {
     /// When it was recorded.
     #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
+}
+
+/// What of the workflow is to be executed, and with what.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"inputs": {"city": "Rome"}}))]
+pub struct RunWorkflow {
+    /// The node from which on it is executed. If absent: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<NodeId>,
+    /// These nodes alone, in their order. If absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<NodeId>>,
+    /// Variables that are set first, by name.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    pub inputs: Map<String, Value>,
+    /// Its limits. If absent: the default ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<ExecutionLimits>,
+}
+
+/// The newest executions of the workflow of a session.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ExecutionList {
+    /// The executions, the newest first.
+    pub executions: Vec<Execution>,
 }
 
 impl WorkflowChangeQuery {

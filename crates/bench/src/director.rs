@@ -5,18 +5,26 @@ use std::{
     time::{Duration, Instant},
 };
 
+use async_trait::async_trait;
 use callboard_core::{
-    compression::plan::{Aim, Outlook},
+    compression::{
+        Method,
+        plan::{Aim, Outlook},
+    },
     conversation::{AddMessages, NewMessage, Role},
     count::Tokens,
     entry::Actor,
-    id::ThreadId,
+    id::{Seq, ThreadId},
     plan::PutPlan,
     prompt::LayoutName,
     variable::{SetVariable, display},
+    view::View,
+    viewer::Viewer,
     workflow::{Change, PutWorkflow},
 };
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
+use callboard_run::{Compressing, Compressor};
 use callboard_store::{Durability, SqliteStore};
 use serde_json::{Map, Value, json};
 
@@ -36,9 +44,10 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
     let master_keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let board = Board::new(store, Settings { sweep: None, master_keys, ..Default::default() });
     prompt(&board, scale, report).await?;
-    long_variable(report);
+    long_variable(&board, report).await?;
     secrets(&board, scale, report).await?;
     compression(&board, scale, report).await?;
+    compression_by_a_model(&board, scale, report).await?;
     board.close().await;
     Ok(())
 }
@@ -55,7 +64,7 @@ async fn prompt(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Res
     session.execute(Actor::User, PutPlan { plan: plan(), reason: "begin".into(), expected_version: None }).await?;
     let node = |number| {
         let config =
-            json!({"action": "type", "text": format!("{{{{node{number}.mail}}}}"), "say": board::text(number)});
+            json!({"action": "type", "text": format!("{{{{node{number}.mail}}}}"), "selector": board::text(number)});
         json!({"type": "browser_action", "description": board::text(number), "config": config})
     };
     let nodes_of_it = (1..=nodes).map(node).collect::<Vec<_>>().into();
@@ -83,17 +92,31 @@ async fn prompt(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Res
     Ok(())
 }
 
-/// The line that shows a long value.
-fn long_variable(report: &mut Report) {
+/// The line that shows a long value: when the value is set, and whenever it is shown later.
+async fn long_variable(board: &Board, report: &mut Report) -> anyhow::Result<()> {
     let value = json!({"rows": (0..25_000).map(board::text).collect::<Vec<_>>()});
     let times: Vec<_> = (0..TIMES)
         .map(|_| {
             let start = Instant::now();
-            std::hint::black_box(display(&value));
+            std::hint::black_box(display(&value, &|_| false));
             start.elapsed()
         })
         .collect();
     promised(report, "display of a variable of 10 MB, in ms".to_owned(), &times, 5.0);
+
+    let session = board::session(board, "long").await?;
+    set(&session, "page", value).await?;
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let start = Instant::now();
+        let state = session.state().await?;
+        let view = View::new(&state, &Viewer::User, sizes())?;
+        let shown: usize = view.variables().map(|variable| variable.display.len()).sum();
+        times.push(start.elapsed());
+        anyhow::ensure!(shown > 100, "the variable is not shown");
+    }
+    promised(report, "display of the same variable: again, in ms".to_owned(), &times, 0.1);
+    Ok(())
 }
 
 /// How much longer it takes to add a long message where many secrets are known.
@@ -137,7 +160,8 @@ async fn compression(board: &Board, scale: Scale, report: &mut Report) -> anyhow
     let mut before = Tokens(0);
     for _ in 0..10 {
         let start = Instant::now();
-        let Outlook::Compress(plan) = session.plan_compression(&ThreadId::main(), aim).await? else {
+        let Outlook::Compress(plan) = session.plan_compression(&ThreadId::main(), Default::default(), aim).await?
+        else {
             anyhow::bail!("there is nothing to compress");
         };
         let summary = plan.extract(sizes())?;
@@ -146,6 +170,58 @@ async fn compression(board: &Board, scale: Scale, report: &mut Report) -> anyhow
         anyhow::ensure!(summary.tokens_after() <= aim.target, "the summary is too long");
     }
     promised(report, format!("compressing {before} tokens without a model, in ms"), &times, 300.0);
+    Ok(())
+}
+
+/// How many tokens a second a fast model writes.
+const TOKENS_A_SECOND: f64 = 200.0;
+
+/// A model that answers at once.
+struct Writer(String);
+
+#[async_trait]
+impl ChatModel for Writer {
+    async fn chat(&self, request: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let model = request.model.to_string();
+        let (reasoning, tool_calls, usage, finish) = (Vec::new(), Vec::new(), None, Finish::Stop);
+        Ok(ChatAnswer { text: self.0.clone(), reasoning, tool_calls, usage, finish, model })
+    }
+}
+
+/// What compressing by a model takes besides the time that the model writes.
+async fn compression_by_a_model(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let summary: String = (0..150).map(board::text).collect();
+    let writing = sizes().count(&summary).0 as f64 / TOKENS_A_SECOND * 1000.0;
+    let mut shares = Vec::new();
+    for number in 0..5 {
+        let session = board::session(board, &format!("by-a-model-{number}")).await?;
+        board::fill(&session, scale.of(2_200).max(600)).await?;
+        let models = Arc::new(Writer(summary.clone()));
+        let compressor = Compressor { session, models, timeout: Duration::from_secs(60) };
+        let wanted = Compressing {
+            thread: ThreadId::main(),
+            aim: Aim { target: Tokens(20_000), keep_recent: None },
+            model: Some("openai:writer".to_owned()),
+            by: Actor::User,
+            preview: false,
+            layout: None,
+            behind: Seq::ZERO,
+        };
+        let start = Instant::now();
+        let done = compressor.compress(wanted).await?;
+        shares.push(ms(start.elapsed()));
+        anyhow::ensure!(done.method == Method::Model, "the summary of the model was not taken: {:?}", done.reason);
+    }
+    shares.sort_by(f64::total_cmp);
+    let median = shares.get(shares.len() / 2).copied().unwrap_or_default();
+    let measured =
+        format!("{median:.1} ms beside the {writing:.0} ms in which {TOKENS_A_SECOND} tokens a second are written");
+    report.promised(
+        "compressing by a model: more than its own time, in %",
+        median / writing * 100.0,
+        Goal::AtMost(1.0),
+        measured,
+    );
     Ok(())
 }
 

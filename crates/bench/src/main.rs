@@ -144,7 +144,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Director => director::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
         Measure::Read => read::measure(scale, report).await,
-        Measure::Recall => recall::measure(scale, report),
+        Measure::Recall => recall::measure(scale, report).await,
         Measure::Stores => stores::measure(scale, report).await,
         Measure::Sweep => sweep::measure(scale, report).await,
         Measure::Files => files::measure(scale, report),

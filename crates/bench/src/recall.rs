@@ -1,13 +1,19 @@
 //! Recall: how fast texts are indexed and found, how large the index is, and how long it takes to open.
 
-use std::time::Instant;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use callboard_core::{audience::Audience, entry::Head, id::Seq, time::Timestamp};
+use callboard_engine::{Board, RecallSettings, Settings};
 use callboard_recall::{Class, Index, Indexes, Item, Kind, Prefer, Query, Role, Scope, lock, search};
+use callboard_store::{Durability, SqliteStore};
 
 use crate::{
-    Scale,
+    Scale, append, board,
     report::{Goal, Report},
+    rounds::{ROUNDS, ratio, typical},
     timing::{median, millis, ms, percentile},
 };
 
@@ -15,7 +21,7 @@ use crate::{
 const JOURNAL: &str = "measured";
 
 /// The setting for how much memory all indexes take, in bytes: a binary's default.
-const MEMORY_BYTES: u64 = 256 << 20;
+const MEMORY_BYTES: u64 = 64 << 20;
 
 /// Words from which texts are made: the first ones are frequent, as in any language.
 const WORDS: usize = 20_000;
@@ -23,7 +29,53 @@ const WORDS: usize = 20_000;
 /// How many words a message has.
 const LENGTH: usize = 26;
 
-pub(crate) fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+/// How many sessions take messages while another one is indexed.
+const SESSIONS: usize = 16;
+
+pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    tokio::task::block_in_place(|| indexes(scale, report))?;
+    appends(scale, report).await
+}
+
+/// How fast messages are added to 16 sessions while a long one is indexed, compared with a board that indexes nothing.
+async fn appends(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (mut boards, mut sessions) = (Vec::new(), Vec::new());
+    for (name, quiet) in [("indexed", Some(Duration::from_millis(1))), ("plain", None)] {
+        let store = callboard_store::Settings { durability: Durability::Normal, ..Default::default() };
+        let store = Arc::new(SqliteStore::open(folder.path().join(format!("{name}.db")), store)?);
+        let file = Some(folder.path().join(format!("{name}-recall.db")));
+        let recall = RecallSettings { file, quiet, ..Default::default() };
+        let board = Board::new(store, Settings { sweep: None, recall, ..Default::default() });
+        let mut of_board = Vec::new();
+        for number in 0..SESSIONS {
+            of_board.push(board::session(&board, &format!("s{number}")).await?);
+        }
+        boards.push(board);
+        sessions.push(of_board);
+    }
+    let count = scale.of(6_000);
+    let (mut indexed, mut plain) = (Vec::new(), Vec::new());
+    for (board, sessions) in boards.iter().zip(&sessions) {
+        let long = board::session(board, "long").await?;
+        board::fill(&long, scale.of(300_000)).await?;
+        append::many(sessions, count).await?;
+    }
+    for _ in 0..ROUNDS {
+        for (sessions, rates) in sessions.iter().zip([&mut indexed, &mut plain]) {
+            rates.push(append::many(sessions, count).await?);
+        }
+    }
+    for board in boards {
+        board.close().await;
+    }
+    let measured = format!("{} beside {}", typical(&indexed), typical(&plain));
+    let what = "append, 16 sessions at once while a long one is indexed ÷ while nothing is";
+    report.promised(what, ratio(&indexed, &plain), Goal::AtLeast(0.95), measured);
+    Ok(())
+}
+
+fn indexes(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     for (turns, goals) in [(6_000, Some((0.2, 1.0))), (100_000, Some((2.0, 10.0))), (1_000_000, None)] {
         let turns = scale.of(turns);
         let folder = tempfile::tempdir()?;
@@ -65,6 +117,7 @@ fn index(indexes: &Indexes, turns: usize, report: &mut Report) -> anyhow::Result
             role: Role::User,
             time: Timestamp::nearest(i64::try_from(number)? * 30_000),
             text,
+            has_headings: false,
         });
     }
     lock(&shared).advance(Head { seq: Seq(turns as u64), ..Head::default() });

@@ -98,6 +98,8 @@ fn settings() -> Settings {
         project: None,
         public_url: None,
         limits: Limits { grace: std::time::Duration::from_millis(200), ..Limits::default() },
+        prices: None,
+        browsers: None,
         models: Arc::new(Endpoints::from(ModelSettings::default())),
         runs: callboard_run::Settings { node: "bench".into(), model: None, turn_timeout: Limits::default().grace },
     }

@@ -2,8 +2,13 @@
 
 use std::path::PathBuf;
 
-use callboard_engine::core::id::{AgentName, SessionId, ThreadId};
+use callboard_engine::core::{
+    id::{AgentName, RunId, SessionId, ThreadId},
+    run::Limits,
+};
 use clap::{Args, ValueEnum};
+
+use crate::failure::Failure;
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
@@ -97,5 +102,47 @@ impl ThreadArg {
     /// The thread that is named, or `main`.
     pub(crate) fn thread(&self) -> ThreadId {
         self.named_thread.clone().or_else(|| self.thread.clone()).unwrap_or_else(ThreadId::main)
+    }
+}
+
+/// The limits of a run.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunLimits {
+    /// Pause the run after this many turns
+    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    pub(crate) limit_turns: Option<u64>,
+    /// Pause the run after this many tokens, prompts and answers together
+    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    pub(crate) limit_tokens: Option<u64>,
+    /// Pause the run after this many seconds of waiting for models
+    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    pub(crate) limit_seconds: Option<u64>,
+    /// Pause the run after this many pages that tools are told to open
+    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    pub(crate) limit_pages: Option<u64>,
+}
+
+impl RunLimits {
+    fn are_given(&self) -> bool {
+        self.limit_turns.or(self.limit_tokens).or(self.limit_seconds).or(self.limit_pages).is_some()
+    }
+
+    /// The session's limits, overridden by these; `None` where none are given.
+    pub(crate) fn over(&self, session: &Limits) -> Option<Limits> {
+        self.are_given().then(|| Limits {
+            turns: self.limit_turns.or(session.turns),
+            tokens: self.limit_tokens.or(session.tokens),
+            seconds: self.limit_seconds.or(session.seconds),
+            pages: self.limit_pages.or(session.pages),
+        })
+    }
+
+    /// Refuses limits for a run that was started before.
+    pub(crate) fn check_new(&self, run: &RunId) -> Result<(), Failure> {
+        if !self.are_given() {
+            return Ok(());
+        }
+        Err(Failure::usage("usage", format!("the limits of the run {run} were set when it started"))
+            .hint("leave the limits out: a resumed run may use as much again"))
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use callboard_engine::core::id::SessionId;
 use callboard_server::{Local, Pieces};
 use futures::{StreamExt as _, stream};
-use http::{HeaderValue, Method, Request, header};
+use http::{HeaderValue, Method, Request, Response, header};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
@@ -39,6 +39,8 @@ pub(crate) struct OnSession<'a> {
     pub(crate) id: SessionId,
     /// Why it is this session.
     pub(crate) because: Because,
+    /// As whom all calls are made that do not say it themselves.
+    pub(crate) acting_as: ActingAs,
 }
 
 /// A call that is being built.
@@ -83,7 +85,15 @@ impl Client {
 
     async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
         match self {
-            Self::Local(local) => Ok(Reply::of(local.call(request).await)),
+            Self::Local(_) => Ok(Reply::of(self.exchange(request).await?)),
+            Self::Remote(server) => Ok(Reply::of(self.exchange(request).await?).from(server.name())),
+        }
+    }
+
+    /// Makes a call as it is, and gives the answer as it comes.
+    pub(crate) async fn exchange(&self, request: Request<Pieces>) -> Result<Response<Pieces>, Failure> {
+        match self {
+            Self::Local(local) => Ok(local.call(request).await),
             Self::Remote(server) => server.send(request).await,
         }
     }
@@ -92,13 +102,13 @@ impl Client {
 impl<'a> OnSession<'a> {
     /// The session with this id, which the command line names or the command has made.
     pub(crate) fn named(client: &'a Client, id: SessionId) -> Self {
-        Self { client, id, because: Because::Option }
+        Self { client, id, because: Because::Option, acting_as: ActingAs::default() }
     }
 
     /// A call on `path` below the session.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
         let whole: Vec<&str> = ["v1", "sessions", self.id.as_str()].into_iter().chain(path.iter().copied()).collect();
-        Call { because: self.because, ..self.client.call(method, &whole) }
+        Call { because: self.because, ..self.client.call(method, &whole).acting_as(&self.acting_as) }
     }
 
     /// Deletes the session.

@@ -2,18 +2,21 @@
 //! in this process.
 
 mod addressed;
+mod browser;
 mod choose;
 mod collection;
 mod completion;
 mod compress;
 mod context;
 mod directive;
+mod director;
 mod doctor;
 mod documents;
 mod erase;
 pub(crate) mod files;
 mod form;
 mod journal;
+mod mcp;
 mod messages;
 mod plan;
 mod prompt;
@@ -28,12 +31,14 @@ mod session;
 mod set;
 mod steps;
 mod store;
+mod team;
 mod thread;
 mod token;
 mod tools;
 mod transfer;
 mod turns;
 mod variable;
+mod watch;
 mod why;
 mod workflow;
 
@@ -45,13 +50,13 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
-use callboard_server::{Drive, Limits, Local, Settings};
+use callboard_server::{BrowserSettings, Drive, Limits, Local, ProjectFolder, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
     chosen::Chosen,
-    cli::{Global, SessionArg},
+    cli::{ActingAs, Global, SessionArg},
     client::{Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
@@ -86,23 +91,28 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a team on a task and watch it
     Run(run::Run),
-    /// Sessions: new, list, show, update, delete, fork, journal
+    /// Talk with a director, who plans, builds and tests a workflow with you
+    Director(director::Director),
+    /// Team files: have a model write one (draft)
+    #[command(subcommand)]
+    Team(team::Team),
+    /// Sessions (new, list, show, update, delete, fork, journal)
     #[command(subcommand)]
     Session(session::Session),
     /// Choose the session that later commands work on
     Use(choose::Use),
-    /// Context sets: named texts that the team shares
+    /// Context sets: named texts that the team shares (list, show, put, delete)
     #[command(subcommand)]
     Set(set::Set),
     /// Apply a manager's directive and print the result
     Directive(directive::Directive),
-    /// Forms: questions for the user
+    /// Forms: questions for the user (list, answer)
     #[command(subcommand)]
     Form(form::Form),
     /// Add a message to a thread
     Say(say::Say),
-    /// Threads: conversations and who sees them
-    #[command(subcommand)]
+    /// Threads: conversations, who sees them, and their settings (list, put)
+    #[command(subcommand, alias = "threads")]
     Thread(thread::Thread),
     /// Read the messages of a thread
     Messages(messages::Messages),
@@ -114,55 +124,60 @@ pub(crate) enum Command {
     Compress(compress::Compress),
     /// Pin a message: compression keeps it word for word
     Pin(compress::Pin),
-    /// Find what answers a question, in all that was ever said
+    /// Find passages that answer a question, in everything that was ever said
     Recall(recall::Recall),
-    /// Find where words stand as they are written, the newest first
+    /// Find exact words and phrases, the newest first
     Search(search::Search),
     /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
     /// Erase what people wrote in an entry, for good
     Erase(erase::Erase),
-    /// Runs: list, show, pause, resume, cancel, tool-result
+    /// Runs (list, show, pause, resume, cancel, tool-result)
     #[command(subcommand)]
     Runs(runs::Runs),
-    /// Turns: which models were asked, and with which prompts: show
+    /// Turns: which models were asked, and with which prompts (show)
     Turns(turns::Turns),
-    /// The plan: show it, set it, change a task: set, history, show, diff, task
+    /// The plan: its phases and tasks, in versions (set, history, show, diff, task)
     Plan(plan::Plan),
-    /// The workflow: show it, change its nodes, read their results: set, name, add, change, delete, node, result, record
+    /// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
     Workflow(workflow::Workflow),
-    /// Steps: the team's current step and the tools it may use: show, use, advance, set, reset, usage, allowed
+    /// Steps: the team's current step and the tools it may use (show, use, advance, set, reset, usage, allowed)
     #[command(subcommand)]
     Steps(steps::Steps),
-    /// Tools that Callboard executes for agents: list them, call one
+    /// Tools that Callboard executes for agents (list, call)
     #[command(subcommand)]
     Tools(tools::Tools),
-    /// Variables: named values that the team works with: list, get, set, clear
+    /// Variables: named values that the team works with (list, get, set, clear)
     #[command(subcommand, name = "var")]
     Variable(variable::Variable),
-    /// Documents: longer texts that agents look things up in: add, list, show, remove
+    /// The browser of a session, at a server (status, open, go, inspect, act, screenshot, close)
+    #[command(subcommand)]
+    Browser(browser::Browser),
+    /// Documents: longer texts that agents look things up in (add, list, show, remove)
     #[command(subcommand)]
     Documents(documents::Documents),
-    /// Collections: documents that sessions share: create, list, remove, erase, export, import
+    /// Collections: documents that sessions share (create, list, remove, erase, export, import)
     #[command(subcommand)]
     Collection(collection::Collection),
-    /// Context files: folders of notes that agents leave each other, without a server or a store: new, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions
+    /// Context files: notes that agents leave each other in folders, without a server or a store (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
     Files(files::Files),
     /// Export a session as JSON lines
     Export(transfer::Export),
     /// Import an exported session
     Import(transfer::Import),
-    /// Access tokens: each gives the rights of one agent or one role
+    /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
     #[command(subcommand)]
     Token(token::Token),
-    /// Secrets: replace the master key, mask secrets in stored texts
+    /// Secrets: replace the master key, mask secrets in stored texts (rotate, scrub)
     #[command(subcommand)]
     Secrets(secrets::Secrets),
-    /// Stores: check a store, or copy it into another one
+    /// Stores: check a store, or copy it into another one (check, copy)
     #[command(subcommand)]
     Store(store::Store),
     /// Serve sessions over HTTP
     Serve(serve::Serve),
+    /// Answer a client of the Model Context Protocol, such as a coding agent, on the standard input and output
+    Mcp(mcp::Mcp),
     /// Check the store and the model, and report problems
     Doctor(doctor::Doctor),
     /// Print a shell completion script
@@ -176,6 +191,15 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it executes nodes of a workflow, and so needs models and browsers.
+    fn executes_nodes(&self) -> bool {
+        match self {
+            Self::Workflow(workflow) => workflow.executes(),
+            Self::Tools(tools) => tools.executes_nodes(),
+            _ => false,
+        }
+    }
+
     /// Whether it may be the first command on a store: it makes something that needs nothing else to be there. All others
     /// work on what is there.
     fn makes_store(&self) -> bool {
@@ -183,6 +207,7 @@ impl Command {
         match self {
             Self::Session(session::Session::New(_)) | Self::Import(_) => true,
             Self::Run(run) => run.session.is_none(),
+            Self::Director(director) => director.on.session_arg.session.is_none(),
             Self::Collection(command) => matches!(command, Collection::Create { .. } | Collection::Import { .. }),
             _ => false,
         }
@@ -226,6 +251,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
+        Command::Team(command) => team::execute(global, command, output).await?,
         Command::Store(command) => return store::execute(global, command, output).await,
         Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
         Command::Documents(command) => {
@@ -235,9 +261,26 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
             context.client.close().await;
             return ended;
         }
+        Command::Mcp(args) => {
+            let project = Some(args.project());
+            let context = Context::open_in(project, global, output, true, Drive::Nothing, config::endpoints()).await?;
+            mcp::mcp(context, args).await?;
+        }
         Command::Run(args) => {
             let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
             let ended = run::run(&context, args).await;
+            context.client.close().await;
+            return ended;
+        }
+        command if command.executes_nodes() => {
+            let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
+            let ended = context.execute(command).await;
+            context.client.close().await;
+            return ended;
+        }
+        Command::Director(args) => {
+            let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
+            let ended = director::director(&context, args).await;
             context.client.close().await;
             return ended;
         }
@@ -265,6 +308,18 @@ impl Context {
         drive: Drive,
         models: Endpoints,
     ) -> Result<Self, Failure> {
+        Self::open_in(None, global, output, makes_store, drive, models).await
+    }
+
+    /// The same, with the context files of a project where it is a store that is opened.
+    async fn open_in(
+        project: Option<ProjectFolder>,
+        global: &Global,
+        output: Output,
+        makes_store: bool,
+        drive: Drive,
+        models: Endpoints,
+    ) -> Result<Self, Failure> {
         let (client, chosen, token) = match config::connection_target(global)? {
             ConnectionTarget::Server(url) => {
                 let token = config::token(global)?;
@@ -276,7 +331,12 @@ impl Context {
                 let chosen = Chosen::on_store(&url);
                 // A store that is not there is empty, and stays away until something is to be kept in it.
                 let url = if makes_store || !config::is_missing(&url) { url } else { "memory:".to_owned() };
-                let local = local(board(global, &url, drive).await?, drive, models)?;
+                let browsers = match drive {
+                    // A browser ends with the process, so only one that goes on for a while has any.
+                    Drive::Runs => Some(config::browsers(&url, None)?),
+                    Drive::Nothing => None,
+                };
+                let local = local(board(global, &url, drive).await?, drive, models, browsers, project)?;
                 (Client::Local(local), chosen, None)
             }
         };
@@ -311,16 +371,20 @@ impl Context {
             Command::Steps(command) => steps::execute(self, command).await,
             Command::Tools(command) => tools::execute(self, command).await,
             Command::Variable(command) => variable::execute(self, command).await,
+            Command::Browser(command) => browser::execute(self, command).await,
             Command::Collection(command) => collection::execute(self, command).await,
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
             Command::Secrets(secrets::Secrets::Scrub(args)) => secrets::scrub(self, args).await,
             Command::Run(_)
+            | Command::Director(_)
+            | Command::Team(_)
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
             | Command::Documents(_)
+            | Command::Mcp(_)
             | Command::Secrets(secrets::Secrets::Rotate(_))
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
@@ -335,12 +399,13 @@ impl Context {
             return Ok(OnSession::named(client, id.clone()));
         }
         let (id, because) = which::session(client, &self.chosen, self.token_session.as_ref()).await?;
-        Ok(OnSession { client, id, because })
+        Ok(OnSession { client, id, because, acting_as: ActingAs::default() })
     }
 
-    /// A command line that continues from this one, with the same --store or --url.
+    /// A command line that continues from this one, with the same --store or --url, as it can be pasted.
     fn suggestion(&self, command: &str) -> String {
-        format!("callboard {command}{}", self.connection_option.as_deref().unwrap_or_default())
+        let (program, option) = (config::program(), self.connection_option.as_deref().unwrap_or_default());
+        format!("{program} {command}{option}")
     }
 }
 
@@ -359,7 +424,13 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
 }
 
 /// The API on a board in this process.
-fn local(board: Board, drive: Drive, models: Endpoints) -> Result<Local, Failure> {
+fn local(
+    board: Board,
+    drive: Drive,
+    models: Endpoints,
+    browsers: Option<BrowserSettings>,
+    project: Option<ProjectFolder>,
+) -> Result<Local, Failure> {
     let node = board.settings().lease.holder.clone();
     let settings = Settings {
         user_tokens: Vec::new(),
@@ -368,7 +439,9 @@ fn local(board: Board, drive: Drive, models: Endpoints) -> Result<Local, Failure
         hosts: Vec::new(),
         origins: Vec::new(),
         public_url: None,
-        project: None,
+        project,
+        prices: None,
+        browsers,
         limits: Limits::default(),
         models: Arc::new(models),
         runs: config::runs(node),

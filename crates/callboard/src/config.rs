@@ -16,6 +16,7 @@ use callboard_engine::{
     },
 };
 use callboard_model::{ApiKey, Endpoints, Proxy};
+use callboard_server::{BrowserSettings, HostPort, Rules};
 use callboard_store::Durability;
 use etcetera::BaseStrategy as _;
 use tracing_subscriber::EnvFilter;
@@ -23,6 +24,7 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     cli::{DurabilityChoice, Global},
     failure::Failure,
+    remark::Remark,
     terminal,
 };
 
@@ -76,6 +78,20 @@ pub(crate) fn session() -> Result<Option<SessionId>, Failure> {
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folders = etcetera::choose_base_strategy().ok()?;
     Some(folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("callboard"))
+}
+
+/// How this program is called: by its name where a shell finds it by that, else by its path.
+pub(crate) fn program() -> String {
+    let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let Some(name) = called.file_name().filter(|_| called.components().count() > 1) else {
+        return called.display().to_string();
+    };
+    let same = |path: &Path| path.canonicalize().ok().zip(called.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let is_found = env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());
+    let called = if is_found.is_some_and(|path| same(&path)) { Path::new(name) } else { &called };
+    let called = called.display().to_string();
+    if called.contains(char::is_whitespace) { format!("'{called}'") } else { called }
 }
 
 /// What a command connects to.
@@ -145,6 +161,35 @@ pub(crate) fn recall(store_url: &str, folder: Option<&Path>) -> RecallSettings {
     RecallSettings { file: folder.map(|folder| folder.join("recall.db")), store, ..RecallSettings::default() }
 }
 
+/// How browsers are started here. Pictures of pages are in `folder`, where there is one.
+pub(crate) fn browsers(store_url: &str, folder: Option<&Path>) -> Result<BrowserSettings, Failure> {
+    let named = variable("CALLBOARD_BROWSER_ALLOW").unwrap_or_default();
+    let allowed = named.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::parse::<HostPort>);
+    let allow_addresses = allowed.collect::<Result<_, _>>().map_err(|wrong| {
+        Failure::usage("invalid", format!("CALLBOARD_BROWSER_ALLOW: {wrong}")).hint("write for instance 127.0.0.1:8080")
+    })?;
+    let allow_private = match variable("CALLBOARD_BROWSER_ALLOW_PRIVATE").as_deref().map(str::trim) {
+        None | Some("0" | "false") => false,
+        Some("1" | "true") => true,
+        Some(other) => {
+            let problem = format!("CALLBOARD_BROWSER_ALLOW_PRIVATE: {other:?} is neither 1 nor 0");
+            return Err(Failure::usage("invalid", problem));
+        }
+    };
+    // Stores that share a folder keep their pictures apart.
+    let store = match sqlite_path(store_url) {
+        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().replace(['?', '&', '%'], "_"),
+        None => Hash::of(store_url.as_bytes()).to_string(),
+    };
+    Ok(BrowserSettings {
+        program: variable("CHROMIUM").map(PathBuf::from),
+        search_path: env::var_os("PATH"),
+        screenshots: folder.map(|folder| folder.join("screenshots").join(store)),
+        rules: Rules { allow_private, allow_addresses, ..Rules::default() },
+        ..BrowserSettings::default()
+    })
+}
+
 /// The settings of the store.
 pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
     let durability = match global.durability {
@@ -187,12 +232,22 @@ pub(crate) fn wants_colours() -> bool {
     variable("NO_COLOR").is_none()
 }
 
-/// Sends what `RUST_LOG` asks for to the standard error; by default, warnings.
-pub(crate) fn start_log() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+/// What is logged by default. A command prints itself why a call failed.
+fn logged(is_server: bool) -> EnvFilter {
+    // What clients of the Model Context Protocol ask wrongly, they are told.
+    EnvFilter::new(if is_server { "warn,rmcp=off" } else { "warn,rmcp=off,callboard_server::problem=off" })
+}
+
+/// Sends what `RUST_LOG` asks for to the standard error; by default, warnings. Those of a command stand among what it
+/// prints for people, in the same form.
+pub(crate) fn start_log(is_server: bool) {
+    let asked = EnvFilter::try_from_default_env();
+    let for_people = asked.is_err() && !is_server;
+    let filter = asked.unwrap_or_else(|_| logged(is_server));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
     // A line that cannot be written is dropped: reporting that on the standard error would panic.
-    log.without_time().with_target(false).log_internal_errors(false).init();
+    let log = log.without_time().with_target(false).log_internal_errors(false);
+    if for_people { log.event_format(Remark).init() } else { log.init() }
 }
 
 /// A variable that is set and not empty.

@@ -10,14 +10,19 @@ mod failure;
 mod master_keys;
 mod output;
 mod parse;
+mod remark;
 mod signals;
+mod similar;
 mod team_file;
 mod terminal;
 mod which;
 
 use std::process::ExitCode;
 
-use clap::{FromArgMatches as _, error::ErrorKind};
+use clap::{
+    FromArgMatches as _,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 use crate::{
     cli::Global,
@@ -34,7 +39,7 @@ fn main() -> ExitCode {
     let parsed = commands::command().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return refused(&error),
+        Err(error) => return refused(error),
     };
     let output = Output::new(cli.global.json, config::wants_colours());
     let Some(command) = cli.command else {
@@ -49,7 +54,20 @@ fn main() -> ExitCode {
 }
 
 /// Help and the version are not errors; anything else that clap reports is wrong use.
-fn refused(error: &clap::Error) -> ExitCode {
+fn refused(mut error: clap::Error) -> ExitCode {
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
+        // What clap finds similar often is not.
+        let similar = similar::commands(typed, &error);
+        error.remove(ContextKind::SuggestedSubcommand);
+        if !similar.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(similar));
+        }
+    }
+    if acts_as_agent(&error) {
+        let failure = Failure::usage("usage", "--as is for commands on a session; all others are run as the user");
+        let hint = "leave it out, or see for instance `callboard messages --as AGENT`";
+        return Output::new(output::wants_json(), config::wants_colours()).failure(&failure.hint(hint));
+    }
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !asked && output::wants_json() {
         let what = error.render().to_string();
@@ -60,8 +78,14 @@ fn refused(error: &clap::Error) -> ExitCode {
     if asked { ExitCode::SUCCESS } else { ExitCode::from(2) }
 }
 
+/// Whether `--as` was given to a command that has no such option.
+fn acts_as_agent(error: &clap::Error) -> bool {
+    error.kind() == ErrorKind::UnknownArgument
+        && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(arg)) if arg == "--as" || arg == "-a")
+}
+
 fn run(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
-    config::start_log();
+    config::start_log(matches!(command, Command::Serve(_)));
     if let Command::Files(files) = command {
         // Context files are on this disk: no runtime is needed.
         return commands::files::execute(files, output);

@@ -26,17 +26,21 @@ const COMMENT: &str =
 /// A store in memory has a key of its own.
 pub(crate) fn of(store_url: &str, folder: Option<&Path>) -> Arc<dyn MasterKeys> {
     match folder.or_else(|| config::sqlite_path(store_url)?.parent()) {
-        _ if env::var_os(VARIABLE).is_some_and(|keys| !keys.is_empty()) => Arc::new(FromEnvironment),
+        _ if is_given() => Arc::new(FromEnvironment),
         Some(folder) => Arc::new(KeyFile(folder.join(NAME))),
         None if store_url == "memory:" => Arc::new(InMemory::default()),
         None => Arc::new(Nowhere),
     }
 }
 
+/// Whether they are in the environment.
+pub(crate) fn is_given() -> bool {
+    env::var_os(VARIABLE).is_some_and(|keys| !keys.is_empty())
+}
+
 /// The file of a store's master keys, if they are in one.
 pub(crate) fn file_of(store_url: &str, folder: Option<&Path>) -> Option<KeyFile> {
-    let is_given = env::var_os(VARIABLE).is_some_and(|keys| !keys.is_empty());
-    let folder = folder.or_else(|| config::sqlite_path(store_url)?.parent()).filter(|_| !is_given)?;
+    let folder = folder.or_else(|| config::sqlite_path(store_url)?.parent()).filter(|_| !is_given())?;
     Some(KeyFile(folder.join(NAME)))
 }
 
@@ -88,6 +92,11 @@ impl MasterKeys for KeyFile {
         }
         let key = MasterKey::random().ok_or("this machine has no randomness for a key")?;
         self.write(&[key], false)?;
+        let file = self.shown();
+        tracing::warn!(
+            file,
+            "made a new master key: keep a copy of it; secrets that another key sealed still need that key"
+        );
         self.keys()
     }
 }

@@ -173,7 +173,10 @@ impl Output {
 
 /// What is wrong, with the names of fields in the place of JSON pointers: `messages[0].content`.
 fn in_words(problem: &Problem) -> String {
-    let pointers = problem.errors.iter().map(|fault| &fault.pointer).chain(&problem.pointer);
+    // A conflict names its field in its text alone.
+    let first = problem.detail.split_once(": ").map(|(first, _)| first.to_owned());
+    let first = first.filter(|first| first.starts_with('/') && !first.contains(char::is_whitespace));
+    let pointers = problem.errors.iter().map(|fault| &fault.pointer).chain(&problem.pointer).chain(&first);
     pointers.filter(|pointer| !pointer.is_empty()).fold(problem.detail.clone(), |detail, pointer| {
         detail.replace(&format!("{pointer}: "), &format!("{}: ", field(pointer)))
     })
@@ -250,6 +253,8 @@ mod tests {
             ..Problem::default()
         };
         assert_eq!(in_words(&problem), "messages[0].message_id: wrong; a/b: wrong; see /messages");
+        let conflict = Problem { detail: "/messages/1/message_id: it is taken".to_owned(), ..Problem::default() };
+        assert_eq!(in_words(&conflict), "messages[1].message_id: it is taken");
     }
 
     #[test]

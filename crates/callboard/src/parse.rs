@@ -67,6 +67,11 @@ pub(crate) fn message_role(text: &str) -> Result<MessageRole, String> {
     role.map_err(|_| format!("there is no role {text:?}: use user, assistant, system or tool"))
 }
 
+/// A whole number of 0 or more.
+pub(crate) fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "use a whole number, 0 or more".to_owned())
+}
+
 /// At most how many.
 pub(crate) fn limit(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "a limit is a whole number, 0 or more".to_owned())

@@ -7,7 +7,7 @@ use std::{
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::Agent,
+    agent::{Agent, Tool},
     audience::Audience,
     id::{CollectionName, SessionId, SetName},
     prompt::profile::Profile,
@@ -36,6 +36,8 @@ pub(crate) struct TeamFile {
     /// The team.
     #[serde(rename = "agent")]
     pub(crate) agents: Vec<Agent>,
+    /// The tools that every agent has besides its own.
+    tools: Vec<Tool>,
     /// The context sets that it starts with.
     #[serde(rename = "set")]
     pub(crate) sets: Vec<SetSource>,
@@ -77,17 +79,27 @@ pub(crate) struct SetSource {
 
 /// Reads a team file with all the files that it names.
 pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
-    let text = terminal::file(path)?;
-    let mut team: TeamFile = toml::from_str(&text).map_err(|error| {
-        let wrong = error.to_string();
-        Failure::failed("invalid", format!("{} is not a team file: {}", path.display(), wrong.trim_end()))
-            .hint("see the example in `callboard run --help`")
-    })?;
-    team.source = Some(Source { path: path.to_owned(), text });
+    let mut team = parse(&terminal::file(path)?, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     for set in &mut team.sets {
         set.content = Some(set.read(folder)?);
     }
+    Ok(team)
+}
+
+/// Reads the text of a team file, which has this path. The files that it names are not read.
+pub(crate) fn parse(text: &str, path: &Path) -> Result<TeamFile, Failure> {
+    let mut team: TeamFile = toml::from_str(text).map_err(|error| {
+        let wrong = error.to_string();
+        Failure::failed("invalid", format!("{} is not a team file: {}", path.display(), wrong.trim_end()))
+            .hint("see the example in `callboard run --help`")
+    })?;
+    for agent in &mut team.agents {
+        let has = |tool: &Tool| agent.tools.iter().any(|own| own.name == tool.name);
+        let more: Vec<Tool> = team.tools.iter().filter(|tool| !has(tool)).cloned().collect();
+        agent.tools.extend(more);
+    }
+    team.source = Some(Source { path: path.to_owned(), text: text.to_owned() });
     Ok(team)
 }
 
@@ -134,6 +146,11 @@ impl Source {
 }
 
 impl TeamFile {
+    /// Whether the content of a set stands in another file.
+    pub(crate) fn reads_files(&self) -> bool {
+        self.sets.iter().any(|set| set.file.is_some())
+    }
+
     /// Says in which lines of the file there is something wrong.
     fn placed(&self, mut failure: Failure) -> Failure {
         let Some(source) = &self.source else { return failure };
@@ -201,7 +218,7 @@ mod tests {
              [prompt]\nbudget = 12000\nanswer_tokens = 400\nparts = {history = {max = '50%'}}\n\
              [limits]\nturns = 24\n\
              [[agent]]\nname = 'lead'\nrole = 'manager'\n\
-             [[agent]]\nname = 'critic'\nrole = 'worker'\ntools = [{name = 'look', parameters = {type = 'object'}}]\n\
+             [[agent]]\nname = 'critic'\nrole = 'worker'\ntools = [{name = 'look', parameters = {type = 'object'}}, 'read_messages']\n\
              [[set]]\nname = 'Article'\nfile = 'article.md'\nvisible_to = ['critic']\n\
              [[step]]\nname = 'research'\nis_default = true\nsequence = ['look']\n\
              [[step]]\nname = 'over'\nconditions = [{type = 'tool_used', value = 'look'}]\n\
@@ -209,8 +226,19 @@ mod tests {
         )
         .unwrap();
         assert_eq!((team.agents.len(), team.sets.len(), team.limits.turns), (2, 1, Some(24)));
+        assert_eq!(team.agents[1].tools[1].name, "callboard:read_messages");
         assert_eq!(team.ttl_seconds, Some(Ttl::Never));
         assert_eq!(team.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(), ["research", "over"]);
+    }
+
+    #[test]
+    fn the_tools_of_a_team_are_those_of_each_agent_besides_its_own() {
+        let text = "tools = ['callboard:read', {name = 'look'}]\n[[agent]]\nname = 'lead'\nrole = 'manager'\n\
+                    [[agent]]\nname = 'critic'\nrole = 'worker'\ntools = [{name = 'look', description = 'Looks up'}]\n";
+        let team = parse(text, Path::new("team.toml")).unwrap();
+        let names = |at: usize| team.agents[at].tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>();
+        assert_eq!([names(0), names(1)], [vec!["callboard:read", "look"], vec!["look", "callboard:read"]]);
+        assert_eq!(team.agents[1].tools[0].description, "Looks up", "its own comes first");
     }
 
     #[test]

@@ -3,9 +3,12 @@
 pub(crate) mod decide;
 pub mod facts;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -17,7 +20,13 @@ use crate::{
     text::INLINE_BYTES,
 };
 
-/// One of the team.
+/// What the names of Callboard's own tools begin with in a team. Models call them without it.
+pub const PREFIX: &str = "callboard:";
+
+/// The bundle of the tools that a director works with.
+pub const DIRECTOR: &str = "director";
+
+/// A member of the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -38,8 +47,9 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub model: Option<String>,
-    /// The tools it may call.
+    /// The tools it may call. For Callboard's own tools, the name is enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<crate::schema::ToolOrName>))]
     pub tools: Vec<Tool>,
 }
 
@@ -58,7 +68,7 @@ pub enum Role {
 // Unless it is one of Callboard's own, `callboard:NAME`: see `tool`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Tool {
     /// Its name.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ToolName))]
@@ -75,6 +85,38 @@ pub struct Tool {
     pub idempotent: bool,
 }
 
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// A tool as an object, or one of Callboard's own by its name, with `callboard:` before it or without.
+impl<'de> Deserialize<'de> for Tool {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrTool;
+
+        impl<'de> Visitor<'de> for NameOrTool {
+            type Value = Tool;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a tool, or the name of one of Callboard's own")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Tool, E> {
+                let name = name.strip_prefix(PREFIX).unwrap_or(name);
+                Ok(Tool { name: format!("{PREFIX}{name}"), ..Tool::default() })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tool, A::Error> {
+                Tool::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        deserializer.deserialize_any(NameOrTool)
+    }
+}
+
 /// See [`Command::input`](crate::command::Command::input).
 pub(crate) fn input(agents: &mut [Agent], visitor: &mut dyn InputVisitor) {
     for (at, agent) in agents.iter_mut().enumerate() {
@@ -85,11 +127,16 @@ pub(crate) fn input(agents: &mut [Agent], visitor: &mut dyn InputVisitor) {
         if let Some(model) = model {
             visitor.name(format_args!("/agents/{at}/model"), model);
         }
-        for (number, tool) in tools.iter_mut().enumerate() {
-            visitor.name(format_args!("/agents/{at}/tools/{number}/name"), &tool.name);
-            visitor.text(&mut tool.description);
-            visitor.fields(&mut tool.parameters);
-        }
+        tools_input(tools, &format!("/agents/{at}"), visitor);
+    }
+}
+
+/// Shows tools to a visitor; `pointer` is the place of what has them in the request.
+pub(crate) fn tools_input(tools: &mut [Tool], pointer: &str, visitor: &mut dyn InputVisitor) {
+    for (number, tool) in tools.iter_mut().enumerate() {
+        visitor.name(format_args!("{pointer}/tools/{number}/name"), &tool.name);
+        visitor.text(&mut tool.description);
+        visitor.named_fields(format_args!("{pointer}/tools/{number}/parameters"), &mut tool.parameters);
     }
 }
 
@@ -167,8 +214,7 @@ impl Team {
                 }
             }
             agent.check(&mut |field, problem| invalid.push(fault(field, problem)));
-            let doubled = agent
-                .doubled_tools()
+            let doubled = doubled_tools(&agent.tools)
                 .map(|(at, name)| fault(&format!("/tools/{at}/name"), format!("the agent has another tool {name}")));
             contradictions.extend(doubled);
         }
@@ -178,38 +224,48 @@ impl Team {
 
 impl Agent {
     fn check(&self, fault: &mut impl FnMut(&str, String)) {
-        let one_line = |text: &Option<String>| {
-            text.as_ref().is_none_or(|text| text.chars().count() <= 200 && !text.chars().any(is_control))
-        };
-        for (field, text) in [("/title", &self.title), ("/model", &self.model)] {
-            if !one_line(text) {
-                fault(field, "use one line of at most 200 characters".to_owned());
-            }
-        }
-        if self.instructions.as_ref().is_some_and(|text| text.len() > INLINE_BYTES) {
-            fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
-        }
-        for (at, tool) in self.tools.iter().enumerate() {
-            if !is_tool_name(&tool.name) {
-                fault(&format!("/tools/{at}/name"), TOOL_NAME.to_owned());
-            }
-            if let Some((field, problem)) = tool.fault() {
-                fault(&format!("/tools/{at}{field}"), problem);
-            }
-            if !json::are_shallow(tool.parameters.values()) {
-                fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
-            }
-        }
-        if json::size_bytes(&self.tools) > INLINE_BYTES {
-            fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
-        }
+        check_line("/title", self.title.as_deref(), fault);
+        check_means(self.instructions.as_deref(), self.model.as_deref(), &self.tools, fault);
     }
+}
 
-    /// The tools that repeat an earlier tool's name, with their places.
-    fn doubled_tools(&self) -> impl Iterator<Item = (usize, &str)> {
-        let tools = self.tools.iter().map(Tool::bare_name).enumerate();
-        tools.filter(|(at, name)| self.tools.iter().take(*at).any(|other| other.bare_name() == *name))
+fn check_line(field: &str, text: Option<&str>, fault: &mut impl FnMut(&str, String)) {
+    if text.is_some_and(|text| text.chars().count() > 200 || text.chars().any(is_control)) {
+        fault(field, "use one line of at most 200 characters".to_owned());
     }
+}
+
+/// Finds the faults of what an agent works with: its own, or that of a thread in which it speaks.
+pub(crate) fn check_means(
+    instructions: Option<&str>,
+    model: Option<&str>,
+    tools: &[Tool],
+    fault: &mut impl FnMut(&str, String),
+) {
+    check_line("/model", model, fault);
+    if instructions.is_some_and(|text| text.len() > INLINE_BYTES) {
+        fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
+    }
+    for (at, tool) in tools.iter().enumerate() {
+        if !is_tool_name(&tool.name) {
+            fault(&format!("/tools/{at}/name"), TOOL_NAME.to_owned());
+        }
+        if let Some((field, problem)) = tool.fault() {
+            fault(&format!("/tools/{at}{field}"), problem);
+        }
+        if !json::are_shallow(tool.parameters.values()) {
+            fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
+        }
+    }
+    if json::size_bytes(&tools) > INLINE_BYTES {
+        fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
+    }
+}
+
+/// The tools that repeat an earlier tool's name, with their places.
+pub(crate) fn doubled_tools(tools: &[Tool]) -> impl Iterator<Item = (usize, &str)> {
+    let names = tools.iter().map(Tool::bare_name).enumerate();
+    names.filter(|(at, name)| tools.iter().take(*at).any(|other| other.bare_name() == *name))
 }
 
 /// What names of tools are.

@@ -163,9 +163,10 @@ impl VisibilitySpan {
         self.audience.contains(agent).then(|| self.since.max(self.lost_at(agent)))
     }
 
-    /// Whether everyone in the audience, also who joins later, may see what the entry `seq` says about the thing.
-    pub(crate) fn reaches_all(&self, seq: Seq) -> bool {
-        let lost = match &self.audience {
+    /// Whether everyone in `readers`, also who joins later, may see what the entry `seq` says about the thing. They are
+    /// among those who may see the thing now.
+    pub(crate) fn reaches_all(&self, readers: &Audience, seq: Seq) -> bool {
+        let lost = match readers {
             Audience::All => self.lost.values().copied().chain([self.others_lost]).max(),
             audience => audience.names().map(|name| self.lost_at(name)).max(),
         };

@@ -45,6 +45,13 @@ pub struct Compressed {
     pub through: Seq,
     /// How many messages it covers.
     pub messages: u64,
+    /// For whom it is: agents that see what it covers while others who see the thread do not. If absent: for everyone who
+    /// sees the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Audience>,
+    /// The summaries of the same compression that were made before it, for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<Seq>,
     /// What it says of them.
     pub summary: Text,
     /// What newer and pinned messages name, the old ones hold, and the summary does not: ids, addresses, numbers and the
@@ -54,6 +61,12 @@ pub struct Compressed {
     /// How many more of them there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_identifiers: u64,
+    /// Calls of tools that wait for results and are not shown, since there are too many, the newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_calls: Vec<OpenCall>,
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_open_calls: u64,
     /// Covered messages that prompts still show, since they are needed to go on: calls of tools that wait for results,
     /// and the newest question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,9 +89,9 @@ pub struct Compressed {
     pub reason: Option<Arc<str>>,
     /// The size that was aimed at.
     pub target_tokens: Tokens,
-    /// The size of the history before: of what was said before the last message.
+    /// The size of the history before, as its first reader was shown it: of what was said before the last message.
     pub tokens_before: Tokens,
-    /// Its size after: of the summary and of what is kept beside it.
+    /// Its size after, as that reader is shown it: of the summary and of what is kept beside it.
     pub tokens_after: Tokens,
     /// The size of the summary in a prompt, of that.
     pub summary_tokens: Tokens,
@@ -87,6 +100,15 @@ pub struct Compressed {
     /// Whether it was erased, since it was made from what was erased: it stands for nothing any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withdrawn: bool,
+}
+
+/// A call of a tool that waits for its result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCall {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The tool.
+    pub name: Arc<str>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -148,8 +170,8 @@ impl Head {
 /// What a thread knows of its compression.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compression {
-    /// The summaries that stand, by what they cover. There is more than one only where an earlier one was made from what
-    /// not everyone who sees the thread now may see.
+    /// The summaries that stand, by what they cover. There is more than one only where not everyone who sees the thread
+    /// sees the same of it, or where one was made behind what is left alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<Head>,
     /// The messages that are pinned, each with its size.

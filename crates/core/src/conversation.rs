@@ -7,16 +7,23 @@ pub mod given;
 pub(crate) mod reasoning;
 mod recall;
 pub mod said;
+pub mod settings;
 pub mod shape;
 pub(crate) mod tools;
 
-use std::sync::Arc;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
+use self::settings::{ThreadPatch, ThreadSettings};
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    agent::Team,
     audience::{Audience, VisibilitySpan},
     compression::Compression,
     count::Tokens,
@@ -113,6 +120,9 @@ pub struct MessageView {
     /// What else was in the object of a provider that it came as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_given: Option<AsGiven>,
+    /// Which agents could see it when it was added. Only where that was asked for, by the user or the manager.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 /// What was in a message object of a provider and has no field of its own, so that it can be given back as it came.
@@ -280,13 +290,22 @@ pub struct AddMessages {
     pub messages: Vec<NewMessage>,
 }
 
-/// Who is to see a thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Who is to see a thread, and what is to hold in it.
+#[derive(Clone, Debug, PartialEq)]
 pub struct PutThread {
     /// The thread. It is made if it is not there.
     pub thread: ThreadId,
-    /// Who may see it.
-    pub visible_to: Audience,
+    /// Who may see it. If absent, that stays as it is.
+    pub visible_to: Option<Audience>,
+    /// What changes in its settings.
+    pub settings: ThreadPatch,
+}
+
+impl PutThread {
+    /// The change of who sees a thread, and of nothing else.
+    pub fn seen_by(thread: ThreadId, audience: Audience) -> Self {
+        Self { thread, visible_to: Some(audience), settings: ThreadPatch::default() }
+    }
 }
 
 /// Where a message is.
@@ -317,6 +336,12 @@ pub struct Thread {
     /// Which summaries stand for what was said, and what is pinned.
     #[serde(default, skip_serializing_if = "Compression::is_empty")]
     pub compression: Compression,
+    /// What holds for every agent that speaks in it.
+    #[serde(default, skip_serializing_if = "ThreadSettings::is_default")]
+    pub settings: ThreadSettings,
+    /// The entry that says so.
+    #[serde(default, skip_serializing_if = "Seq::is_zero")]
+    pub(crate) settings_seq: Seq,
 }
 
 /// What a message expects of the answer to it.
@@ -370,6 +395,9 @@ impl Size {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SaidBefore {
     audience: Audience,
+    /// The first message of these; 0 where that is not known.
+    #[serde(default, skip_serializing_if = "Seq::is_zero")]
+    first: Seq,
     last: Seq,
     size: Size,
 }
@@ -383,6 +411,8 @@ impl Thread {
             has_given_derived_ids: false,
             criteria: None,
             compression: Compression::default(),
+            settings: ThreadSettings::default(),
+            settings_seq: Seq::ZERO,
         }
     }
 
@@ -397,16 +427,51 @@ impl Thread {
         size
     }
 
+    /// Whether all of `readers` may see what the entry `seq` says, which was for `audience`. They are among those who see
+    /// the thread now.
+    pub(crate) fn is_for(&self, readers: &Audience, seq: Seq, audience: &Audience) -> bool {
+        audience.covers(readers) && self.sight.reaches_all(readers, seq)
+    }
+
+    /// For whom the thread is summarised, each with what they all see: first for the agents that see more of it than
+    /// everyone who sees it does, those who see the most first, and last (`None`) for everyone. Whoever sees a message
+    /// sees all that came after it, so that each sees what the next ones see too.
+    pub fn readers(&self, team: &Team) -> Vec<Option<Audience>> {
+        let everyone = &self.sight.audience;
+        let of_everyone = self.size_of(|said| self.is_for(everyone, said.last, &said.audience)).messages;
+        let mut others: BTreeMap<Reverse<u64>, BTreeSet<AgentName>> = BTreeMap::new();
+        for agent in team.names().filter(|agent| everyone.contains(agent)) {
+            let sees = |said: &SaidBefore| said.audience.contains(agent) && self.sight.reaches(agent, said.last);
+            let messages = self.size_of(sees).messages;
+            if messages > of_everyone {
+                others.entry(Reverse(messages)).or_default().insert(agent.clone());
+            }
+        }
+        others.into_values().map(|agents| Some(Audience::of(agents))).chain([None]).collect()
+    }
+
+    /// The first message that all of `readers` see; 0 where that is not known, and none where there is none.
+    pub(crate) fn begins(&self, readers: &Audience) -> Option<Seq> {
+        let seen = self.said.iter().filter(|said| self.is_for(readers, said.last, &said.audience));
+        seen.map(|said| said.first).min()
+    }
+
     fn hear(&mut self, tokens: Tokens, speaker: Speaker, header: &Header) {
         let (of_user, of_manager) = (u64::from(speaker == Speaker::User), u64::from(speaker == Speaker::Manager));
         let one = Size { messages: 1, tokens, last_at: Some(header.at), of_user, of_manager };
-        self.said.push(SaidBefore { audience: header.audience.clone(), last: header.seq, size: one });
+        let (audience, seq) = (header.audience.clone(), header.seq);
+        self.said.push(SaidBefore { audience, first: seq, last: seq, size: one });
         self.gather();
     }
 
     fn change_sight(&mut self, audience: Audience, seq: Seq) {
         self.sight.change(audience, seq);
         self.gather();
+    }
+
+    fn settle(&mut self, settings: ThreadSettings, seq: Seq) {
+        self.settings_seq = if settings.is_default() { Seq::ZERO } else { seq };
+        self.settings = settings;
     }
 
     /// Adds a message to the sum of its audience: there are only as many sums as audiences.
@@ -418,6 +483,7 @@ impl Thread {
             };
             match gathered.iter_mut().find(belongs) {
                 Some(other) => {
+                    other.first = said.first.min(other.first);
                     other.last = said.last.max(other.last);
                     other.size.add(&said.size);
                 }
@@ -531,7 +597,7 @@ impl ToolCall {
     }
 
     /// The arguments as JSON. Models give them as an object, or as the text of one; any other text stays a text.
-    pub(crate) fn arguments_json(&self) -> Value {
+    pub fn arguments_json(&self) -> Value {
         let read = self.arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
         read.unwrap_or_else(|| self.arguments.clone())
     }

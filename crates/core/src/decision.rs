@@ -9,9 +9,9 @@ use crate::{
     count::TokenCounter,
     entry::{Actor, Entry, Hash, SaltSeed},
     error::Error,
-    fact::{self, Fact},
+    fact::{self, Fact, Repeats},
     id::{AgentName, Seq},
-    secret::SealedInput,
+    secret::{HideSecrets, SealedInput},
     state::State,
     text::Values,
     time::Timestamp,
@@ -34,6 +34,8 @@ pub struct DecisionContext<'a> {
     pub lookups: &'a Lookups,
     /// What was sealed of the command's input.
     pub sealed: &'a SealedInput,
+    /// Hides known secrets, where there are any. The input of the command has been masked already.
+    pub hide: Option<&'a dyn HideSecrets>,
 }
 
 /// Entries that a decision asked for, or that stood in its way.
@@ -76,25 +78,39 @@ pub struct DecisionBuilder<'a> {
     pub(crate) erased: ErasedData,
     /// Which of `entries` claims a key.
     keys: HashMap<Arc<str>, usize>,
+    /// Why what was recorded is refused, if it is.
+    refused: Option<Error>,
 }
 
 impl<'a> DecisionBuilder<'a> {
     /// Begins with nothing recorded.
     pub(crate) fn new(state: &State, context: DecisionContext<'a>) -> Self {
         let (values, entries, erased, keys) = Default::default();
-        Self { state: state.clone(), by: context.by.clone(), context, values, entries, erased, keys }
+        Self { state: state.clone(), by: context.by.clone(), context, values, entries, erased, keys, refused: None }
     }
 
-    /// Records a fact: it becomes the next entry.
+    /// Records a fact: it becomes the next entry. Where a secret in it cannot be hidden, the decision [is
+    /// refused](Self::is_sound).
     pub(crate) fn record<F: Fact>(&mut self, fact: F) {
+        // The input is masked, but the state may hold words from before a value in them became a secret.
+        let repeats_words = matches!(F::DESCRIPTION.repeats, Repeats::Unchanged | Repeats::Answer);
+        let fact = match self.context.hide.filter(|_| repeats_words) {
+            Some(secrets) => match fact::hide_secrets(fact, secrets) {
+                Ok(fact) => fact,
+                Err(refused) => {
+                    self.refused.get_or_insert(refused);
+                    return;
+                }
+            },
+            None => fact,
+        };
         let mut draft = fact::draft(&fact, &self.state);
         if let Some(seed) = self.context.salt.filter(|_| fact::has_words::<F>()) {
             draft.salt(seed.salt(self.next_seq()));
         }
         let entry = Entry::seal(self.state.head, self.context.at, self.by.clone(), self.context.nonce, draft);
         fact.apply(&mut self.state, &entry.header);
-        self.state.head = entry.head();
-        self.state.last_at = self.context.at;
+        self.state.come_to(&entry);
         let place = self.entries.len();
         self.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), place)));
         self.entries.push(entry);
@@ -103,11 +119,19 @@ impl<'a> DecisionBuilder<'a> {
     /// Does what may be refused as a part of something that goes on: where it is, nothing that it recorded counts.
     pub(crate) fn attempt<T>(&mut self, what: impl FnOnce(&mut Self) -> Result<T, Undecided>) -> Result<T, Undecided> {
         let (state, by, recorded) = (self.state.clone(), self.by.clone(), self.entries.len());
-        what(self).inspect_err(|_| {
+        let refused_before = self.refused.take();
+        let done = what(self).and_then(|done| self.is_sound().map(|()| done));
+        self.refused = refused_before;
+        done.inspect_err(|_| {
             (self.state, self.by) = (state, by);
             self.entries.truncate(recorded);
             self.keys.retain(|_, place| *place < recorded);
         })
+    }
+
+    /// Refuses a decision in which something that was recorded had to be left out.
+    pub(crate) fn is_sound(&mut self) -> Result<(), Undecided> {
+        self.refused.take().map_or(Ok(()), |refused| Err(refused.into()))
     }
 
     /// The number of the next entry.

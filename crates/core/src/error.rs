@@ -68,6 +68,14 @@ pub enum Error {
         /// What would do.
         hint: &'static str,
     },
+    /// Something outside of the journal, such as a browser, did not do what was asked of it.
+    #[error("{what}")]
+    Outside {
+        /// The stable word for what went wrong.
+        code: &'static str,
+        /// What went wrong, and what would do.
+        what: String,
+    },
     /// A text is larger than a journal takes.
     #[error("{what} has {size_bytes} bytes, and {max_bytes} is the most: split it")]
     TooLarge {
@@ -154,7 +162,7 @@ conflicts! {
     NoManager = "no_manager",
     /// The id of a new session is in use.
     SessionExists = "session_exists",
-    /// A turn was answered before, otherwise.
+    /// The turn has another answer already.
     TurnAnswered = "turn_answered",
     /// The turn belongs to a run.
     TurnOfRun = "turn_of_run",
@@ -176,6 +184,10 @@ conflicts! {
     StalePlan = "stale_plan",
     /// The workflow has another version by now.
     StaleWorkflow = "stale_workflow",
+    /// The workflow is being executed.
+    ExecutionUnfinished = "execution_unfinished",
+    /// The execution has ended.
+    ExecutionEnded = "execution_ended",
     /// Other nodes refer to the node.
     NodeInUse = "node_in_use",
     /// The entry to continue from does not exist yet.
@@ -222,6 +234,7 @@ impl Error {
             Self::Conflict { kind, .. } | Self::Contradiction { kind, .. } => kind.code(),
             Self::NoSteps => "no_orchestration",
             Self::Sealed { .. } => "sealed",
+            Self::Outside { code, .. } => code,
             Self::TooLarge { .. } => "too_large",
             Self::BudgetExceeded { .. } => "budget_exceeded",
             Self::WrittenByNewer { .. } => "written_by_newer",

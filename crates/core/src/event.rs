@@ -17,7 +17,9 @@ use crate::{
     fact::{self, Description, Earlier, Fact, Repeats, Seen, TextField, TextKind, read},
     file, idempotency, plan,
     recall::Recallable,
-    run, secret, session,
+    run, secret,
+    secret::HideSecrets,
+    session,
     state::State,
     step,
     text::Text,
@@ -146,6 +148,14 @@ macro_rules! facts {
             }
         }
 
+        /// Whether an entry says what entries of its type say.
+        pub(crate) fn is_readable(entry: &Entry) -> bool {
+            match &*entry.header.kind {
+                $(<$fact>::TYPE => read::<$fact>(entry).is_ok(),)*
+                _ => false,
+            }
+        }
+
         /// Erases the words in the data of an entry of this type; see [`Fact::erase`].
         pub(crate) fn erase(kind: &str, data: &mut Value) {
             match kind {
@@ -212,12 +222,34 @@ facts! {
     workflow::facts::NodeUpdated,
     workflow::facts::NodeDeleted,
     workflow::facts::ResultRecorded,
+    workflow::execution::facts::Started,
+    workflow::execution::facts::NodeStarted,
+    workflow::execution::facts::Finished,
     access_token::facts::Created,
     access_token::facts::Revoked,
     idempotency::facts::Answered,
     idempotency::record::Begun,
     idempotency::record::Settled,
     session::expired::Expired,
+}
+
+/// An entry with known secrets hidden in its words; `None` where there are none in them. Whatever cuts texts takes this: of a
+/// value that was cut nothing is found.
+pub fn without_secrets(entry: &Entry, secrets: &dyn HideSecrets) -> Option<Entry> {
+    let kind = EventType::named(&entry.header.kind)?;
+    let mut data = serde_json::from_str(&entry.json()).ok()?;
+    fact::hide_words(kind.texts, &mut data, secrets).then(|| reworded(entry, data))
+}
+
+/// An entry with `data` in the place of its own, where secrets are hidden. Where it could not be read then, all of its words
+/// are erased: a value may be a word that the entry needs where it stands.
+pub(crate) fn reworded(entry: &Entry, mut data: Value) -> Entry {
+    let masked = Entry { data: data.to_string().into(), ..entry.clone() };
+    if is_readable(&masked) {
+        return masked;
+    }
+    erase(&entry.header.kind, &mut data);
+    Entry { data: data.to_string().into(), ..masked }
 }
 
 fn unknown(entry: &Entry) -> Error {
@@ -235,8 +267,7 @@ impl State {
             return Err(Error::Damaged { seq, kind: entry.header.kind.to_string(), detail });
         }
         apply(self, entry)?;
-        self.head = entry.head();
-        self.last_at = entry.header.at;
+        self.come_to(entry);
         Ok(())
     }
 
@@ -252,7 +283,7 @@ impl View<'_> {
     /// What the viewer gets of an entry: nothing if it was not in the audience then, or may not see the subject now. The
     /// user gets all of it.
     pub fn project(&self, entry: &Entry) -> Result<Option<Projected>, Error> {
-        let Header { seq, at, by, kind, subject, .. } = &entry.header;
+        let Header { seq, at, by, kind, subject, audience, .. } = &entry.header;
         let projected = |kind: &str, data| Projected {
             seq: *seq,
             at: *at,
@@ -260,6 +291,8 @@ impl View<'_> {
             kind: kind.into(),
             subject: subject.clone(),
             data,
+            audience: self.is_in_charge().then(|| audience.clone()),
+            sentence: None,
         };
         if self.agent().is_none() {
             let data = match entry.shown() {

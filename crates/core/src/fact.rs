@@ -12,6 +12,7 @@ use crate::{
     entry::{Draft, Entry, Header, upcast},
     error::Error,
     recall::Recallable,
+    secret::HideSecrets,
     state::State,
     time::Timestamp,
     view::View,
@@ -246,6 +247,34 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
     }
 }
 
+/// The fact with known secrets hidden in its words. It is refused where it could not be read then: it is never given with a
+/// secret in it.
+pub(crate) fn hide_secrets<F: Fact>(fact: F, secrets: &dyn HideSecrets) -> Result<F, Error> {
+    let refused = |_| Error::Sealed {
+        what: format!("this would say a secret again in an entry {}, where it cannot be hidden", F::TYPE),
+        hint: "write anew what the entry is about, without the secret",
+    };
+    let mut data = serde_json::to_value(&fact).map_err(refused)?;
+    if hide_words(F::DESCRIPTION.texts, &mut data, secrets) {
+        return serde_json::from_value(data).map_err(refused);
+    }
+    Ok(fact)
+}
+
+/// Hides known secrets in the fields `texts`. A reference to a long text stays as it is, but for its beginning. Says whether
+/// there were any.
+pub(crate) fn hide_words(texts: &[TextField], data: &mut Value, secrets: &dyn HideSecrets) -> bool {
+    let mut any = false;
+    for field in texts.iter().filter(|field| field.kind != TextKind::Sealed) {
+        for value in field.values_mut(data) {
+            let is_reference = field.kind != TextKind::Json && value.is_object();
+            let words = if is_reference { value.get_mut("beginning") } else { Some(value) };
+            any |= words.is_some_and(|words| secrets.hide(words));
+        }
+    }
+    any
+}
+
 /// Whether entries of this type may hold somebody's own words.
 pub(crate) fn has_words<F: Fact>() -> bool {
     F::DESCRIPTION.texts.iter().any(|field| field.kind != TextKind::Sealed)
@@ -285,3 +314,6 @@ pub(crate) fn passing(before: Option<&VisibilitySpan>, now: Audience, team: &Tea
         _ => now,
     }
 }
+
+#[cfg(test)]
+mod tests;

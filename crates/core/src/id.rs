@@ -126,6 +126,11 @@ name! {
 }
 
 name! {
+    /// The id of an execution of the workflow, unique in its session: 1 to 200 characters, none of them a control character.
+    ExecutionId, parse_execution_id
+}
+
+name! {
     /// The name of a step: trimmed, in NFC, 1 to 200 characters, none of them a control character.
     StepName, parse_step_name
 }
@@ -182,6 +187,11 @@ impl ThreadId {
     pub fn of_agent(name: &AgentName) -> Self {
         Self(format!("agent:{name}").into())
     }
+
+    /// The thread of the scout whose call the entry `started` began, `scout:SEQ`.
+    pub fn of_scout(started: Seq) -> Self {
+        Self(format!("scout:{started}").into())
+    }
 }
 
 impl MessageId {
@@ -225,10 +235,25 @@ impl RunId {
     }
 }
 
+impl ExecutionId {
+    /// The id of the execution that the entry `seq` starts.
+    pub fn of_seq(seq: Seq) -> Self {
+        Self(format!("x{seq}").into())
+    }
+}
+
 /// A node of a workflow. Its number is fixed for ever: the id is `node_4`, its variables are `node4.name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct NodeId(pub u64);
+
+impl NodeId {
+    /// The node whose variables begin with this word: `node7`.
+    pub(crate) fn of_variables(word: &str) -> Option<Self> {
+        let number = word.strip_prefix("node")?.parse().ok()?;
+        Some(Self(number)).filter(|_| word == format!("node{number}"))
+    }
+}
 
 impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -363,6 +388,10 @@ fn parse_message_id(text: &str) -> Result<String, BadName> {
 
 fn parse_run_id(text: &str) -> Result<String, BadName> {
     parse_label("run id", text)
+}
+
+fn parse_execution_id(text: &str) -> Result<String, BadName> {
+    parse_label("execution id", text)
 }
 
 fn parse_label(what: &'static str, text: &str) -> Result<String, BadName> {

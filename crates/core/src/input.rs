@@ -16,6 +16,10 @@ pub trait InputVisitor {
     /// JSON of any shape. All texts in it are free, also the keys of objects.
     fn json(&mut self, value: &mut Value);
 
+    /// JSON that a person or a program brings, before it is visited otherwise: the keys of its objects are
+    /// [names](Self::name). `pointer` is the place of the JSON. A model may bring any keys.
+    fn keys(&mut self, _pointer: fmt::Arguments<'_>, _value: &Value) {}
+
     /// A name, an id or a key. It cannot be changed, since other things refer to it. `pointer` says where it was given.
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str);
 
@@ -69,17 +73,22 @@ impl dyn InputVisitor + '_ {
 
     /// The fields of an object.
     pub fn fields(&mut self, fields: &mut Map<String, Value>) {
-        let mut value = Value::Object(std::mem::take(fields));
-        self.json(&mut value);
-        if let Value::Object(visited) = value {
-            *fields = visited;
-        }
+        self.visit(fields, &mut |visitor, value| visitor.json(value));
     }
 
-    /// An object that may be absent.
-    pub fn fields_if_any(&mut self, fields: &mut Option<Map<String, Value>>) {
-        if let Some(fields) = fields {
-            self.fields(fields);
+    /// The same of an object that a person or a program brings; see [`InputVisitor::keys`].
+    pub fn named_fields(&mut self, pointer: fmt::Arguments<'_>, fields: &mut Map<String, Value>) {
+        self.visit(fields, &mut |visitor, value| {
+            visitor.keys(pointer, value);
+            visitor.json(value);
+        });
+    }
+
+    fn visit(&mut self, fields: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Self, &mut Value)) {
+        let mut value = Value::Object(std::mem::take(fields));
+        visit(self, &mut value);
+        if let Value::Object(visited) = value {
+            *fields = visited;
         }
     }
 }

@@ -71,6 +71,15 @@ pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_j
     Some(if one.is_ok() { one } else { read.find(Result::is_ok).unwrap_or(one) })
 }
 
+/// The JSON that a text is, or has in a code fence.
+pub(crate) fn value_in(text: &str) -> Option<Value> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let fences = text.match_indices("```").filter_map(|(at, fence)| text.get(at + fence.len()..));
+    let fenced = fences.map(|rest| rest.trim_start_matches(char::is_alphanumeric).trim_start());
+    let first = |text: &str| serde_json::Deserializer::from_str(text).into_iter().next()?.ok();
+    serde_json::from_str(text).ok().or_else(|| fenced.filter(|rest| rest.starts_with(['{', '['])).find_map(first))
+}
+
 /// A name as it stands in a JSON pointer.
 pub(crate) fn pointer_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")

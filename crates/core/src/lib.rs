@@ -17,7 +17,7 @@
 //! fn decided(state: &State, command: &impl Command) -> Result<(Vec<Entry>, State), Undecided> {
 //!     let (by, at, count, lookups) = (&Actor::User, Timestamp::default(), &AnyVocabulary, &Lookups::default());
 //!     let sealed = SealedInput::NOTHING;
-//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, salt: None, count, lookups, sealed })?;
+//!     let decision = decide(state, command, DecisionContext { by, at, nonce: None, salt: None, count, lookups, sealed, hide: None })?;
 //!     Ok((decision.entries, decision.state))
 //! }
 //!
@@ -84,6 +84,7 @@ pub mod session;
 
 pub mod access_token;
 pub mod agent;
+pub mod browser;
 pub mod collection;
 pub mod compression;
 pub mod context_set;
@@ -109,6 +110,7 @@ pub mod calibration;
 pub mod count;
 pub mod prompt;
 pub mod recall;
+pub mod sentence;
 pub mod tail;
 pub mod why;
 

@@ -1,8 +1,12 @@
 //! Whole numbers in requests. To JSON Schema `5.0` is the same as `5`, and many programs write it so.
 
+mod exact;
+
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
+
+pub use self::exact::{check_exact, quote_inexact};
 
 /// Reads a whole number, also one written as `5.0`.
 ///
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn a_whole_number_may_be_written_with_a_fraction_of_nothing() {
         let limits: Limits = serde_json::from_str(r#"{"turns": 5.0, "tokens": 1e3, "seconds": null}"#).unwrap();
-        assert_eq!(limits, Limits { turns: Some(5), tokens: Some(1000), seconds: None });
+        assert_eq!(limits, Limits { turns: Some(5), tokens: Some(1000), seconds: None, pages: None });
         let profile = r#"{"budget": 10.0, "parts": {"task": {"min": 1.0, "priority": -2.0}}}"#;
         let plain = r#"{"budget": 10, "parts": {"task": {"min": 1, "priority": -2}}}"#;
         let read = |json| serde_json::from_str::<Profile>(json).unwrap();

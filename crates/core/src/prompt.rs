@@ -12,7 +12,7 @@ mod fill;
 mod history_cache;
 mod history_key;
 mod labels;
-mod layout;
+pub(crate) mod layout;
 mod look_alike;
 pub mod observed;
 mod openai;
@@ -20,6 +20,7 @@ mod part;
 mod part_name;
 mod parts;
 mod pieces;
+mod placed;
 pub mod profile;
 mod rendered;
 mod replaced;
@@ -35,6 +36,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
+pub(crate) use self::parts::layout_texts;
 use self::{
     excerpt::History,
     fill::{Filled, fill},
@@ -48,6 +50,7 @@ pub use self::{
     layout::{Layout, LayoutName, Style},
     part_name::PartName,
     pieces::Pieces,
+    placed::{PlacedPiece, TEXTS_OF_BLOCKS},
     spec::{PromptSpec, ResolvedSpec},
 };
 use crate::{
@@ -60,6 +63,7 @@ use crate::{
     step::offer,
     tail::Tail,
     text::Values,
+    tool,
     view::View,
 };
 
@@ -132,9 +136,8 @@ pub struct Prompt {
     pub factor: Option<Factor>,
     /// Its parts, in order.
     pub parts: Vec<PartReport>,
-    /// For each part, up to which byte of the text it goes; each begins where the one before it ends. This is of the format
-    /// `text`: in others, only what stands before the messages is text.
-    pub text_ends: Vec<usize>,
+    /// Its pieces, in the order in which they stand in it.
+    pub pieces: Vec<PlacedPiece>,
     /// What the model gets.
     pub body: Body,
     /// The tools that are offered with it: those of the agent that may be used now.
@@ -288,7 +291,7 @@ pub fn prompt_of(
     Piece::think(&mut unanswered, &renderer);
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
-    let Filled { parts, text_ends, body, pieces, tokens, shows, subjects } = fill(&mut from)?;
+    let Filled { parts, body, pieces, placed, tokens, shows, subjects } = fill(&mut from)?;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
@@ -316,7 +319,7 @@ pub fn prompt_of(
         factor: spec.factor,
         vocabulary: count.vocabulary().to_owned(),
         parts,
-        text_ends,
+        pieces: placed,
         body,
         tools,
         shows,
@@ -338,12 +341,13 @@ fn headings() -> impl Iterator<Item = &'static str> {
     parts::all().map(|part| part.heading()).filter(|heading| !heading.is_empty())
 }
 
-/// The agent that looks, if it may speak in `thread`.
 /// The tools that the agent is offered with a prompt.
 fn offered(view: &View<'_>, agent: &Agent, spec: &ResolvedSpec) -> Vec<Tool> {
-    offer::open(view.state, &agent.offered_with(&spec.tools))
+    let tools = view.state.threads.tools_of(agent, &spec.thread);
+    offer::open(view.state, &tool::offered(tools, &spec.tools))
 }
 
+/// The agent that looks, if it may speak in `thread`.
 fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
     let Some(name) = view.agent() else {
         return Err(Error::contradicting(ConflictKind::NoAgent, "/agent", "a prompt is made for an agent: name one"));

@@ -76,13 +76,20 @@ pub struct Recallable {
     pub role: Option<Role>,
     /// The id, where it is a message.
     pub message_id: Option<MessageId>,
+    /// Whether lines that begin with `#` are headings, as in Markdown.
+    pub has_headings: bool,
 }
 
 impl Recallable {
     /// What a thing says that nobody in particular says.
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
-        says_something.then_some(Self { source, texts, name_bytes: 0, speaker: None, role: None, message_id: None })
+        let has_headings = match source {
+            Source::ContextSet | Source::Plan | Source::Document => true,
+            Source::Message | Source::Variable | Source::File => false,
+        };
+        let (speaker, role, message_id) = Default::default();
+        says_something.then_some(Self { source, texts, name_bytes: 0, speaker, role, message_id, has_headings })
     }
 
     /// The same for a thing with a name, by which it is found too.

@@ -6,6 +6,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod decide;
+pub mod director;
 pub mod due;
 pub mod facts;
 pub mod next;
@@ -27,7 +28,10 @@ pub use self::{
 
 use self::due::AnyRules;
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
@@ -71,8 +75,8 @@ pub struct Run {
     pub turns: u64,
     /// The turn that was requested and is not answered yet.
     pub pending: Option<Pending>,
-    /// The last started call of one of Callboard's own tools.
-    pub tool_started: Option<String>,
+    /// The calls of Callboard's own tools that were started and have no result, each with the entry that says so.
+    pub tools_started: BTreeMap<String, Seq>,
     /// How many turns in a row had no result.
     pub idle: u32,
     /// Who drives it.
@@ -103,6 +107,8 @@ pub struct Pending {
 pub enum Kind {
     /// A manager directs workers.
     Team,
+    /// The manager alone builds a workflow with the user, with Callboard's own tools.
+    Director,
 }
 
 /// Why a run does not go on.
@@ -152,6 +158,10 @@ pub struct Limits {
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub seconds: Option<u64>,
+    /// At most this many pages that tools are told to open.
+    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
+    pub pages: Option<u64>,
 }
 
 impl Limits {
@@ -173,6 +183,30 @@ pub struct Used {
     pub completion_tokens: u64,
     /// Milliseconds of waiting for models.
     pub milliseconds: u64,
+    /// Pages that tools were told to open.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pages: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Used {
+    /// Whether nothing was used.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds what else was used.
+    pub fn add(&mut self, more: Self) {
+        self.turns = self.turns.saturating_add(more.turns);
+        self.prompt_tokens = self.prompt_tokens.saturating_add(more.prompt_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(more.completion_tokens);
+        self.milliseconds = self.milliseconds.saturating_add(more.milliseconds);
+        self.pages = self.pages.saturating_add(more.pages);
+    }
 }
 
 /// What a model counted for one answer.
@@ -191,7 +225,7 @@ impl Run {
             (Some(halt), _) => halt.status,
             (None, Due::Wait(Wait::User { .. })) => Status::AwaitingUser,
             (None, Due::Wait(Wait::Tools { own, .. })) if own.is_empty() => Status::AwaitingTool,
-            (None, Due::Wait(Wait::Tools { .. }) | Due::Team(_)) => Status::Running,
+            (None, Due::Wait(Wait::Tools { .. }) | Due::Team(_) | Due::Director(_)) => Status::Running,
         }
     }
 
@@ -209,6 +243,22 @@ pub struct Runs {
     newest: Option<Arc<Run>>,
     /// The entry that last requested a turn of each agent, in any run.
     requested: RedBlackTreeMapSync<AgentName, Seq>,
+    /// What each agent was last asked with, in a run or outside of one.
+    #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
+    asked: RedBlackTreeMapSync<AgentName, Asked>,
+    /// What all turns used, by the model; that of models that nobody named under the name "".
+    #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
+    used: RedBlackTreeMapSync<Arc<str>, Usage>,
+}
+
+/// What an agent was asked with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Its model, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// The size of its prompt.
+    pub tokens: Tokens,
 }
 
 impl Runs {
@@ -232,6 +282,31 @@ impl Runs {
         self.requested.get(agent).copied()
     }
 
+    /// What each agent was last asked with, in any run or outside of runs. It may have left the team since.
+    pub fn asked(&self) -> impl Iterator<Item = (&AgentName, &Asked)> {
+        self.asked.iter()
+    }
+
+    /// What all turns used, by the model; `None` is a model that nobody named. An answer to an older turn than the last one of its
+    /// agent counts for the model of that.
+    pub fn used(&self) -> impl Iterator<Item = (Option<&str>, Usage)> {
+        self.used.iter().map(|(model, usage)| (Some(&**model).filter(|model| !model.is_empty()), *usage))
+    }
+
+    /// Counts what a turn of an agent used.
+    fn count(&mut self, agent: &AgentName, usage: Usage) {
+        if usage == Usage::default() {
+            return;
+        }
+        let model = self.asked.get(agent).and_then(|asked| asked.model.clone()).unwrap_or_default();
+        let Usage { prompt_tokens, completion_tokens } = self.used.get(&model).copied().unwrap_or_default();
+        let usage = Usage {
+            prompt_tokens: prompt_tokens.saturating_add(usage.prompt_tokens),
+            completion_tokens: completion_tokens.saturating_add(usage.completion_tokens),
+        };
+        self.used.insert_mut(model, usage);
+    }
+
     fn change(&mut self, id: &RunId, change: impl FnOnce(&mut Run)) {
         if let Some(run) = self.newest.as_mut().filter(|run| run.id == *id) {
             change(Arc::make_mut(run));
@@ -252,15 +327,15 @@ impl Runs {
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
         self.change_due(|run, rules| match run.due.wait()? {
             Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
-            Wait::Tools { agent, calls, own } => {
+            Wait::Tools { agent, thread, calls, own } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
                 let (calls, own) = (open(calls), open(own));
                 let next = || match calls.is_empty() && own.is_empty() {
                     true => rules.after_tools(agent),
-                    false => Wait::Tools { agent: agent.clone(), calls, own }.into(),
+                    false => Wait::Tools { agent: agent.clone(), thread: thread.clone(), calls, own }.into(),
                 };
-                (message.thread_id == ThreadId::of_agent(agent)).then(next)
+                (message.thread_id == Wait::thread_of(agent, thread.as_ref())).then(next)
             }
         });
     }
@@ -352,6 +427,8 @@ pub struct TurnRequest {
     pub epoch: u64,
     /// The model that is asked.
     pub model: String,
+    /// Callboard's own tools that are offered besides those of the agent.
+    pub tools: BTreeSet<Arc<str>>,
     /// The prompt that it gets.
     pub prompt: PromptRecord,
 }
@@ -450,6 +527,20 @@ pub struct FinishTool {
     pub tool_call_id: String,
     /// The result for the model.
     pub result: Arc<str>,
+    /// What it used of models and pages.
+    pub used: Used,
+}
+
+/// The command to do one of Callboard's own tools that is a command, when it is its turn in a batch, and to record its result
+/// with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DoTool {
+    /// The run.
+    pub run: RunId,
+    /// The epoch under which the run was taken over.
+    pub epoch: u64,
+    /// The call.
+    pub call: ToolCall,
 }
 
 /// The command to record that a model gave no answer.
@@ -470,12 +561,14 @@ impl Run {
     fn count(&mut self, usage: Usage, at: Timestamp) {
         let began = self.pending.take().map_or(at, |pending| pending.at);
         let milliseconds = u64::try_from(at.as_millis().saturating_sub(began.as_millis())).unwrap_or(0);
-        for used in [&mut self.used, &mut self.used_in_all] {
-            used.turns = used.turns.saturating_add(1);
-            used.prompt_tokens = used.prompt_tokens.saturating_add(usage.prompt_tokens);
-            used.completion_tokens = used.completion_tokens.saturating_add(usage.completion_tokens);
-            used.milliseconds = used.milliseconds.saturating_add(milliseconds);
-        }
+        let Usage { prompt_tokens, completion_tokens } = usage;
+        self.add(Used { turns: 1, prompt_tokens, completion_tokens, milliseconds, pages: 0 });
+    }
+
+    /// Counts what was used.
+    fn add(&mut self, used: Used) {
+        self.used.add(used);
+        self.used_in_all.add(used);
     }
 }
 

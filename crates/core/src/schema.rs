@@ -15,6 +15,7 @@ use utoipa::{
 };
 
 use crate::{
+    agent::Tool,
     audience::Audience,
     conversation::NewContent,
     document::MediaType,
@@ -95,6 +96,17 @@ pub struct Label;
 /// The schema of the names of tools.
 #[derive(Debug)]
 pub struct ToolName;
+
+/// A tool, or the name of one of Callboard's own, with `callboard:` before it or without.
+#[derive(ToSchema)]
+#[serde(untagged)]
+pub enum ToolOrName {
+    /// A name.
+    #[schema(value_type = ToolName)]
+    Name(String),
+    /// A tool.
+    Tool(Tool),
+}
 
 /// The schema of titles of sessions.
 #[derive(Debug)]

@@ -12,10 +12,12 @@ use std::{
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     entry::Hash,
     id::{Seq, SessionId, VariableName},
+    variable::is_shown_name_of,
 };
 
 /// A text that is stored beside the journal, with its hash.
@@ -61,6 +63,11 @@ impl Secrets {
         key.chain(self.iter().map(|(_, hash)| hash)).collect()
     }
 
+    /// Whether a secret may be called `shown`, as in `[hidden:NAME]`.
+    pub fn has(&self, shown: &str) -> bool {
+        self.sealed.keys().any(|name| is_shown_name_of(shown, name))
+    }
+
     /// The newest sealed value of the variable `name`.
     pub fn newest(&self, name: &str) -> Option<Hash> {
         self.sealed.get(name)?.last().copied()
@@ -88,6 +95,21 @@ impl Secrets {
     pub(crate) fn forget(&mut self, name: &str, seq: Seq) {
         if self.sealed.remove_mut(name) {
             self.changed = seq;
+        }
+    }
+}
+
+/// Hides known secrets. Whoever has the keys implements it.
+pub trait HideSecrets: Sync {
+    /// Puts `[hidden:NAME]` in the place of each known secret in all texts of `value`. Says whether there were any.
+    fn hide(&self, value: &mut Value) -> bool;
+
+    /// A text with known secrets hidden; `None` where there are none in it.
+    fn hidden(&self, text: &str) -> Option<Arc<str>> {
+        let mut value = Value::from(text);
+        match self.hide(&mut value) {
+            true => Some(value.as_str()?.into()),
+            false => None,
         }
     }
 }

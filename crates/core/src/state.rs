@@ -12,12 +12,12 @@ use crate::{
     context_set::ContextSets,
     conversation::Threads,
     document::Documents,
-    entry::Head,
+    entry::{Entry, Head},
     file::Files,
     id::Seq,
     plan,
     run::Runs,
-    secret::Secrets,
+    secret::{HideSecrets, Secrets},
     session::{Session, Share},
     step::Progress,
     time::Timestamp,
@@ -73,9 +73,31 @@ pub struct State {
     /// The entry that last erased what others say; 0 without one.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
     pub erased: Seq,
+    /// How large its entries are together, without the long texts beside them.
+    #[serde(default)]
+    pub size_bytes: u64,
 }
 
 impl State {
+    /// Moves the head to an entry that was applied.
+    pub(crate) fn come_to(&mut self, entry: &Entry) {
+        self.head = entry.head();
+        self.last_at = entry.header.at;
+        self.size_bytes = self.size_bytes.saturating_add(entry.data.len() as u64);
+    }
+
+    /// The state with known secrets hidden in what prompts may cut, the context sets and the plan; `None` where there are none.
+    /// It is for prompts alone: what is decided on it would change what is true.
+    pub fn without_secrets(&self, secrets: &dyn HideSecrets) -> Option<Self> {
+        let sets = self.sets.without_secrets(secrets);
+        let plan = self.plan.as_ref().and_then(|held| held.without_secrets(secrets));
+        (sets.is_some() || plan.is_some()).then(|| Self {
+            sets: sets.unwrap_or_else(|| self.sets.clone()),
+            plan: plan.map(Arc::new).or_else(|| self.plan.clone()),
+            ..self.clone()
+        })
+    }
+
     /// Who may see what is for the user and the manager unless the session shares it.
     pub fn audience_of(&self, what: Share) -> Audience {
         if self.session.settings.share.contains(&what) { Audience::All } else { self.team.managers() }

@@ -9,21 +9,23 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     agent::Tool,
+    browser::{self, BrowserCall, scout::DeployScout},
     command::{DecisionBuilder, Undecided},
     error::Error,
     file::{self, FileCall},
-    id::{CollectionName, DocumentName, MessageId, Seq, ThreadId},
+    id::{CollectionName, DocumentName, MessageId, NodeId, Seq, ThreadId},
     input::InputVisitor,
+    number::quote_inexact,
     recall::Asked,
     text::Text,
     variable::Variable,
     view::View,
 };
 
-pub use self::own::{CallTool, OWN_TOOLS, READ, ToolAnswer, own_names, own_tool};
+pub use self::own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, own_names, own_tool};
+pub(crate) use self::own::{DIRECTOR_TOOLS, offered, own_among};
 
-/// What the names of Callboard's own tools begin with in a team. Models call them without it.
-pub const PREFIX: &str = "callboard:";
+pub use crate::agent::{DIRECTOR, PREFIX};
 
 /// One of Callboard's own tools.
 pub struct OwnTool {
@@ -68,6 +70,8 @@ pub enum Read {
     Variable(Variable),
     /// The values of variables by their names, as JSON. Of large values it says how to read them.
     Variables(Vec<Variable>),
+    /// A node is executed alone, and this is its result.
+    TestNode(NodeId),
     /// The result of a node, as JSON, which this entry has.
     NodeResult(Seq),
     /// One message of a thread, whole.
@@ -78,12 +82,16 @@ pub enum Read {
     Search(Asked),
     /// Something is done with context files.
     Files(FileCall),
+    /// Something is done in the browser, or seen there.
+    Browser(BrowserCall),
+    /// A scout is sent.
+    Scout(DeployScout),
 }
 
 /// Reads the arguments of a call; models give them as an object, or as the text of one.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> {
     let read = match arguments {
-        Value::String(text) => serde_json::from_str(text),
+        Value::String(text) => serde_json::from_str(&quote_inexact(text)),
         Value::Null => serde_json::from_value(json!({})),
         arguments => T::deserialize(arguments),
     };
@@ -94,6 +102,11 @@ impl OwnTool {
     /// Whether it works with context files, which are outside of the journal.
     pub fn is_of_files(&self) -> bool {
         file::tools::ALL.contains(&self.name)
+    }
+
+    /// Whether it works in a browser, which is outside of the journal.
+    pub fn is_of_browser(&self) -> bool {
+        browser::tools::ALL.contains(&self.name)
     }
 
     /// The tool as models are told of it.

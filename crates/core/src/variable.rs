@@ -6,6 +6,7 @@
 pub(crate) mod decide;
 mod display;
 pub mod facts;
+mod origin;
 mod secret;
 pub(crate) mod tools;
 
@@ -24,7 +25,8 @@ use crate::{
 
 pub use self::{
     display::{HIDDEN, display, is_cut, is_placeholder},
-    secret::{Found, find_secrets, is_secret_name, shown_name, split},
+    origin::{BadOrigin, Origin},
+    secret::{Found, find_secrets, is_secret_name, is_shown_name_of, shown_name, split},
 };
 
 /// A variable as the state holds it: all but its value.
@@ -39,6 +41,9 @@ pub struct Variable {
     /// Whether it was marked as secret or as not secret; `None` leaves it to names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked: Option<bool>,
+    /// The origins of pages into which its secrets may be typed. Only the user names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origin>,
     /// When it was last set.
     pub updated_at: Timestamp,
     /// The entry that set it, which has its value.
@@ -73,6 +78,7 @@ pub struct SetVariable {
     name: VariableName,
     value: Value,
     secret: Option<bool>,
+    origins: Option<Vec<Origin>>,
     reason: Arc<str>,
 }
 
@@ -84,11 +90,17 @@ impl SetVariable {
     /// A value that is nested too deep is refused.
     pub fn new(name: VariableName, value: Value, secret: Option<bool>, reason: Arc<str>) -> Result<Self, Error> {
         if json::is_shallow(&value) {
-            return Ok(Self { name, value, secret, reason });
+            return Ok(Self { name, value, secret, origins: None, reason });
         }
         json::forget(value);
         let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
         Err(Error::invalid("/value", problem))
+    }
+
+    /// The same with the origins of pages into which its secrets may be typed; with `None` they stay as they were.
+    #[must_use]
+    pub fn typed_into(self, origins: Option<Vec<Origin>>) -> Self {
+        Self { origins, ..self }
     }
 }
 

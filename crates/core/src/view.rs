@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, Role},
+    audience::Audience,
     count::TokenCounter,
     entry::{Actor, Header},
     error::Error,
@@ -50,6 +51,12 @@ pub struct Projected {
     #[cfg_attr(feature = "schema", schema(value_type = serde_json::Value))]
     #[serde(with = "raw")]
     pub data: Arc<str>,
+    /// Which agents could see it when it was decided. Only the user and the manager are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
+    /// What it says, in a sentence of at most 120 characters. Only where sentences were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
 }
 
 impl<'a> View<'a> {

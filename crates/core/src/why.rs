@@ -118,17 +118,17 @@ impl Why {
         Self { text: text.into(), findings: Vec::new() }
     }
 
-    /// Reads the next entry as the viewer gets it, with the long texts that it speaks of.
-    pub fn read(&mut self, entry: &Projected, long_texts: &[Arc<str>]) {
-        let data: Value = serde_json::from_str(&entry.data).unwrap_or_default();
+    /// Reads the next entry as the viewer gets it. The text is looked for in `words`, its data, and in the long texts that it
+    /// speaks of: both are without secrets, so that nobody finds one out by guessing.
+    pub fn read(&mut self, entry: &Projected, words: &Value, long_texts: &[Arc<str>]) {
         self.replace(entry);
-        self.compress(entry, &data);
+        self.compress(entry);
         if &*entry.kind == TurnRequested::TYPE {
             // What it repeats of its task was said elsewhere.
-            return self.show(entry, data);
+            return self.show(entry);
         }
         let in_long = || long_texts.iter().find_map(|text| excerpt(text, &self.text));
-        if let Some(excerpt) = find(&data, &self.text).or_else(in_long) {
+        if let Some(excerpt) = find(words, &self.text).or_else(in_long) {
             self.findings.push(Finding {
                 seq: entry.seq,
                 at: entry.at,
@@ -171,8 +171,8 @@ impl Why {
     }
 
     /// Notes for which messages a summary stands from now on, or no longer.
-    fn compress(&mut self, entry: &Projected, data: &Value) {
-        if let Some(undone) = read::<CompressionUndone>(entry, data) {
+    fn compress(&mut self, entry: &Projected) {
+        if let Some(undone) = read::<CompressionUndone>(entry) {
             let stands = undone.stands_again;
             for finding in self.findings.iter_mut().filter(|finding| finding.subject == entry.subject) {
                 let is_undone = finding.gone.as_ref().is_some_and(|gone| gone.seq == undone.seq);
@@ -182,7 +182,7 @@ impl Why {
                 }
             }
         }
-        let Some(compressed) = read::<Compressed>(entry, data) else { return };
+        let Some(compressed) = read::<Compressed>(entry) else { return };
         let is_shown = |seq: &Seq| compressed.pins.contains(seq) || compressed.kept.contains(seq);
         let covers = |seq: Seq| (compressed.from..=compressed.through).contains(&seq) && !is_shown(&seq);
         for finding in self.findings.iter_mut().filter(|one| one.subject == entry.subject && covers(one.seq)) {
@@ -191,8 +191,8 @@ impl Why {
     }
 
     /// Notes which entries a prompt showed.
-    fn show(&mut self, entry: &Projected, data: Value) {
-        let Ok(requested) = serde_json::from_value::<TurnRequested>(data) else { return };
+    fn show(&mut self, entry: &Projected) {
+        let Some(requested) = read::<TurnRequested>(entry) else { return };
         let shows = |seq: Seq| requested.prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(&seq));
         for finding in self.findings.iter_mut().filter(|finding| shows(finding.seq)) {
             finding.shown.push(Shown {
@@ -206,8 +206,8 @@ impl Why {
 }
 
 /// An entry as the fact that it is, where it is one of this type.
-fn read<F: Fact>(entry: &Projected, data: &Value) -> Option<F> {
-    (*entry.kind == *F::TYPE).then(|| serde_json::from_value(data.clone()).ok()).flatten()
+fn read<F: Fact>(entry: &Projected) -> Option<F> {
+    (*entry.kind == *F::TYPE).then(|| serde_json::from_str(&entry.data).ok()).flatten()
 }
 
 /// The first string in a value in which `text` stands, cut to what is around it.

@@ -1,11 +1,13 @@
 //! The workflow: the nodes that a team builds, in the order in which they are executed.
 //!
 //! The state has the nodes with their configuration. What executing a node gave is kept apart: the state only says which
-//! entry has it.
+//! entry has it. Nodes of the types that [`work`] has can be [executed](execution).
 
 mod check;
 mod decide;
 mod document;
+pub mod execution;
+pub mod expression;
 pub mod facts;
 mod read;
 mod references;
@@ -14,7 +16,10 @@ mod result;
 mod seal;
 mod sight;
 mod snapshot;
+mod template;
 pub(crate) mod tools;
+mod values;
+pub mod work;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -26,11 +31,14 @@ use crate::{
     time::Timestamp,
 };
 
+use self::execution::Execution;
+
 pub use self::{
     document::{About, Document, Shown},
     references::{Edge, EdgeKind},
     replace::WorkflowVersion,
     snapshot::{Pieces, Snapshot},
+    values::Values,
 };
 
 /// The workflow as the state holds it.
@@ -57,6 +65,9 @@ pub struct Workflow {
     pub seq: Option<Seq>,
     /// Its nodes in order.
     pub nodes: Vec<Held>,
+    /// Its newest executions, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<Arc<Execution>>,
 }
 
 /// A node as its author wrote it.

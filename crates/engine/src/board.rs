@@ -2,21 +2,27 @@
 
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
-use callboard_core::{error::Error as Refusal, id::SessionId, session::Kind, time::Timestamp, viewer::Viewer};
+use callboard_core::{
+    entry::Head, error::Error as Refusal, id::SessionId, session::Kind, time::Timestamp, view::View, viewer::Viewer,
+};
 use callboard_store::{Lease, Row, Store};
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
     error::Error,
+    journal::{PAGE, read},
     live::{
         background,
         job::Job,
         open::{OpenSession, OpenSessions},
         session::Live,
     },
+    read::last::said,
     seal::reading::ReadingMask,
-    session::{Session, SessionInfo},
+    session::Session,
+    session_info::SessionInfo,
     settings::Settings,
+    sizes::sizes,
     upkeep::{
         expired,
         snapshot::{self, Loaded},
@@ -141,18 +147,31 @@ impl Board {
         Session { live, _board: self.inner.clone() }
     }
 
-    /// What is known of the sessions behind `after`, in the order of the bytes of their ids, at most `limit`. To be in
-    /// the list is no use of a session. One that this program cannot read is left out, and the log says so.
-    pub async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionInfo>, Error> {
-        let mut infos: Vec<SessionInfo> = Vec::new();
+    /// What is known of the sessions behind `after`, in the order of the bytes of their ids, at most `limit`.
+    pub async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<Arc<SessionInfo>>, Error> {
+        self.sessions_that(after, limit, |_| true).await
+    }
+
+    /// What is known of the sessions behind `after` that are `wanted`, in the order of the bytes of their ids, at most `limit`, as
+    /// the user sees them. To be in the list is no use of a session. One that this program cannot read is left out, and the
+    /// log says so.
+    pub async fn sessions_that(
+        &self,
+        after: Option<&SessionId>,
+        limit: usize,
+        wanted: impl Fn(&SessionInfo) -> bool,
+    ) -> Result<Vec<Arc<SessionInfo>>, Error> {
+        let mut infos: Vec<Arc<SessionInfo>> = Vec::new();
         let mut after = after.cloned();
         while infos.len() < limit {
-            let wanted = limit - infos.len();
-            let page = self.inner.store.sessions(after.as_ref(), wanted).await?;
-            let is_last = page.len() < wanted;
-            for (id, _) in page {
-                infos.extend(self.listed(&id).await?);
-                after = Some(id);
+            let most = PAGE.max(limit - infos.len());
+            let page = self.inner.store.sessions(after.as_ref(), most).await?;
+            let is_last = page.len() < most;
+            for (id, row) in page {
+                if infos.len() < limit {
+                    infos.extend(self.listed(&id, row).await?.filter(|info| wanted(info)));
+                    after = Some(id);
+                }
             }
             if is_last {
                 break;
@@ -161,32 +180,55 @@ impl Board {
         Ok(infos)
     }
 
-    /// What is known of the sessions that were used last, the last one first, at most `limit`: of those with ids behind
-    /// `after`, as in [`sessions`](Self::sessions).
-    pub async fn recent_sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionInfo>, Error> {
-        let mut wanted = limit;
+    /// What is known of the sessions that are `wanted` and were used last, the last one first, at most `limit`, as in
+    /// [`sessions_that`](Self::sessions_that). `before` is the last use and the id of the session behind which they begin.
+    pub async fn recent_sessions(
+        &self,
+        before: Option<&(Timestamp, SessionId)>,
+        limit: usize,
+        wanted: impl Fn(&SessionInfo) -> bool,
+    ) -> Result<Vec<Arc<SessionInfo>>, Error> {
+        let mut most = PAGE.max(limit);
         loop {
-            let mut page = self.inner.store.recent_sessions(wanted).await?;
-            let is_all = page.len() < wanted;
-            page.retain(|(id, _)| after.is_none_or(|after| id > after));
-            page.sort_unstable_by_key(|(id, row)| Reverse((row.last_activity, row.head.seq, id.clone())));
+            let mut page = self.inner.store.recent_sessions(most).await?;
+            let is_all = page.len() < most;
+            let place = |(id, row): &(SessionId, Row)| (row.last_activity, id.clone());
+            page.retain(|one| before.is_none_or(|before| place(one) < *before));
+            page.sort_unstable_by_key(|one| Reverse(place(one)));
+            // Others that were used in the same millisecond as the last one may not be on the page.
+            if let Some((_, last)) = page.last().filter(|_| !is_all) {
+                let last = last.last_activity;
+                page.retain(|(_, row)| row.last_activity > last);
+            }
             let mut infos = Vec::with_capacity(limit.min(page.len()));
-            for (id, _) in page {
+            for (id, row) in page {
                 if infos.len() < limit {
-                    infos.extend(self.listed(&id).await?);
+                    infos.extend(self.listed(&id, row).await?.filter(|info| wanted(info)));
                 }
             }
             if is_all || infos.len() == limit {
                 return Ok(infos);
             }
-            wanted = wanted.saturating_mul(2);
+            most = most.saturating_mul(2);
         }
     }
 
     /// What a list says of a session; nothing where it has gone meanwhile, or cannot be read.
-    async fn listed(&self, id: &SessionId) -> Result<Option<SessionInfo>, Error> {
-        match self.info(id).await {
-            Ok(info) => Ok(Some(info)),
+    async fn listed(&self, id: &SessionId, row: Row) -> Result<Option<Arc<SessionInfo>>, Error> {
+        let Row { head, last_activity, expires_at } = row;
+        if let Some(known) = self.inner.overviews.at(id, head) {
+            let is_same = (known.last_activity, known.expires_at) == (last_activity, expires_at);
+            return Ok(Some(match is_same {
+                true => known,
+                false => Arc::new(SessionInfo { last_activity, expires_at, ..SessionInfo::clone(&known) }),
+            }));
+        }
+        match self.info_with_last(id).await {
+            Ok((head, info)) => {
+                let info = Arc::new(info);
+                self.inner.overviews.note(head, info.clone());
+                Ok(Some(info))
+            }
             Err(Error::NoSession { .. }) => Ok(None),
             Err(Error::Refused(error @ (Refusal::WrittenByNewer { .. } | Refusal::Damaged { .. }))) => {
                 tracing::warn!(session = %id, %error, "a session is left out of the list");
@@ -215,6 +257,25 @@ impl Board {
         self.keep(id.clone(), loaded, row.last_activity).await?.reading_mask(viewer).await
     }
 
+    /// What is known of a session with its last entry, as the user sees it; and the head at which it is so.
+    async fn info_with_last(&self, id: &SessionId) -> Result<(Head, SessionInfo), Error> {
+        let (loaded, row) = self.load(id).await?;
+        if loaded.state.session.kind == Kind::Collection {
+            return Err(Error::NoSession { session: id.clone() });
+        }
+        let mut info = SessionInfo::of(id.clone(), &loaded.state, row);
+        let state = loaded.state.clone();
+        let mask = match state.secrets.key {
+            Some(_) => self.keep(id.clone(), loaded, row.last_activity).await?.reading_mask(&Viewer::User).await?,
+            None => None,
+        };
+        let last = read(&*self.inner.store, id, state.head.seq.previous(), state.head.seq, 1).await?;
+        if let Some(last) = last.first() {
+            info.last = said(&View::new(&state, &Viewer::User, sizes())?, last, mask.as_ref())?;
+        }
+        Ok((state.head, info))
+    }
+
     /// Deletes all there is of a session.
     pub async fn delete(&self, id: &SessionId) -> Result<(), Error> {
         if id.as_collection().is_some() {
@@ -226,6 +287,7 @@ impl Board {
     /// Deletes a journal.
     pub(crate) async fn remove(&self, id: &SessionId) -> Result<(), Error> {
         let was_there = self.inner.store.delete(id).await?;
+        self.inner.overviews.forget([id]);
         self.inner.indices.remove(id).await;
         if was_there {
             expired::forget(&self.inner, id).await?;

@@ -1,9 +1,11 @@
 //! Compression: reading what of a thread can be compressed, and saying what would be.
 
+use std::sync::Arc;
+
 use callboard_core::{
     compression::{
         clear::ClearToolResults,
-        material::{Material, Unread, Wanted},
+        material::{Material, Scope, Unread, Wanted},
         plan::{Aim, Outlook},
     },
     conversation::facts::{MessageAdded, thread_subject},
@@ -13,6 +15,7 @@ use callboard_core::{
     id::ThreadId,
     state::State,
     text::Values,
+    viewer::Viewer,
 };
 use callboard_store::{Order, Query};
 
@@ -23,9 +26,9 @@ const PAGE: usize = 4096;
 
 impl Session {
     /// Says what of a thread is to be compressed to reach an aim. It changes nothing.
-    pub async fn plan_compression(&self, thread: &ThreadId, aim: Aim) -> Result<Outlook, Error> {
+    pub async fn plan_compression(&self, thread: &ThreadId, scope: Scope, aim: Aim) -> Result<Outlook, Error> {
         let plan = move |material| callboard_core::compression::plan::Plan::of(material, aim);
-        Ok(self.with_material(thread, plan).await??)
+        Ok(self.with_material(thread, scope, plan).await??)
     }
 
     /// Says which results of tools in a thread are long and old, so that prompts can name them instead; none where there
@@ -36,23 +39,30 @@ impl Session {
         over: Tokens,
         keep_recent: Tokens,
     ) -> Result<Option<ClearToolResults>, Error> {
-        self.with_material(thread, move |material| material.clearable(over, keep_recent)).await
+        self.with_material(thread, Scope::default(), move |material| material.clearable(over, keep_recent)).await
     }
 
     /// Reads what of a thread can be compressed, and looks at it where nothing waits for that.
     async fn with_material<T: Send + 'static>(
         &self,
         thread: &ThreadId,
+        scope: Scope,
         look: impl FnOnce(Material) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let state = self.state().await?;
-        let wanted = Wanted::of(&state, thread)?;
-        let entries = self.entries_of(&state, &wanted).await?;
+        let wanted = Wanted::of(&state, thread, scope)?;
+        let mut entries = self.entries_of(&state, &wanted).await?;
         self.live.confirm(&state).await?;
+        // Excerpts are cut, and of a value that is cut nothing would be found. Where secrets cannot be opened, nothing can be
+        // written that says them again.
+        let mask = self.reading_mask(&Viewer::User).await?;
+        mask.iter().for_each(|mask| mask.hide_in_entries(&mut entries));
         let read = Reading { state, wanted, entries, values: Values::new() };
         let (mut read, mut material) = read.go_on().await?;
         while let Err(Unread::Values(hashes)) = material {
-            read.values.extend(self.values(hashes).await?);
+            let mut values = self.values(hashes).await?;
+            mask.iter().for_each(|mask| mask.hide_in_texts(&mut values));
+            read.values.extend(values);
             (read, material) = read.go_on().await?;
         }
         let material = material.map_err(|unread| match unread {
@@ -89,7 +99,7 @@ impl Session {
 
 /// What was read so far.
 struct Reading {
-    state: std::sync::Arc<State>,
+    state: Arc<State>,
     wanted: Wanted,
     entries: Vec<Entry>,
     values: Values,

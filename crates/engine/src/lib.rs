@@ -33,10 +33,11 @@ mod compress;
 mod erase;
 
 mod error;
-mod files;
 mod idempotency;
 mod journal;
 mod live;
+mod outside;
+mod overview;
 mod problem;
 mod prompt_memory;
 mod read;
@@ -46,6 +47,7 @@ mod scrub;
 mod seal;
 mod secrets;
 mod session;
+mod session_info;
 mod settings;
 mod sizes;
 mod texts;
@@ -57,15 +59,17 @@ pub use board::Board;
 pub use callboard_recall::Prefer;
 pub use collection::CollectionInfo;
 pub use error::Error;
-pub use files::{ContextFiles, NoContextFiles};
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
+pub use outside::{Browsers, ContextFiles, Outside, Workflows};
+pub use overview::{LargestPrompt, LastEntry, Overview, RunOverview};
 pub use problem::Problem;
 pub use prompt_memory::PromptMemory;
 pub use read::{
+    entries::{JournalPage, JournalQuery},
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
-    prompt::{DEFAULT_WINDOW, WhosePrompt, window_of},
+    prompt::WhosePrompt,
     results::NodeResult,
     subscribe::Subscription,
     turns::{SentPrompt, TurnView},
@@ -80,9 +84,11 @@ pub use seal::{
     reading::ReadingMask,
     stream::MaskedStream,
 };
-pub use session::{Listener, Session, SessionInfo};
+pub use secrets::SecretForPages;
+pub use session::{Listener, Session};
+pub use session_info::SessionInfo;
 pub use settings::{Random, Settings, SystemRandom};
-pub use sizes::{Measure, sizes};
+pub use sizes::{DEFAULT_WINDOW, Measure, sizes, window_of};
 pub use transfer::{
     create::NewBoardSession,
     export::Export,

@@ -13,6 +13,8 @@ use callboard_core::{
     text::Values,
 };
 
+use crate::seal::reading::ReadingMask;
+
 /// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;
 
@@ -61,6 +63,8 @@ pub(crate) struct Remembered {
     /// The long texts of context sets.
     pub(crate) values: Values,
     pub(crate) made: MadePrompts,
+    /// What hid secrets in it.
+    pub(crate) mask: Option<ReadingMask>,
 }
 
 /// The pieces of prompts that were made before.
@@ -237,6 +241,14 @@ impl Contents {
 }
 
 impl Remembered {
+    /// Whether the same is hidden in it as `mask` hides.
+    pub(crate) fn hides_as(&self, mask: Option<&ReadingMask>) -> bool {
+        match (&self.mask, mask) {
+            (Some(before), Some(mask)) => before.is(mask),
+            (before, mask) => before.is_none() && mask.is_none(),
+        }
+    }
+
     fn bytes(&self) -> usize {
         self.history.bytes() + self.made.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
     }

@@ -3,6 +3,7 @@
 mod documents;
 pub(crate) mod entries;
 pub(crate) mod filter;
+pub(crate) mod last;
 pub(crate) mod message;
 pub(crate) mod messages;
 mod one_message;

@@ -1,7 +1,7 @@
 //! Recall: finding what was said in a session, as one viewer may see it. An index follows each journal that is asked. It is
 //! derived, one for every store, beside the node's data.
 
-mod answer;
+pub(crate) mod answer;
 mod ask;
 pub(crate) mod background;
 mod blocking;
@@ -11,6 +11,7 @@ pub(crate) mod fill;
 mod follow;
 mod indices;
 mod query;
+mod readings;
 mod search;
 mod settings;
 mod sight;

@@ -78,8 +78,7 @@ impl Scrubber {
             };
         });
         if changed {
-            let was = Hash::of(entry.data.as_bytes());
-            self.entries.push(ScrubbedEntry { seq: entry.header.seq, was, data: data.to_string().into() });
+            self.entries.push(ScrubbedEntry::new(entry, data));
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! What programs do with the secrets of a session: reveal one, mask a text, and wrap the key anew.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError},
+};
 
 use callboard_core::{
     entry::{Actor, Hash},
@@ -9,15 +12,35 @@ use callboard_core::{
     id::VariableName,
     secret::{RevealSecret, RewrapKey},
     state::State,
-    variable::facts::Set,
+    variable::{Origin, facts::Set, shown_name},
 };
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
-    seal::{keys::DataKey, mask::Mask, reading::check_name},
+    seal::{keys::DataKey, known::wipe, mask::Mask, reading::check_name},
     session::Session,
 };
+
+/// A secret that may be typed into pages.
+pub struct SecretForPages {
+    /// The value.
+    pub value: Zeroizing<String>,
+    /// The origins of the pages.
+    pub origins: Vec<Origin>,
+}
+
+impl fmt::Debug for SecretForPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecretForPages").field("origins", &self.origins).finish_non_exhaustive()
+    }
+}
+
+/// Whether it is the place of a secret in the value that a variable has, not in one that it had.
+fn is_of_now(pointer: &str) -> bool {
+    pointer.is_empty() || pointer.starts_with('/')
+}
 
 impl Session {
     /// Finds the secrets of the session in texts. Refused as sealed where they cannot be opened.
@@ -69,6 +92,34 @@ impl Session {
             }
         }
         Ok(value)
+    }
+
+    /// The secret that is shown as `[hidden:NAME]`, to be typed into pages; `None` where no variable has it now, or it is no
+    /// text.
+    pub async fn secret_for_pages(&self, name: &str) -> Result<Option<SecretForPages>, Error> {
+        let state = self.state().await?;
+        let known = self.live.known_secrets(&state).await?;
+        for variable in state.variables.iter().filter(|variable| variable.secret) {
+            let variable_name = variable.name.as_str();
+            let Some((_, secret)) =
+                known.newest(&state.secrets, variable_name).filter(|_| name.starts_with(variable_name))
+            else {
+                continue;
+            };
+            let is_meant = |pointer: &str| is_of_now(pointer) && shown_name(variable_name, pointer) == name;
+            for (pointer, value) in secret.by_pointer() {
+                let text = match value {
+                    Value::String(text) if is_meant(&pointer) => text,
+                    Value::Number(number) if is_meant(&pointer) => number.to_string(),
+                    value => {
+                        wipe(value);
+                        continue;
+                    }
+                };
+                return Ok(Some(SecretForPages { value: Zeroizing::new(text), origins: variable.origins.clone() }));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes the key of `from`, of which this is a fork as of `at`, where it was wrapped anew since.

@@ -8,15 +8,13 @@ use callboard_core::{
     entry::{Actor, Entry, Hash},
     error::Error as Refusal,
     id::{Seq, SessionId},
-    session::Settings as SessionSettings,
+    session::Share,
     state::State,
     text::{MAX_BYTES, Values},
     time::Timestamp,
     view::View,
     viewer::Viewer,
 };
-use callboard_store::Row;
-use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::{
@@ -27,6 +25,7 @@ use crate::{
         open::OpenSessions,
         session::Live,
     },
+    session_info::SessionInfo,
     sizes::sizes,
     transfer::export::Export,
 };
@@ -37,40 +36,6 @@ pub struct Session {
     pub(crate) live: Arc<Live>,
     /// The board goes on as long as somebody has a session of it: streams rely on its upkeep.
     pub(crate) _board: Arc<OpenSessions>,
-}
-
-/// What is known of a session without reading its journal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SessionInfo {
-    /// Its name.
-    pub id: SessionId,
-    /// The number of its last entry.
-    pub head: Seq,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was last used.
-    pub last_activity: Timestamp,
-    /// When it expires; `None` is never.
-    pub expires_at: Option<Timestamp>,
-    /// Its agents.
-    pub agents: Vec<callboard_core::agent::Agent>,
-    /// Its settings.
-    #[serde(flatten)]
-    pub settings: SessionSettings,
-}
-
-impl SessionInfo {
-    pub(crate) fn of(id: SessionId, state: &State, row: Row) -> Self {
-        Self {
-            id,
-            head: state.head.seq,
-            created_at: state.session.created_at,
-            last_activity: row.last_activity,
-            expires_at: row.expires_at,
-            agents: state.team.agents().cloned().collect(),
-            settings: state.session.settings.clone(),
-        }
-    }
 }
 
 impl Session {
@@ -117,17 +82,6 @@ impl Session {
     pub async fn info(&self) -> Result<SessionInfo, Error> {
         let (state, row) = self.live.current_with_row().await?;
         Ok(SessionInfo::of(self.id().clone(), &state, row))
-    }
-
-    /// The same, and what `look` finds in the session at that moment, through the eyes of `viewer`.
-    pub async fn info_seen<T>(
-        &self,
-        viewer: &Viewer,
-        look: impl FnOnce(View<'_>, SessionInfo) -> T,
-    ) -> Result<T, Error> {
-        let (state, row) = self.live.current_with_row().await?;
-        let info = SessionInfo::of(self.id().clone(), &state, row);
-        Ok(look(View::new(&state, viewer, sizes())?, info))
     }
 
     /// Executes a command: its entries are durable and published when it is answered.
@@ -220,11 +174,11 @@ impl Session {
         self.live.tell(event);
     }
 
-    /// Hears what is not kept. A viewer other than the user and the manager hears nothing of runs, and the manager
-    /// nothing of what is said in threads that it does not see.
+    /// Hears what is not kept. Only the user and the manager hear what models answer, and the manager nothing of what is
+    /// said in threads that it does not see. Who may see the browser hears of it.
     pub async fn listen(&self, viewer: &Viewer) -> Result<Listener, Error> {
         let events = self.live.listen();
-        self.view(viewer, |view| match view.is_in_charge() {
+        self.view(viewer, |view| match view.is_in_charge() || view.may_see(Share::Browser) {
             true => Ok(()),
             false => Err(Refusal::not_found("run", "here")),
         })
@@ -252,9 +206,13 @@ impl Listener {
         }
     }
 
-    fn hears(&self, Ephemeral::Delta { agent, .. }: &Ephemeral) -> bool {
-        let state = self.session.known();
-        state.is_ok_and(|state| View::new(&state, &self.viewer, sizes()).is_ok_and(|view| view.hears(agent)))
+    fn hears(&self, event: &Ephemeral) -> bool {
+        let Ok(state) = self.session.known() else { return false };
+        let hears = |view: View<'_>| match event {
+            Ephemeral::Delta { agent, .. } => view.hears(agent),
+            Ephemeral::Browser { .. } => view.may_see(Share::Browser),
+        };
+        View::new(&state, &self.viewer, sizes()).is_ok_and(hears)
     }
 }
 

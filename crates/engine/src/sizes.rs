@@ -6,10 +6,18 @@ use std::{
 };
 
 use callboard_core::count::{Counted, Factor, TokenCounter, Tokens};
-use callboard_tokens::{Cached, Vocabulary, counter, factor_for, for_model, is_exact, upper_bound};
+use callboard_tokens::{Cached, Vocabulary, context_window, counter, factor_for, for_model, is_exact, upper_bound};
 
 /// The counts of so many long texts are remembered in each vocabulary.
 const REMEMBERED: usize = 4096;
+
+/// The window of a model of which none is known, in tokens.
+pub const DEFAULT_WINDOW: Tokens = Tokens(128_000);
+
+/// The window of a model, in tokens, where it is known.
+pub fn window_of(model: &str) -> Option<Tokens> {
+    context_window(model).map(Tokens)
+}
 
 /// The vocabulary in which sizes are given, whatever a model counts in. It remembers the long texts of late.
 pub fn sizes() -> &'static dyn TokenCounter {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     error::Error,
-    files::ContextFiles,
+    outside::Outside,
     read::message::MessageQuery,
     recall::{ForeignPassage, FromElsewhere, RecallAnswer, RecallHit, RecallQuery},
     session::Session,
@@ -27,7 +27,7 @@ impl Session {
         by: impl Into<Actor>,
         name: &str,
         arguments: &Value,
-        files: &dyn ContextFiles,
+        outside: &Outside,
     ) -> Result<String, Error> {
         let by = by.into();
         match own_tool(name)?.execution {
@@ -35,7 +35,7 @@ impl Session {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
                 Ok(self.execute(by, call).await?.answer.0)
             }
-            Execution::Read(read) => self.read_with(&by.into(), |view| read(view, arguments), files).await,
+            Execution::Read(read) => self.read_with(&by.into(), |view| read(view, arguments), outside).await,
         }
     }
 
@@ -44,7 +44,7 @@ impl Session {
         &self,
         viewer: &Viewer,
         look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
-        files: &dyn ContextFiles,
+        outside: &Outside,
     ) -> Result<String, Error> {
         match self.view(viewer, |view| look(&view)).await? {
             Read::Texts(texts) => {
@@ -73,7 +73,19 @@ impl Session {
                 let hits = self.search_words(viewer, &text, limit).await?;
                 Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
             }
-            Read::Files(call) => files.call(self, call).await,
+            Read::Files(call) => outside.files.call(self, call).await,
+            Read::Browser(call) => outside.browsers.call(self, call).await,
+            Read::TestNode(node) => {
+                let by = match viewer {
+                    Viewer::User => Actor::User,
+                    Viewer::Agent(name) => Actor::Agent(name.clone()),
+                };
+                outside.workflows.test_node(self, by, node).await
+            }
+            Read::Scout(_) => {
+                let problem = "a scout needs a model, which only a run of a director has".to_owned();
+                Err(Refusal::invalid("/tool", problem).into())
+            }
             Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
             Read::Messages(thread, limit) => {
                 let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
@@ -97,6 +109,12 @@ fn recalled_in_short(answer: &RecallAnswer) -> Value {
     }
     let note = answer.note.or(found.is_empty().then_some("nothing was found: try other words"));
     let mut told = Map::from_iter([("found".to_owned(), found.into())]);
+    if let Some(behind) = answer.behind {
+        told.insert(
+            "behind".to_owned(),
+            format!("{behind} entries are not searched yet: ask again in a moment").into(),
+        );
+    }
     if !failed.is_empty() {
         told.insert("failed".to_owned(), failed.into());
     }

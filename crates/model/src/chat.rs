@@ -1,10 +1,12 @@
 //! Requests to models, and their answers.
 
 use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ModelError, ModelName};
+use crate::{ModelError, ModelName, Provider};
 
 /// Gets the text of an answer piece by piece.
 pub type OnDelta<'a> = dyn FnMut(&str) + Send + 'a;
@@ -16,6 +18,28 @@ pub trait ChatModel: Send + Sync {
     /// the pieces are [`ChatAnswer::text`]. Once a piece was passed on, the request is not retried: if the answer breaks off,
     /// this is an error. To cancel, drop the future.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError>;
+
+    /// Sends a request of a provider's API once, as it is, and gives what comes back as it comes, also where it is a refusal.
+    async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
+        let reason = "this model takes no requests of its API as they are".to_owned();
+        Err(ModelError::NotConfigured { provider: request.provider, reason })
+    }
+}
+
+/// The bytes of an answer as they come.
+pub type BytesOfAnswer = BoxStream<'static, Result<Bytes, ModelError>>;
+
+/// A request of a provider's API.
+#[derive(Clone, Debug)]
+pub struct Forwarded {
+    /// Whose API it is.
+    pub provider: Provider,
+    /// The path below the base URL, such as `/chat/completions` or `/v1/messages`.
+    pub path: String,
+    /// The headers that matter to the API. Keys are not among them: the endpoint has its own.
+    pub headers: http::HeaderMap,
+    /// The body; without one it is a GET request.
+    pub body: Option<Value>,
 }
 
 /// A request to a model.

@@ -146,7 +146,8 @@ struct Item {
     embedding: Vec<f32>,
 }
 
-/// The vectors of `count` texts in the order of the texts, each brought to the length 1; or what is wrong with them.
+/// The vectors of `count` texts in the order of the texts, each brought to the length 1, but for zeros; or what is wrong with
+/// them.
 fn read(text: &str, count: usize) -> Result<Vec<Vec<f32>>, String> {
     let answer: Answer = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if answer.data.len() != count {
@@ -156,6 +157,7 @@ fn read(text: &str, count: usize) -> Result<Vec<Vec<f32>>, String> {
     for (place, Item { index, mut embedding }) in answer.data.into_iter().enumerate() {
         let index = index.unwrap_or(place);
         match vectors.get_mut(index) {
+            Some(_) if embedding.is_empty() => return Err(format!("vector {index} has no numbers")),
             Some(vector) if vector.is_empty() => {
                 normalise(&mut embedding).map_err(|wrong| format!("vector {index} {wrong}"))?;
                 *vector = embedding;
@@ -183,6 +185,8 @@ mod tests {
     fn vectors_come_back_in_the_order_of_the_texts_with_the_length_1() {
         let text = r#"{"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4.0]}]}"#;
         assert_eq!(read(text, 2), Ok(vec![vec![0.6, 0.8], vec![0.0, 1.0]]));
+        let zeros = r#"{"data": [{"embedding": [0, 0]}, {"embedding": [0, 1]}]}"#;
+        assert_eq!(read(zeros, 2), Ok(vec![vec![0.0, 0.0], vec![0.0, 1.0]]));
         let tiny = r#"{"data": [{"embedding": [1e-30, 0]}]}"#;
         assert_eq!(read(tiny, 1), Ok(vec![vec![1.0, 0.0]]));
     }

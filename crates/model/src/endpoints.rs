@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use tokio::time::timeout;
 
 use crate::anthropic::Anthropic;
+use crate::chat::{BytesOfAnswer, Forwarded};
 use crate::endpoint::Endpoint;
 use crate::openai::OpenAi;
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Retries, Settings};
@@ -76,6 +77,10 @@ impl Endpoints {
 
 #[async_trait]
 impl ChatModel for Endpoints {
+    async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
+        self.endpoint(request.provider)?.http().forward(request).await
+    }
+
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let endpoint = self.endpoint(request.model.provider())?;
         let answer = timeout(self.whole, self.persist(endpoint, request, on_delta)).await;

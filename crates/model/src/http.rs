@@ -8,6 +8,7 @@ use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::chat::{BytesOfAnswer, Forwarded};
 use crate::{ApiKey, ModelError, Proxy, SettingsError, Timeouts};
 
 const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
@@ -98,6 +99,32 @@ impl Http {
         let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
         let answer = Answer { http: self, response };
         if answer.response.status().is_success() { Ok(answer) } else { Err(answer.refused().await) }
+    }
+
+    /// Sends a request as it is and waits for an answer to begin, whatever its status.
+    pub(crate) async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
+        let call = match &request.body {
+            Some(body) => self.post(&request.path, body),
+            None => self.get(&request.path),
+        };
+        let sent = timeout(self.timeouts.idle, call.headers(request.headers).send()).await;
+        let sent = sent.map_err(|_| self.timed_out("to begin its answer", self.timeouts.idle))?;
+        let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
+        let mut given = http::Response::new(());
+        *given.status_mut() = response.status();
+        given.headers_mut().clone_from(response.headers());
+        let (url, idle) = (self.shown(), self.timeouts.idle);
+        let pieces = stream::try_unfold(response, move |mut response| {
+            let url = url.clone();
+            async move {
+                let what = "to continue its answer";
+                let piece = timeout(idle, response.chunk()).await;
+                let piece = piece.map_err(|_| ModelError::TimedOut { url: url.clone(), what, limit: idle })?;
+                let piece = piece.map_err(|_| ModelError::CutOff { url, received_chars: 0 })?;
+                Ok(piece.map(|piece| (piece, response)))
+            }
+        });
+        Ok(given.map(|()| -> BytesOfAnswer { Box::pin(pieces) }))
     }
 
     /// The names in the list of models that `request` returns.

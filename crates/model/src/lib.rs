@@ -52,7 +52,9 @@ mod retry;
 #[cfg(feature = "scripted")]
 pub mod scripted;
 
-pub use chat::{ChatAnswer, ChatModel, ChatRequest, Finish, OnDelta, ResponseSchema, ToolCall, Usage};
+pub use chat::{
+    BytesOfAnswer, ChatAnswer, ChatModel, ChatRequest, Finish, Forwarded, OnDelta, ResponseSchema, ToolCall, Usage,
+};
 pub use embed::Embedder;
 pub use embeddings::{Embeddings, EmbeddingsSettings};
 pub use endpoints::Endpoints;

@@ -11,6 +11,10 @@
 //! `time`, `role` (`user`, `assistant` or `other`), `documents` and `category` may be left out. The evidence of a question
 //! is the ids of the messages and documents that answer it. The recall at k is the share of the evidence that is among the
 //! first k hits, averaged over the questions.
+//!
+//! With `--embedder URL MODEL`, passages and questions also get vectors from an endpoint with OpenAI's `/v1/embeddings`, such
+//! as `http://127.0.0.1:8080/v1`. `EMBEDDINGS_KEY` in the environment is its key, if it wants one. `--misses` shows what is
+//! not found.
 
 #![allow(clippy::print_stdout, reason = "it talks to whoever runs it")]
 
@@ -20,7 +24,8 @@ use std::{
 };
 
 use callboard_core::{audience::Audience, id::Seq, time::Timestamp};
-use callboard_recall::{Class, Index, Item, Kind, Prefer, Query, Role, Scope, search};
+use callboard_model::{ApiKey, Embedder as _, Embeddings, EmbeddingsSettings, Retries, Timeouts};
+use callboard_recall::{Class, Index, Item, Kind, Prefer, Query, Role, Scope, Vector, search};
 use serde::Deserialize;
 
 /// At which numbers of hits it is measured.
@@ -58,21 +63,100 @@ struct Recall {
     sums: [f64; AT.len()],
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path =
-        std::env::args().nth(1).ok_or("name the file to measure; the source of this program says what is in it")?;
-    let shows_misses = std::env::args().any(|argument| argument == "--misses");
+type Failure = Box<dyn std::error::Error>;
+
+/// What is asked for on the command line.
+#[derive(Default)]
+struct Options {
+    path: String,
+    shows_misses: bool,
+    /// The base URL and the name of a model of vectors.
+    embedder: Option<(String, String)>,
+}
+
+impl Options {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--misses" => options.shows_misses = true,
+                "--embedder" => {
+                    options.embedder = Some(arguments.next().zip(arguments.next()).ok_or("give a URL and a model")?);
+                }
+                path if options.path.is_empty() && !path.starts_with("--") => path.clone_into(&mut options.path),
+                other => {
+                    return Err(
+                        format!("`{other}` is not understood; use FILE [--misses] [--embedder URL MODEL]").into()
+                    );
+                }
+            }
+        }
+        if options.path.is_empty() {
+            return Err("name the file to measure; the source of this program says what is in it".into());
+        }
+        Ok(options)
+    }
+}
+
+/// A model of vectors behind an endpoint.
+struct Embedder {
+    endpoint: Embeddings,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Embedder {
+    fn new(base_url: String, model: String) -> Result<Self, Failure> {
+        let key = std::env::var("EMBEDDINGS_KEY").ok().and_then(|key| ApiKey::new(&key));
+        let (proxy, timeouts, retries) = (None, Timeouts::default(), Retries::default());
+        let endpoint = Embeddings::new(&EmbeddingsSettings { base_url, model, key, proxy, timeouts, retries })?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { endpoint, runtime })
+    }
+
+    fn vectors(&self, texts: &[&str]) -> Result<Vec<Option<Vector>>, Failure> {
+        let vectors = self.runtime.block_on(self.endpoint.embed(texts))?;
+        Ok(vectors.iter().map(|numbers| Vector::new(numbers)).collect())
+    }
+
+    /// Gives all passages of a conversation their vectors, as a server does.
+    fn fill(&self, index: &mut Index, conversation: &Conversation) -> Result<(), Failure> {
+        loop {
+            let wanted = index.without_vectors(64);
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            let texts = wanted.iter().map(|wanted| {
+                let all = conversation.messages.iter().chain(&conversation.documents);
+                let text = usize::try_from(wanted.seq.0 - 1).ok().and_then(|at| all.clone().nth(at));
+                let passage = text.and_then(|text| text.text.get(wanted.bytes.clone())).unwrap_or_default();
+                wanted.speaker.as_ref().map_or(passage.to_owned(), |speaker| format!("{speaker}: {passage}"))
+            });
+            let texts: Vec<String> = texts.collect();
+            let vectors = self.vectors(&texts.iter().map(String::as_str).collect::<Vec<_>>())?;
+            index.add_vectors(&wanted, &vectors);
+        }
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let Options { path, shows_misses, embedder } = Options::read(std::env::args().skip(1))?;
+    let embedder = embedder.map(|(base_url, model)| Embedder::new(base_url, model)).transpose()?;
     let (mut all, mut by_category) = (Recall::default(), BTreeMap::<String, Recall>::new());
     let (mut indexing, mut texts, mut times) = (Duration::ZERO, 0, Vec::new());
     for line in std::fs::read_to_string(path)?.lines().filter(|line| !line.trim().is_empty()) {
         let conversation: Conversation = serde_json::from_str(line)?;
         let start = Instant::now();
-        let (index, ids) = index(&conversation);
+        let (mut index, ids) = index(&conversation);
         indexing += start.elapsed();
         texts += ids.len();
-        for question in &conversation.questions {
+        let mut meanings = vec![None; conversation.questions.len()];
+        if let Some(embedder) = &embedder {
+            embedder.fill(&mut index, &conversation)?;
+            meanings = embedder.vectors(&conversation.questions.iter().map(|one| &*one.text).collect::<Vec<_>>())?;
+        }
+        for (question, vector) in conversation.questions.iter().zip(&meanings) {
             let start = Instant::now();
-            let hits = hits(&index, &ids, &question.text)?;
+            let hits = hits(&index, &ids, &question.text, vector.as_ref())?;
             times.push(start.elapsed());
             all.add(&hits, &question.evidence);
             by_category.entry(question.category.clone()).or_default().add(&hits, &question.evidence);
@@ -111,22 +195,22 @@ fn index(conversation: &Conversation) -> (Index, Vec<String>) {
             role: text.role.unwrap_or(Role::Other),
             time: text.time.unwrap_or(Timestamp::nearest(0)),
             text: &text.text,
+            has_headings: kind == Kind::Text,
         });
     }
     (index, ids)
 }
 
 /// The ids of the texts that are found, the best first.
-fn hits<'a>(index: &Index, ids: &'a [String], question: &str) -> Result<Vec<&'a str>, callboard_recall::Error> {
+fn hits<'a>(
+    index: &Index,
+    ids: &'a [String],
+    question: &str,
+    vector: Option<&Vector>,
+) -> Result<Vec<&'a str>, callboard_recall::Error> {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
-    let query = Query {
-        text: question,
-        vector: None,
-        limit: 50,
-        prefer: Prefer::AsAsked,
-        wants: &|_| true,
-        skips: &|_, _| false,
-    };
+    let query =
+        Query { text: question, vector, limit: 50, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
     let hits = search(&[scope], &query)?;
     let place = |seq: Seq| usize::try_from(seq.0).ok()?.checked_sub(1);
     Ok(hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect())

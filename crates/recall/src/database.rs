@@ -1,7 +1,7 @@
-//! Databases of what is derived: SQLite files that can be deleted at any time. What is damaged, or has another form, is made
-//! anew.
+//! Databases of what is derived: SQLite files that can be deleted at any time, also while they are in use. What is damaged, or
+//! has another form, is made anew.
 
-use std::{path::Path, time::Duration};
+use std::{os::unix::fs::MetadataExt as _, path::Path, time::Duration};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -31,6 +31,38 @@ pub(crate) fn open(
         }
         (connection, _) => Ok((connection?, None)),
     }
+}
+
+/// Opens the database at `path` again, at which another file stands than before, or none. Where that fails, it is in memory
+/// alone until a file is there.
+pub(crate) fn open_again(
+    path: &Path,
+    form: &Form,
+    prepare: impl Fn(&Transaction<'_>) -> Result<(), Error>,
+) -> Result<Connection, Error> {
+    tracing::warn!(?path, "a file of recall was deleted or replaced while it was in use: it is made anew");
+    // What SQLite kept beside a file that is gone is not of the next one.
+    let is_clear = if identity(path).is_none() { remove(path) } else { Ok(()) };
+    match is_clear.and_then(|()| open(Some(path), form, &prepare)) {
+        Ok((connection, _)) => Ok(connection),
+        Err(error) => {
+            tracing::warn!(?path, %error, "a file of recall cannot be made anew: it is in memory alone");
+            Ok(open(None, form, prepare)?.0)
+        }
+    }
+}
+
+/// Which file it is, whatever its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    device: u64,
+    number: u64,
+}
+
+/// Which file is at `path`; `None` where there is none.
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
+    let file = std::fs::metadata(path).ok()?;
+    Some(Identity { device: file.dev(), number: file.ino() })
 }
 
 /// A connection to a database with our tables; one without any gets them.

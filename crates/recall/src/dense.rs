@@ -7,7 +7,7 @@ use callboard_core::id::Seq;
 use crate::{
     index::Index,
     sight::Sight,
-    texts::Role,
+    texts::{Class, Role},
     vectors::{Vector, Vectors},
 };
 
@@ -73,6 +73,12 @@ impl Index {
     /// How many passages have their vectors, or have none for good.
     pub fn vectors(&self) -> usize {
         self.vectors.next()
+    }
+
+    /// Whether that is all that a viewer sees, who sees each class from the entry on that `from` says, as of the entry `at`.
+    /// What is hidden does not count.
+    pub fn has_vectors_for(&self, from: &dyn Fn(&Class) -> Option<Seq>, at: Option<Seq>) -> bool {
+        self.vectors() >= self.passages() || !self.sight(from, at).sees_from(self.vectors())
     }
 }
 

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     Error,
-    database::{self, Form},
+    database::{self, Form, Identity, identity},
     index::Index,
     postings::{BUCKETS, Buckets, Postings, SEGMENT},
     texts::{Class, Indexed, Text, Texts, to_u32},
@@ -27,7 +27,7 @@ use crate::{
 const USUAL_BUCKETS: usize = 16 << 10;
 
 /// The form of the file, and of how texts become terms.
-const FORM: Form = Form { number: 1, page_bytes: 8192, tables: TABLES };
+const FORM: Form = Form { number: 3, page_bytes: 8192, tables: TABLES };
 
 const TABLES: &str = "
     CREATE TABLE journal (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, data BLOB NOT NULL);
@@ -42,6 +42,8 @@ pub(crate) struct IndexFile {
     shared: Arc<Shared>,
     /// Why it was made anew, if it was.
     replaced: Option<String>,
+    /// Which file was at its path when it was opened.
+    identity: Option<Identity>,
 }
 
 /// What all indexes of the file read from.
@@ -98,9 +100,23 @@ impl IndexFile {
     /// or of another form is replaced.
     pub(crate) fn open(path: Option<&Path>, memory_bytes: u64) -> Result<Self, Error> {
         let (connection, replaced) = database::open(path, &FORM, |_| Ok(()))?;
+        Ok(Self { replaced, ..Self::of(connection, path, memory_bytes) })
+    }
+
+    fn of(connection: Connection, path: Option<&Path>, memory_bytes: u64) -> Self {
         let buckets = Cache::with_weighter(USUAL_BUCKETS, memory_bytes, Bytes);
         let shared = Arc::new(Shared { connection: Mutex::new(connection), buckets });
-        Ok(Self { shared, replaced })
+        Self { shared, replaced: None, identity: path.and_then(identity) }
+    }
+
+    /// Opens the file at `path` again, since it [is another one](Self::is_at) now.
+    pub(crate) fn again(path: &Path, memory_bytes: u64) -> Result<Self, Error> {
+        Ok(Self::of(database::open_again(path, &FORM, |_| Ok(()))?, Some(path), memory_bytes))
+    }
+
+    /// Whether this is what is at `path`.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.identity == identity(path)
     }
 
     /// Makes the file at `path` anew.

@@ -9,7 +9,7 @@ use callboard_core::{entry::Head, id::Seq};
 
 use crate::{
     Error, english,
-    passage::{headings, passages},
+    passage::{Passage, passages, sections},
     postings::{Posting, Postings},
     sight::Sight,
     terms::{Key, Reader, Terms},
@@ -81,9 +81,9 @@ impl Index {
         let text = to_u32(self.texts.texts.len());
         let said = item.text.get(body..).unwrap_or_default();
         let mut words = 0;
-        for passage in passages(said) {
+        for (passage, headings) in passages_under_headings(said, item.has_headings) {
             let bytes = body + passage.bytes.start..body + passage.bytes.end;
-            let terms = self.terms_of(item, bytes.clone());
+            let terms = self.terms_of(item, bytes.clone(), &headings);
             let number = to_u32(self.texts.passages.len());
             self.postings.add(number, &terms);
             words += passage.words;
@@ -120,12 +120,10 @@ impl Index {
     }
 
     /// The terms of a passage, with those of the headings above it.
-    fn terms_of(&mut self, item: &Item<'_>, bytes: Range<usize>) -> Terms {
+    fn terms_of(&mut self, item: &Item<'_>, bytes: Range<usize>, headings: &[&str]) -> Terms {
         let mut terms = Terms::default();
-        if item.kind == Kind::Text {
-            for heading in headings(item.text, bytes.start) {
-                self.reader.read(heading, &mut terms);
-            }
+        for heading in headings {
+            self.reader.read(heading, &mut terms);
         }
         self.reader.read(item.text.get(bytes).unwrap_or_default(), &mut terms);
         terms
@@ -191,6 +189,23 @@ impl Index {
         sights.truncate(SIGHTS);
         sight
     }
+}
+
+/// The passages of a text, each with the headings above it.
+fn passages_under_headings(text: &str, has_headings: bool) -> Vec<(Passage, Vec<&str>)> {
+    if !has_headings {
+        return passages(text).into_iter().map(|passage| (passage, Vec::new())).collect();
+    }
+    let mut all = Vec::new();
+    for section in sections(text) {
+        let cut = passages(text.get(section.bytes.clone()).unwrap_or_default());
+        all.extend(cut.into_iter().enumerate().map(|(place, mut passage)| {
+            passage.bytes = section.bytes.start + passage.bytes.start..section.bytes.start + passage.bytes.end;
+            // The first one has the section's own headings in its text.
+            (passage, if place == 0 { section.above.clone() } else { section.under.clone() })
+        }));
+    }
+    all
 }
 
 /// The speaker of a message that begins with `Name: `, and where what is said begins.

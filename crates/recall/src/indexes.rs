@@ -40,6 +40,7 @@ impl Indexes {
 
     /// The index of a journal. What cannot be read of it is made anew.
     pub fn of(&self, journal: &str) -> Result<Arc<Mutex<Index>>, Error> {
+        self.notice_deleted()?;
         let mut loaded = self.loaded();
         if let Some(place) = loaded.iter().position(|one| &*one.journal == journal) {
             let found = loaded.remove(place);
@@ -95,6 +96,20 @@ impl Indexes {
     /// The journals of which something is in the file.
     pub fn journals(&self) -> Result<Vec<String>, Error> {
         self.file().journals()
+    }
+
+    /// Makes the file anew where it was deleted or replaced while it was in use. What is in memory is dropped, and read from the
+    /// journals again.
+    fn notice_deleted(&self) -> Result<(), Error> {
+        let Some(path) = self.path.as_deref() else { return Ok(()) };
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_at(path) {
+            return Ok(());
+        }
+        *file = Arc::new(IndexFile::again(path, self.memory_bytes)?);
+        drop(file);
+        self.loaded().clear();
+        Ok(())
     }
 
     fn after(&self, journal: &str, saved: Result<(), Error>) -> Result<(), Error> {

@@ -28,7 +28,7 @@ pub use self::{
     error::Error,
     index::Index,
     indexes::{Indexes, lock},
-    passage::{Passage, headings, passages},
+    passage::{Passage, passages},
     score::{Hit, Query, Scope, Why, is_blank, search},
     signals::Prefer,
     texts::{Class, Item, Kind, Role},

@@ -1,5 +1,6 @@
 //! Passages: the pieces of texts that are found and shown. A short text is one passage; a long one is cut at ends of lines
-//! and sentences into pieces of about [`PASSAGE_WORDS`] words.
+//! and sentences into pieces of about [`PASSAGE_WORDS`] words. A text with headings is cut at these too: no passage has text
+//! under two of them.
 
 use std::ops::Range;
 
@@ -131,23 +132,49 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The Markdown headings under which a passage stands, the outermost first.
-pub fn headings(text: &str, at: usize) -> Vec<&str> {
+/// A piece of a text that stands under one Markdown heading.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Section<'a> {
+    /// Where it stands in the text, in bytes; its own headings are its first lines.
+    pub(crate) bytes: Range<usize>,
+    /// The headings above it, the outermost first.
+    pub(crate) above: Vec<&'a str>,
+    /// The same with its own, for what stands behind these.
+    pub(crate) under: Vec<&'a str>,
+}
+
+/// Cuts a text where a heading stands behind something else than headings. The first line of the text is its title.
+pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
     let mut open: Vec<(usize, &str)> = Vec::new();
-    let (mut offset, mut is_code) = (0, false);
+    let (mut offset, mut is_code, mut has_text) = (0, false, false);
     for line in text.split_inclusive('\n') {
-        if offset >= at {
-            break;
-        }
+        let begins = offset;
         offset += line.len();
         let line = line.trim_end();
         is_code ^= line.starts_with("```") || line.starts_with("~~~");
-        if let (false, Some((level, heading))) = (is_code, heading(line)) {
-            open.retain(|(above, _)| *above < level);
-            open.push((level, heading));
+        let heading = heading(line).filter(|_| !is_code);
+        if sections.is_empty() || (heading.is_some() && has_text) {
+            let above: Vec<&str> = match heading {
+                Some((level, _)) => open.iter().filter(|(outer, _)| *outer < level).map(|(_, words)| *words).collect(),
+                None => Vec::new(),
+            };
+            sections.push(Section { bytes: begins..begins, under: above.clone(), above });
+            has_text = false;
+        }
+        match heading {
+            Some((level, words)) => {
+                open.retain(|(outer, _)| *outer < level);
+                open.push((level, words));
+            }
+            None => has_text |= begins > 0 && !line.trim().is_empty(),
+        }
+        if let Some(section) = sections.last_mut() {
+            section.bytes.end = offset;
+            section.under = open.iter().map(|(_, words)| *words).collect();
         }
     }
-    open.into_iter().map(|(_, heading)| heading).collect()
+    sections
 }
 
 /// The level and the words of a line that is a heading.
@@ -189,12 +216,26 @@ mod tests {
         assert!(sizes(&"x".repeat(100_000)).iter().all(|words| *words <= LONGEST_WORDS + PASSAGE_WORDS / 3));
     }
 
+    /// Each section of a text, with the headings above it and those above its end.
+    fn cut(text: &str) -> Vec<(&str, Vec<&str>, Vec<&str>)> {
+        sections(text).into_iter().map(|it| (&text[it.bytes], it.above, it.under)).collect()
+    }
+
     #[test]
-    fn headings_stand_above_what_follows_them() {
-        let text = "# Guide\nintro\n## Linux\nuse apt\n```\n# no heading\n```\nmore\n## Windows\nuse msi\n";
-        assert_eq!(headings(text, text.find("more").unwrap()), ["Guide", "Linux"]);
-        assert_eq!(headings(text, text.find("use msi").unwrap()), ["Guide", "Windows"]);
-        assert_eq!(headings(text, 0), Vec::<&str>::new());
+    fn a_text_is_cut_at_its_headings() {
+        let (guide, linux) = ("guide.md\n# Guide\nintro\n", "## Linux\n\nuse apt\n```\n# no heading\n```\nmore\n");
+        let (windows, end) = ("## Windows\n### Old\nuse msi\n", "# Licence\n#5 is none\n");
+        assert_eq!(
+            cut(&[guide, linux, windows, end].concat()),
+            [
+                (guide, vec![], vec!["Guide"]),
+                (linux, vec!["Guide"], vec!["Guide", "Linux"]),
+                (windows, vec!["Guide"], vec!["Guide", "Windows", "Old"]),
+                (end, vec![], vec!["Licence"]),
+            ]
+        );
+        assert_eq!(cut("no heading\nat all"), [("no heading\nat all", vec![], vec![])]);
+        assert_eq!(cut(""), []);
     }
 
     proptest! {
@@ -207,6 +248,18 @@ mod tests {
                 at = passage.bytes.end;
             }
             prop_assert!(text[at..].trim().is_empty());
+        }
+
+        #[test]
+        fn sections_cover_a_text_and_none_has_text_under_two_headings(text in "((#{1,3} )?[a-c]{1,2}\n|\n|```\n){0,30}") {
+            let cut: Vec<&str> = cut(&text).into_iter().map(|(section, ..)| section).collect();
+            prop_assert_eq!(cut.concat(), text.as_str());
+            for section in cut.into_iter().skip(1) {
+                let is_heading = |line: &&str| heading(line).is_some();
+                let behind = section.lines().skip_while(|line| is_heading(line) || line.is_empty());
+                let of_text = behind.take_while(|line| !line.starts_with("```"));
+                prop_assert!(of_text.filter(is_heading).count() == 0, "{}", section);
+            }
         }
     }
 }

@@ -19,6 +19,9 @@ const SATURATION: f32 = 1.0;
 /// How much the length of a passage counts (BM25's b).
 const LENGTH: f32 = 0.6;
 
+/// How many terms of a question count at most: those that tell most. A long text has more, which tell little and cost much.
+const MOST_TERMS: usize = 32;
+
 const OF_SCAFFOLDING: f32 = 0.3;
 const OF_PAIR: f32 = 0.25;
 const OF_IDENTIFIER: f32 = 0.5;
@@ -37,7 +40,8 @@ pub struct Scope<'a> {
 pub struct Query<'a> {
     /// The question, in words.
     pub text: &'a str,
-    /// Its vector, by the model of the vectors of the indexes; without it, terms alone count.
+    /// Its vector, by the model of the vectors of the indexes; without it, terms alone count. A question without a term has
+    /// no use for one.
     pub vector: Option<&'a Vector>,
     /// How many hits are wanted.
     pub limit: usize,
@@ -112,18 +116,25 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
     let passages = searched.iter().map(|scope| f64::from(scope.sight.count)).sum::<f64>();
     for term in &asked {
         for scope in &mut searched {
-            scope.count(term)?;
+            scope.read(term)?;
+        }
+    }
+    for (number, term) in telling(&asked, &searched, passages) {
+        for scope in &mut searched {
+            scope.count(number, term);
         }
         let found = searched.iter().map(|scope| scope.counted.len()).sum::<usize>();
-        let idf = ((passages - found as f64 + 0.5) / (found as f64 + 0.5)).ln_1p() as f32;
+        let idf = idf(passages, found);
         let is_pair = term.field == Field::Pair;
         let average = (searched.iter().map(|scope| scope.sight.sum(is_pair)).sum::<f64>() / passages.max(1.0)) as f32;
         for scope in &mut searched {
             scope.score(term, idf, average);
         }
     }
-    let meant =
-        query.vector.map(|vector| (vector, dense::weight(asked.iter().filter(|it| it.field == Field::Word).count())));
+    // Words that say nothing mean nothing either: else every passage would answer them.
+    let vector = query.vector.filter(|_| !asked.is_empty());
+    let terms = asked.iter().filter(|it| it.field == Field::Word).count();
+    let meant = vector.map(|vector| (vector, dense::weight(terms)));
     if let Some((vector, weight)) = meant {
         for scope in &mut searched {
             dense::add(&scope.index.vectors, &scope.sight, vector, weight, &mut scope.scores);
@@ -131,7 +142,13 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
     }
     let mut best: Vec<Candidate> = Vec::new();
     for (number, scope) in searched.iter().enumerate() {
-        scope.candidates(number, query, &signals, &mut best);
+        scope.candidates(number, query, &signals, false, &mut best);
+    }
+    if best.is_empty() && signals.names_date() {
+        // No word of the question stands anywhere: what was said at its date is the answer.
+        for (number, scope) in searched.iter().enumerate() {
+            scope.candidates(number, query, &signals, true, &mut best);
+        }
     }
     best.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| (a.scope, a.seq, a.passage).cmp(&(b.scope, b.seq, b.passage)))
@@ -143,6 +160,40 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
 /// Whether a question has nothing that can be looked for.
 pub fn is_blank(question: &str) -> bool {
     asked(question).is_empty() && !Signals::of(question, Prefer::Any).names_date()
+}
+
+/// The terms of a question that count, with their numbers.
+fn telling<'a>(asked: &'a [Asked], searched: &[Searched<'_>], passages: f64) -> Vec<(usize, &'a Asked)> {
+    let mut all: Vec<(usize, &Asked)> = asked.iter().enumerate().collect();
+    if all.len() <= MOST_TERMS {
+        return all;
+    }
+    let told = |(number, term): &(usize, &Asked)| {
+        let found = searched.iter().filter_map(|scope| scope.postings.get(*number)).map(Vec::len).sum::<usize>();
+        // What stands nowhere tells nothing of where the answer is.
+        if found == 0 { 0.0 } else { term.worth() * idf(passages, found) }
+    };
+    all.sort_by(|one, other| told(other).total_cmp(&told(one)).then(one.0.cmp(&other.0)));
+    all.truncate(MOST_TERMS);
+    all.sort_by_key(|(number, _)| *number);
+    all
+}
+
+/// How much a term tells that stands in `found` of all passages.
+fn idf(passages: f64, found: usize) -> f32 {
+    ((passages - found as f64 + 0.5) / (found as f64 + 0.5)).ln_1p() as f32
+}
+
+impl Asked {
+    /// How much it counts beside other terms.
+    fn worth(&self) -> f32 {
+        match self.field {
+            Field::Word if self.is_scaffolding => OF_SCAFFOLDING,
+            Field::Word => 1.0,
+            Field::Pair => OF_PAIR,
+            Field::Identifier => OF_IDENTIFIER,
+        }
+    }
 }
 
 /// What may become a hit.
@@ -168,10 +219,17 @@ impl<'a> Searched<'a> {
         }
     }
 
-    /// Counts how often a term stands in each passage that is seen.
-    fn count(&mut self, term: &Asked) -> Result<(), Error> {
+    /// Reads in which of the passages that are seen the next term stands.
+    fn read(&mut self, term: &Asked) -> Result<(), Error> {
         let mut postings = self.index.postings(term.key)?;
         postings.retain(|posting| self.sight.sees(posting.passage));
+        self.postings.push(postings);
+        Ok(())
+    }
+
+    /// Counts how often a term stands in each passage, with what its neighbours lend it.
+    fn count(&mut self, number: usize, term: &Asked) {
+        let Some(postings) = self.postings.get(number) else { return };
         let (counts, counted) = (&mut self.counts, &mut self.counted);
         let mut add = |passage: u32, often: f32| {
             if let Some(count) = counts.get_mut(passage as usize) {
@@ -181,26 +239,19 @@ impl<'a> Searched<'a> {
                 *count += often;
             }
         };
-        for Posting { passage, count } in &postings {
+        for Posting { passage, count } in postings {
             let often = f32::from(*count);
             match term.field {
                 Field::Identifier => add(*passage, often),
                 Field::Word | Field::Pair => self.sight.lend(*passage, |to, weight| add(to, weight * often)),
             }
         }
-        self.postings.push(postings);
-        Ok(())
     }
 
     /// Adds what the counted term is worth to the scores.
     fn score(&mut self, term: &Asked, idf: f32, average: f32) {
         let is_pair = term.field == Field::Pair;
-        let worth = match term.field {
-            Field::Word if term.is_scaffolding => OF_SCAFFOLDING,
-            Field::Word => 1.0,
-            Field::Pair => OF_PAIR,
-            Field::Identifier => OF_IDENTIFIER,
-        };
+        let worth = term.worth();
         for passage in self.counted.drain(..) {
             let (Some(count), Some(score)) =
                 (self.counts.get_mut(passage as usize), self.scores.get_mut(passage as usize))
@@ -218,13 +269,21 @@ impl<'a> Searched<'a> {
         }
     }
 
-    /// What of this scope may be a hit.
-    fn candidates(&self, scope: usize, query: &Query<'_>, signals: &Signals, found: &mut Vec<Candidate>) {
+    /// What of this scope may be a hit: what has a word of the question, or, `by_date`, what is of a date that it names.
+    fn candidates(
+        &self,
+        scope: usize,
+        query: &Query<'_>,
+        signals: &Signals,
+        by_date: bool,
+        found: &mut Vec<Candidate>,
+    ) {
         let wanted: Vec<bool> = self.index.texts.classes.iter().map(query.wants).collect();
         for text in &self.index.texts.texts {
             let range = text.passages.start as usize..text.passages.end as usize;
             let scores = self.scores.get(range).unwrap_or_default();
-            let scored = (text.passages.clone()).zip(scores).filter(|(_, score)| **score > 0.0);
+            let is_of_date = by_date && self.sight.sees(text.passages.start) && signals.date(text) > 0.0;
+            let scored = (text.passages.clone()).zip(scores).filter(|(_, score)| **score > 0.0 || is_of_date);
             let best = scored.clone().reduce(|best, next| if next.1 > best.1 { next } else { best });
             let Some((best, lexical)) = best else { continue };
             if !wanted.get(text.class as usize).is_some_and(|wanted| *wanted) || (query.skips)(scope, text.seq) {

@@ -174,6 +174,11 @@ impl Sight {
         self.places.get(passage as usize).is_some_and(|place| *place != NOWHERE)
     }
 
+    /// Whether the passage `first` or a later one is seen.
+    pub(crate) fn sees_from(&self, first: usize) -> bool {
+        self.places.iter().skip(first).any(|place| *place != NOWHERE)
+    }
+
     /// Calls `lent` with each passage to which `passage` lends its words, itself included, and how much of them.
     pub(crate) fn lend(&self, passage: u32, lent: impl FnMut(u32, f32)) {
         let Some(place) = self.places.get(passage as usize) else { return };

@@ -269,8 +269,14 @@ fn identifiers(text: &str, found: &mut dyn FnMut(Token<'_>)) {
         while is_of_name(at(end)) || (is_joint(at(end)) && is_of_name(at(end + 1))) {
             end += 1;
         }
+        // Names such as C++ and C#.
+        end += match (at(end), at(end + 1)) {
+            (b'+', b'+') => 2,
+            (b'#', _) => 1,
+            _ => 0,
+        };
         let whole = text.get(start..end).unwrap_or_default().trim_matches(['.', '/', '-', '_', ':']);
-        if whole.bytes().any(|byte| is_joint(byte) || byte == b'_') {
+        if whole.bytes().any(|byte| is_joint(byte) || matches!(byte, b'_' | b'+')) {
             found(Token::Identifier(whole));
         }
         start = end;
@@ -327,6 +333,7 @@ mod tests {
         );
         assert_eq!(words("readMessages in src/main.rs"), "readmessag read messag src main rs");
         assert_eq!(identifiers("well... and/or -- _private_ x_"), "and/or");
+        assert_eq!(identifiers("C++, C# or F#? 1 + 1, issue #7"), "c++ c# f#");
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub struct Item<'a> {
     pub time: Timestamp,
     /// What is said.
     pub text: &'a str,
+    /// Whether lines that begin with `#` are headings, as in Markdown; in source code they are something else.
+    pub has_headings: bool,
 }
 
 /// The texts of an index, and their passages.

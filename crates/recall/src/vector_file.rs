@@ -2,16 +2,17 @@
 //! that they are of, whatever becomes of an index. The file can be deleted at any time.
 
 use std::{
-    path::Path,
+    ops::{Deref, DerefMut},
+    path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use callboard_core::{entry::Hash, id::Seq};
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use crate::{
     Error,
-    database::{self, Form},
+    database::{self, Form, Identity, identity},
     vectors::Vector,
 };
 
@@ -31,31 +32,33 @@ const TABLES: &str = "
 /// The vectors of texts by one model.
 #[derive(Debug)]
 pub struct VectorFile {
-    connection: Mutex<Connection>,
+    path: Option<PathBuf>,
+    model: Option<String>,
+    opened: Mutex<Opened>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
+    /// Which file was at its path when it was opened.
+    identity: Option<Identity>,
 }
 
 impl VectorFile {
     /// Opens the file at `path`, or one in memory, for the vectors of `model`; those of another model are dropped. Without a
     /// model, it is only for taking away. A file that is damaged is made anew.
     pub fn open(path: Option<&Path>, model: Option<&str>) -> Result<Self, Error> {
-        let (connection, replaced) = database::open(path, &FORM, |transaction| {
-            let known: Option<String> =
-                transaction.query_row("SELECT name FROM model", [], |row| row.get(0)).optional()?;
-            if let Some(model) = model.filter(|model| known.as_deref() != Some(*model)) {
-                transaction.execute_batch("DELETE FROM vector; DELETE FROM model;")?;
-                transaction.execute("INSERT INTO model (name) VALUES (?1)", [model])?;
-            }
-            Ok(())
-        })?;
+        let (connection, replaced) = database::open(path, &FORM, |transaction| begin(transaction, model))?;
         if let Some(reason) = replaced {
             tracing::warn!(reason, "the file of vectors is made anew");
         }
-        Ok(Self { connection: Mutex::new(connection) })
+        let opened = Opened { connection, identity: path.and_then(identity) };
+        Ok(Self { path: path.map(Path::to_owned), model: model.map(str::to_owned), opened: Mutex::new(opened) })
     }
 
     /// The vectors of texts, as far as they are known.
     pub fn find(&self, texts: &[Hash]) -> Result<Vec<Option<Vector>>, Error> {
-        let connection = self.connection();
+        let connection = self.connection()?;
         let mut find = connection.prepare_cached("SELECT numbers FROM vector WHERE text = ?1 LIMIT 1")?;
         let mut known = |text: &Hash| {
             let numbers: Option<Vec<u8>> = find.query_row([text.0], |row| row.get(0)).optional()?;
@@ -70,7 +73,7 @@ impl VectorFile {
         journal: &str,
         vectors: impl IntoIterator<Item = (Seq, Hash, &'a Vector)>,
     ) -> Result<(), Error> {
-        let mut connection = self.connection();
+        let mut connection = self.connection()?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut insert = transaction.prepare_cached(
@@ -88,7 +91,7 @@ impl VectorFile {
     pub fn renew(&self, journal: &str, texts: impl IntoIterator<Item = (Seq, Hash)>) -> Result<(), Error> {
         let mut old = Vec::new();
         {
-            let connection = self.connection();
+            let connection = self.connection()?;
             let mut find =
                 connection.prepare_cached("SELECT 1 FROM vector WHERE text = ?1 AND journal = ?2 AND seq = ?3")?;
             for (seq, text) in texts {
@@ -105,14 +108,14 @@ impl VectorFile {
         let mut erased = 0;
         for seq in entries {
             let gone = params![journal, number(seq)];
-            erased += self.connection().execute("DELETE FROM vector WHERE journal = ?1 AND seq = ?2", gone)?;
+            erased += self.connection()?.execute("DELETE FROM vector WHERE journal = ?1 AND seq = ?2", gone)?;
         }
         self.forget_old_pages(erased)
     }
 
     /// The journals of which something is kept.
     pub fn journals(&self) -> Result<Vec<String>, Error> {
-        let connection = self.connection();
+        let connection = self.connection()?;
         let mut names = connection.prepare("SELECT DISTINCT journal FROM vector ORDER BY journal")?;
         let names = names.query_map([], |row| row.get(0))?;
         Ok(names.collect::<Result<_, _>>()?)
@@ -120,22 +123,54 @@ impl VectorFile {
 
     /// Takes away all of a journal.
     pub fn remove(&self, journal: &str) -> Result<(), Error> {
-        let removed = self.connection().execute("DELETE FROM vector WHERE journal = ?1", [journal])?;
+        let removed = self.connection()?.execute("DELETE FROM vector WHERE journal = ?1", [journal])?;
         self.forget_old_pages(removed)
     }
 
     /// Leaves nothing in the log of the file of so many rows that were taken away.
     fn forget_old_pages(&self, rows: usize) -> Result<(), Error> {
-        if rows > 0 { database::forget_old_pages(&self.connection()) } else { Ok(()) }
+        let opened = self.connection()?;
+        if rows > 0 { database::forget_old_pages(&opened) } else { Ok(()) }
     }
 
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The connection to the file at its path. One that was deleted or replaced while it was in use is opened again.
+    fn connection(&self) -> Result<MutexGuard<'_, Opened>, Error> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = self.path.as_deref().filter(|path| opened.identity != identity(path)) {
+            let model = self.model.as_deref();
+            opened.connection = database::open_again(path, &FORM, |transaction| begin(transaction, model))?;
+            opened.identity = identity(path);
+        }
+        Ok(opened)
     }
+}
+
+/// Drops the vectors of other models than `model`, if there is one.
+fn begin(transaction: &Transaction<'_>, model: Option<&str>) -> Result<(), Error> {
+    let known: Option<String> = transaction.query_row("SELECT name FROM model", [], |row| row.get(0)).optional()?;
+    if let Some(model) = model.filter(|model| known.as_deref() != Some(*model)) {
+        transaction.execute_batch("DELETE FROM vector; DELETE FROM model;")?;
+        transaction.execute("INSERT INTO model (name) VALUES (?1)", [model])?;
+    }
+    Ok(())
 }
 
 fn number(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+impl Deref for Opened {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Opened {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
 }
 
 #[cfg(test)]
@@ -179,6 +214,21 @@ mod tests {
         assert_eq!(find(Some("small")), [Some(vector(1.0))]);
         assert_eq!(find(Some("large")), [None]);
         assert_eq!(find(Some("small")), [None]);
+    }
+
+    #[test]
+    fn a_file_that_is_deleted_while_it_is_in_use_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.db");
+        let file = VectorFile::open(Some(&path), Some("small")).unwrap();
+        let keep = |text: &str| file.keep("one", [(Seq(1), hash(text), &vector(1.0))]).unwrap();
+        keep("a");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(file.find(&[hash("a")]).unwrap(), [None]);
+        keep("b");
+        drop(file);
+        let again = VectorFile::open(Some(&path), Some("small")).unwrap();
+        assert_eq!(again.find(&[hash("b"), hash("a")]).unwrap(), [Some(vector(1.0)), None]);
     }
 
     #[test]

@@ -14,7 +14,8 @@ fn item<'a>(seq: u64, subject: &str, text: &'a str) -> Item<'a> {
     let kind = if subject.starts_with("thread:") { Kind::Message } else { Kind::Text };
     let class = Class { source: "test".into(), subject: subject.into(), audience: Audience::All };
     let time = Timestamp::nearest(i64::try_from(seq).unwrap() * 1000);
-    Item { seq: Seq(seq), kind, class, speaker: None, role: Role::Other, time, text }
+    let has_headings = kind == Kind::Text;
+    Item { seq: Seq(seq), kind, class, speaker: None, role: Role::Other, time, text, has_headings }
 }
 
 fn index(texts: &[&str]) -> Index {
@@ -93,7 +94,27 @@ fn every_passage_of_a_document_can_be_found_with_the_headings_above_it() {
     index.add(&item(1, "document:guide", &text));
     let hits = ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "package on Linux", 1);
     assert!(text[hits[0].bytes.clone()].contains("Use the package."), "{hits:?}");
-    assert_eq!(callboard_recall::headings(&text, hits[0].bytes.end), ["Setup", "Linux"]);
+    // A passage in the middle of a section is found by the headings that it has not got in itself.
+    let windows = ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "setup installer Windows", 1);
+    let found = &text[windows[0].bytes.clone()];
+    assert!(found.contains("Use the installer.") && !found.contains("Windows"), "{windows:?}");
+    assert!(["setup", "window"].iter().all(|term| windows[0].why.terms.contains(&(*term).to_owned())));
+}
+
+#[test]
+fn no_passage_of_a_document_has_text_under_two_headings() {
+    let text = "guide.md\n# Setup\nRun it.\n## Windows\nUse the installer.\n## Linux\nUse the package.\n";
+    let mut index = Index::default();
+    index.add(&item(1, "document:guide", text));
+    // In source code such a line is a comment.
+    index
+        .add(&Item { has_headings: false, ..item(2, "document:code", "def package():\n# Linux\n  pass\n# Windows\n") });
+    let hits = ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "Setup for Windows or Linux", 9);
+    let mut found: Vec<&str> =
+        hits.iter().filter(|hit| hit.seq == Seq(1)).map(|hit| &text[hit.bytes.clone()]).collect();
+    found.sort_unstable();
+    assert_eq!(found, ["## Linux\nUse the package.", "## Windows\nUse the installer.", "guide.md\n# Setup\nRun it."]);
+    assert_eq!(hits.iter().filter(|hit| hit.seq == Seq(2)).count(), 1);
 }
 
 #[test]
@@ -198,6 +219,43 @@ fn a_damaged_file_is_made_anew() {
         drop((index, indexes));
         write();
     }
+}
+
+#[test]
+fn a_file_that_is_deleted_while_it_is_in_use_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    let (one, two) = (Indexes::open(Some(&path), 1 << 24).unwrap(), Indexes::open(Some(&path), 1 << 24).unwrap());
+    let add = |indexes: &Indexes, text: &str| {
+        lock(&indexes.of("s").unwrap()).add(&item(1, "thread:main", text));
+        indexes.save("s").unwrap();
+    };
+    add(&one, "saffron");
+    let held = one.of("s").unwrap();
+    std::fs::remove_file(&path).unwrap();
+    // Whoever searches it still is not disturbed, and the next one begins anew.
+    assert_eq!(ask(&lock(&held), "saffron"), [1]);
+    assert_eq!(lock(&one.of("s").unwrap()).passages(), 0);
+    add(&one, "cinnamon");
+    drop(held);
+    // Another process notices it too, and takes what the first one made.
+    assert_eq!(ask(&lock(&two.of("s").unwrap()), "cinnamon"), [1]);
+    drop((one, two));
+    let again = Indexes::open(Some(&path), 1 << 24).unwrap();
+    assert_eq!(ask(&lock(&again.of("s").unwrap()), "cinnamon"), [1]);
+}
+
+#[test]
+fn where_a_file_that_was_deleted_cannot_be_made_anew_it_is_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data").join("recall.db");
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
+    lock(&indexes.of("s").unwrap()).add(&item(1, "thread:main", "before"));
+    std::fs::remove_dir_all(folder.path().join("data")).unwrap();
+    lock(&indexes.of("s").unwrap()).add(&item(1, "thread:main", "afterwards"));
+    indexes.save("s").unwrap();
+    assert_eq!(ask(&lock(&indexes.of("s").unwrap()), "afterwards"), [1]);
 }
 
 #[test]

@@ -7,10 +7,12 @@ use std::{
 };
 
 use callboard_core::{
+    audience::Audience,
     compression::{
         Method, Spent,
         decide::Compress,
         instructions::context,
+        material::Scope,
         plan::{Aim, Outlook, Plan, Shortcoming, Summary},
     },
     count::Tokens,
@@ -26,7 +28,7 @@ use serde_json::{Value, json};
 use crate::Error;
 
 /// A budget in which all of a history fits.
-const WHOLE: Tokens = Tokens(1 << 40);
+pub(crate) const WHOLE: Tokens = Tokens(1 << 40);
 
 /// How often a model is asked for one summary, at most.
 const TRIES: u64 = 2;
@@ -61,6 +63,10 @@ pub struct Compressing {
     pub by: Actor,
     /// Whether it is only to be said what would be done.
     pub preview: bool,
+    /// The layout of the prompts that it is for; without, the session's.
+    pub layout: Option<LayoutName>,
+    /// What was said up to this entry stays as it is.
+    pub behind: Seq,
 }
 
 /// What came of it.
@@ -86,6 +92,16 @@ pub struct Compression {
     pub spent: Spent,
 }
 
+/// Some for whom a thread is compressed, since all of them see the same of it.
+struct Group {
+    /// Which agents they are; without, everyone who sees the thread and is in no other group.
+    readers: Option<Audience>,
+    /// The one whose history is measured.
+    reader: Option<AgentName>,
+    /// Whether whoever asks for the compression is told what came of this one.
+    is_told: bool,
+}
+
 /// A model that writes summaries.
 struct Author<'a> {
     compressor: &'a Compressor,
@@ -98,20 +114,76 @@ struct Author<'a> {
 }
 
 impl Compressor {
-    /// Compresses a thread. While it works, the session goes on: what is said meanwhile follows the summary.
+    /// Compresses a thread, for all who see it: where some see more of it than others, each of them is shown a summary of
+    /// what it sees. While it works, the session goes on: what is said meanwhile follows the summary.
     pub async fn compress(&self, wanted: Compressing) -> Result<Compression, Error> {
-        let Compressing { thread, aim, model, by, preview } = wanted;
+        let is_agent = matches!(wanted.by, Actor::Agent(_));
+        let (mut answer, mut with) = (nothing_to_do(Tokens(0)), Vec::new());
+        for group in self.groups(&wanted).await? {
+            let done = match self.compress_for(&wanted, &group, &with).await {
+                // An agent is not told of what it does not see.
+                Err(Error::Engine(callboard_engine::Error::Refused(refusal))) if is_agent && !group.is_told => {
+                    tracing::warn!(session = %self.session.id(), %refusal, "a summary for others could not be made");
+                    continue;
+                }
+                done => done?,
+            };
+            with.extend(done.seq);
+            let is_worth_telling = !is_agent && done.method != Method::None && answer.method == Method::None;
+            if is_worth_telling || (group.is_told && (done.method != Method::None || answer.method == Method::None)) {
+                answer = done;
+            }
+        }
+        Ok(answer)
+    }
+
+    /// For whom a thread is compressed, those first who see the most of it.
+    async fn groups(&self, wanted: &Compressing) -> Result<Vec<Group>, Error> {
+        let groups = self.session.view(&Viewer::User, |view| {
+            let (held, team) = (view.thread(&wanted.thread)?, &view.state.team);
+            let sees = |name: &&AgentName| held.sight.audience.contains(name);
+            let all = held.readers(team);
+            let place = |agent: &AgentName| {
+                let is_in = |readers: &Option<Audience>| readers.as_ref().is_none_or(|names| names.contains(agent));
+                all.iter().position(is_in)
+            };
+            let names: Vec<_> =
+                team.manager().into_iter().chain(team.agents()).map(|agent| &agent.name).filter(sees).collect();
+            let asks = match &wanted.by {
+                Actor::Agent(name) => Some(name),
+                Actor::User | Actor::System => names.first().copied(),
+            };
+            let told = asks.and_then(place).unwrap_or(all.len().saturating_sub(1));
+            let reader = |at: usize| {
+                let mut first = asks.into_iter().chain(names.iter().copied());
+                first.find(|name| place(name) == Some(at)).cloned()
+            };
+            let group = |(at, readers): (usize, &Option<Audience>)| Group {
+                readers: readers.clone(),
+                reader: reader(at),
+                is_told: at == told,
+            };
+            Ok(all.iter().enumerate().map(group).collect())
+        });
+        Ok(groups.await?)
+    }
+
+    async fn compress_for(&self, wanted: &Compressing, group: &Group, with: &[Seq]) -> Result<Compression, Error> {
+        let Compressing { thread, aim, model, by, preview, layout, behind } = wanted.clone();
         let began = Instant::now();
-        let shown = self.shown(&thread).await?;
-        let plan = match self.session.plan_compression(&thread, aim).await? {
+        let scope = Scope { readers: group.readers.clone(), behind };
+        let plan = match self.session.plan_compression(&thread, scope, aim).await? {
             Outlook::Compress(plan) => Arc::from(plan),
-            Outlook::Enough(tokens) => return Ok(nothing_to_do(shown.unwrap_or(tokens))),
+            Outlook::Enough(tokens) => {
+                return Ok(nothing_to_do(self.shown(&thread, group, None).await?.unwrap_or(tokens)));
+            }
         };
+        let shown = self.shown(&thread, group, None).await?;
         let (mut spent, mut reason) = (Spent::default(), None);
         let mut written = None;
         let asked = model.as_deref().filter(|_| !preview);
         if let Some(name) = asked {
-            match self.ask(name, &plan, &mut spent).await {
+            match self.ask(name, &plan, layout, &mut spent).await {
                 Ok(summary) => written = Some(summary),
                 Err(why) => {
                     tracing::warn!(session = %self.session.id(), %thread, why, "the summary is made without a model");
@@ -139,23 +211,19 @@ impl Compressor {
             spent,
         };
         if !preview {
-            let command = Compress { plan, summary, model, reason, spent };
+            let mut command = Compress { plan, summary, model, reason, spent, measured: None, with: with.to_vec() };
+            let after = self.shown(&thread, group, Some(&command)).await?.unwrap_or(done.tokens_after);
+            done.tokens_after = after;
+            command.measured = Some((done.tokens_before, done.tokens_after));
             done.seq = Some(self.session.execute(by, command).await?.answer);
-            done.tokens_after = self.shown(&thread).await?.unwrap_or(done.tokens_after);
         }
         Ok(done)
     }
 
-    /// The size of the history that whoever reads the thread first is shown: the manager, or an agent that sees it. What is
-    /// planned with is at least as much, since it is counted message by message.
-    async fn shown(&self, thread: &ThreadId) -> Result<Option<Tokens>, Error> {
-        let reader = self.session.view(&Viewer::User, |view| {
-            let sees = |name: &&AgentName| view.thread(thread).is_ok_and(|held| held.sight.audience.contains(name));
-            let team = &view.state.team;
-            let names = team.manager().into_iter().chain(team.agents()).map(|agent| &agent.name);
-            Ok(names.into_iter().find(sees).cloned())
-        });
-        let Some(agent) = reader.await? else { return Ok(None) };
+    /// The size of the history that the first reader of a group is shown, now or after a command. What is planned with is
+    /// at least as much, since it is counted message by message.
+    async fn shown(&self, thread: &ThreadId, group: &Group, after: Option<&Compress>) -> Result<Option<Tokens>, Error> {
+        let Some(agent) = group.reader.clone() else { return Ok(None) };
         let wanted = PromptSpec {
             agent: Some(agent),
             thread: Some(thread.clone()),
@@ -163,18 +231,27 @@ impl Compressor {
             budget: Some(WHOLE),
             ..PromptSpec::default()
         };
-        let prompt = self.session.prompt(&wanted).await?;
+        let prompt = match after {
+            Some(command) => self.session.prompt_after(command, &wanted).await?,
+            None => self.session.prompt(&wanted).await?,
+        };
         Ok(prompt.parts.iter().find(|part| part.name == PartName::HISTORY.as_str()).map(|part| part.tokens))
     }
 
     /// Asks a model for a summary; the error says why there is none that is good.
-    async fn ask(&self, model: &str, plan: &Plan, spent: &mut Spent) -> Result<Summary, String> {
+    async fn ask(
+        &self,
+        model: &str,
+        plan: &Plan,
+        layout: Option<LayoutName>,
+        spent: &mut Spent,
+    ) -> Result<Summary, String> {
         let model: ModelName = model.parse().map_err(|error: callboard_model::ModelError| error.to_string())?;
         let measure = self.session.measure(&model.to_string()).await.map_err(|error| error.to_string())?;
         let state = self.session.state().await.map_err(|error| error.to_string())?;
         let long = state.sets.iter().filter_map(|held| held.set.content.stored());
         let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
-        let context = context(&state, plan.thread(), &values);
+        let context = context(&state, plan, layout, &values);
         let mask = self.session.reading_mask(&Viewer::User).await.map_err(|error| error.to_string())?;
         Author { compressor: self, plan, model, measure, mask, spent }.write(&context).await
     }

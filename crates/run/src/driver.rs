@@ -7,7 +7,7 @@ use callboard_core::{
     id::RunId,
     run::{self, ClaimRun, Epoch, PauseRun, Run, Status, next::Next},
 };
-use callboard_engine::{ContextFiles, NoContextFiles, Session};
+use callboard_engine::{Outside, Session};
 use callboard_model::ChatModel;
 
 use crate::Error;
@@ -18,7 +18,7 @@ pub struct Driver {
     pub(crate) session: Session,
     pub(crate) models: Arc<dyn ChatModel>,
     pub(crate) settings: Settings,
-    pub(crate) files: Arc<dyn ContextFiles>,
+    pub(crate) outside: Outside,
 }
 
 /// The settings of a driver.
@@ -35,13 +35,13 @@ pub struct Settings {
 impl Driver {
     /// Creates a driver that uses `models`.
     pub fn new(session: Session, models: Arc<dyn ChatModel>, settings: Settings) -> Self {
-        Self { session, models, settings, files: Arc::new(NoContextFiles) }
+        Self { session, models, settings, outside: Outside::default() }
     }
 
-    /// The same, whose agents may use these context files.
+    /// The same, whose agents may use what is outside.
     #[must_use]
-    pub fn with_files(self, files: Arc<dyn ContextFiles>) -> Self {
-        Self { files, ..self }
+    pub fn with(self, outside: Outside) -> Self {
+        Self { outside, ..self }
     }
 
     /// Takes `run` over and drives it until it waits for somebody, is paused, or has ended. Returns its status. A turn that was
@@ -63,7 +63,7 @@ impl Driver {
             }
             let stands = match run::next::next(&state, at) {
                 Ok(Next::Ask(ask)) => self.turn(&state, at, *ask).await,
-                Ok(Next::Call(call)) => self.call_tool(at, call).await,
+                Ok(Next::Call(calls)) => self.call_tools(at, calls).await,
                 Ok(Next::Pause(reason)) => self.pause(run, reason).await,
                 Ok(Next::AwaitUser | Next::AwaitTool | Next::Done) => return Ok(at.status()),
                 // For instance, the agent whose turn it is has left the team.

@@ -12,14 +12,15 @@ impl Driver {
         // Without the secrets, no answer could be taken.
         self.session.mask().await?;
         let whose = self.session.whose_prompt(&spec).await?;
-        let spec = PromptSpec {
+        let mut spec = PromptSpec {
             agent: Some(whose.agent.clone()),
             thread: Some(whose.thread.clone()),
             model: whose.model.clone(),
             ..spec
         };
+        self.session.observe(&mut spec, &self.outside).await?;
         let prompt = self.session.prompt(&spec).await?;
-        let prompt = self.make_room(prompt, spec.clone()).await?;
+        let prompt = Box::pin(self.make_room(prompt, spec.clone())).await?;
         let (agent, thread, model) = (whose.agent, whose.thread, whose.model);
         let begin = BeginTurn { agent, thread, model, tools: spec.tools, prompt: prompt.record() };
         Ok((prompt, begin))

@@ -1,20 +1,23 @@
 //! Room: a prompt that gets too large is made smaller before its turn. First long results of tools are no longer shown,
 //! if the session wants that; then what is old is summarised.
 
+use std::collections::BTreeMap;
+
 use callboard_core::{
     compression::{CompressionSettings, Thresholds, decide::WarnOfContext, facts::ContextWarned, plan::Aim},
     count::Tokens,
     entry::Actor,
     error::ConflictKind,
-    id::{AgentName, ThreadId},
-    prompt::{PartName, Prompt},
+    id::{AgentName, Seq, ThreadId},
+    prompt::{PartName, PartReport, Prompt, profile::Profile},
+    state::State,
     tail::Source,
     viewer::Viewer,
 };
 
 use callboard_engine::PromptSpec;
 
-use crate::{Compressing, Compressor, Driver, Error};
+use crate::{Compressing, Compressor, Driver, Error, compress::WHOLE};
 
 impl Driver {
     /// The prompt of a turn that is to be taken. Where it would pass the size at which threads are compressed, what was
@@ -24,25 +27,29 @@ impl Driver {
         let settings = state.session.settings.compression.clone();
         let thresholds = settings.thresholds(prompt.budget);
         let (Some(agent), Some(thread)) = (query.agent.clone(), query.thread.clone()) else { return Ok(prompt) };
-        if prompt.tokens < thresholds.warn {
-            return Ok(prompt);
+        let size = prompt.tokens;
+        let mut room = Room { driver: self, settings, thresholds, agent, thread, prompt, query, size };
+        room.size = room.whole(&state).await?;
+        if room.size < thresholds.warn {
+            return Ok(room.prompt);
         }
+        let Room { agent, thread, .. } = &room;
         let is_warned =
-            |name: &ThreadId| state.threads.get(name).is_none_or(|held| held.compression.warned.contains(&agent));
-        let is_new = !is_warned(&thread);
+            |name: &ThreadId| state.threads.get(name).is_none_or(|held| held.compression.warned.contains(agent));
+        let is_new = !is_warned(thread);
         if is_new {
             let Thresholds { warn: warn_at, compress: compress_at, .. } = thresholds;
-            let (thread, agent, tokens) = (thread.clone(), agent.clone(), prompt.tokens);
+            let (thread, agent, tokens) = (thread.clone(), agent.clone(), room.size);
             let warned = ContextWarned { thread, agent, tokens, warn_at, compress_at };
             self.session.execute(Actor::System, WarnOfContext(warned)).await?;
         }
-        let mut room = Room { driver: self, settings, thresholds, agent, thread, prompt, query };
         if is_new {
             room.measure().await?;
         }
         if room.settings.is_automatic() && room.is_full() {
             room.clear().await?;
-            room.compress().await?;
+            // Compressing is seldom, and large: it is kept off the stack of every turn.
+            Box::pin(room.compress()).await?;
         }
         Ok(room.prompt)
     }
@@ -57,41 +64,54 @@ struct Room<'a> {
     thread: ThreadId,
     prompt: Prompt,
     query: PromptSpec,
+    /// The size that the prompt would have with all of its history.
+    size: Tokens,
 }
 
 impl Room<'_> {
     fn is_full(&self) -> bool {
-        self.prompt.tokens >= self.thresholds.compress
+        self.size >= self.thresholds.compress
     }
 
     /// Whether not all of the history fits.
     fn is_over_full(&self) -> bool {
-        let history = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].map(PartName::as_str);
-        self.prompt.parts.iter().any(|part| part.shortened && history.contains(&part.name.as_str()))
+        history(&self.prompt).is_some_and(|part| part.shortened)
+    }
+
+    /// The size that the prompt would have with all of its history, whatever share of the budget that has.
+    async fn whole(&self, state: &State) -> Result<Tokens, Error> {
+        let Some(shown) = history(&self.prompt).filter(|part| part.shortened) else { return Ok(self.prompt.tokens) };
+        let profile = self.query.profile.as_ref().unwrap_or(&state.session.settings.prompt).clone();
+        let profile = Some(Profile { parts: BTreeMap::new(), ..profile });
+        let all = PromptSpec { budget: Some(WHOLE), profile, ..self.query.clone() };
+        let all = self.driver.session.prompt(&all).await?;
+        let all = history(&all).map_or(shown.tokens, |part| part.tokens);
+        Ok(self.prompt.tokens.minus(shown.tokens) + all)
     }
 
     /// Makes the prompt again, of what is true now.
     async fn measure(&mut self) -> Result<(), Error> {
-        let head = self.driver.session.state().await?.head.seq;
-        self.query.at = Some(head);
+        let state = self.driver.session.state().await?;
+        self.query.at = Some(state.head.seq);
         self.prompt = self.driver.session.prompt(&self.query).await?;
+        self.size = self.whole(&state).await?;
         Ok(())
     }
 
-    /// The threads that the prompt is made of, the largest first, and whether each is to be left alone.
-    async fn threads(&self) -> Result<Vec<(ThreadId, bool)>, Error> {
+    /// The threads that the prompt is made of, the largest first, and up to where each is to be left alone.
+    async fn threads(&self) -> Result<Vec<(ThreadId, Option<Seq>)>, Error> {
         let viewer = Viewer::Agent(self.agent.clone());
         let threads = self.driver.session.view(&viewer, |view| {
             let size = |name: ThreadId| {
                 let held = view.thread(&name).ok()?;
                 let covered = view.summaries(&name).last().map(|head| head.through);
-                let is_alone = held.compression.left_alone.is_some();
-                Some((covered.is_some(), view.size(held).tokens, name, is_alone))
+                let left_alone = held.compression.left_alone;
+                Some((covered.is_some(), view.size(held).tokens, name, left_alone))
             };
             let mut threads: Vec<_> = Source::of(&view, &self.thread).threads.into_iter().filter_map(size).collect();
             // What has a summary already is shorter than its messages tell.
             threads.sort_by_key(|(covered, tokens, ..)| (*covered, std::cmp::Reverse(*tokens)));
-            Ok(threads.into_iter().map(|(_, _, name, is_alone)| (name, is_alone)).collect())
+            Ok(threads.into_iter().map(|(_, _, name, left_alone)| (name, left_alone)).collect())
         });
         Ok(threads.await?)
     }
@@ -118,34 +138,56 @@ impl Room<'_> {
 
     /// Compresses the threads one by one until the prompt is small enough.
     async fn compress(&mut self) -> Result<(), Error> {
-        let Driver { session, models, settings, .. } = self.driver;
-        let compressor =
-            Compressor { session: session.clone(), models: models.clone(), timeout: settings.turn_timeout };
-        for (thread, is_alone) in self.threads().await? {
+        for (thread, left_alone) in self.threads().await? {
             if !self.is_full() {
                 break;
             }
-            if is_alone && !self.is_over_full() {
-                continue;
-            }
-            let model = self.query.model.clone();
-            let aim = Aim { target: self.target(&thread).await?, keep_recent: None };
-            let wanted = Compressing { thread: thread.clone(), aim, model, by: Actor::System, preview: false };
-            match compressor.compress(wanted).await {
-                Ok(done) if done.seq.is_some() => self.measure().await?,
-                Ok(_) => {}
-                Err(Error::Engine(callboard_engine::Error::Refused(refusal)))
-                    if refusal.code() == ConflictKind::CompressedMeanwhile.code() =>
-                {
-                    self.measure().await?;
+            if let Some(behind) = left_alone {
+                self.compress_thread(&thread, behind).await?;
+                // What was put back is left alone where the prompt fits with it.
+                if !self.is_full() || !self.is_over_full() {
+                    continue;
                 }
-                // The prompt is cut to its budget then, as without compression.
-                Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
-                    tracing::warn!(session = %session.id(), %thread, %refusal, "a thread could not be compressed");
-                }
-                Err(error) => return Err(error),
             }
+            self.compress_thread(&thread, Seq::ZERO).await?;
         }
         Ok(())
     }
+
+    /// Compresses what was said in a thread behind an entry.
+    async fn compress_thread(&mut self, thread: &ThreadId, behind: Seq) -> Result<(), Error> {
+        let Driver { session, models, settings, .. } = self.driver;
+        let compressor =
+            Compressor { session: session.clone(), models: models.clone(), timeout: settings.turn_timeout };
+        let wanted = Compressing {
+            thread: thread.clone(),
+            aim: Aim { target: self.target(thread).await?, keep_recent: None },
+            model: self.query.model.clone(),
+            by: Actor::System,
+            preview: false,
+            layout: self.query.layout,
+            behind,
+        };
+        match compressor.compress(wanted).await {
+            Ok(done) if done.seq.is_some() => self.measure().await,
+            Ok(_) => Ok(()),
+            Err(Error::Engine(callboard_engine::Error::Refused(refusal)))
+                if refusal.code() == ConflictKind::CompressedMeanwhile.code() =>
+            {
+                self.measure().await
+            }
+            // The prompt is cut to its budget then, as without compression.
+            Err(Error::Engine(callboard_engine::Error::Refused(refusal))) => {
+                tracing::warn!(session = %session.id(), %thread, %refusal, "a thread could not be compressed");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The part of a prompt that holds what was said.
+fn history(prompt: &Prompt) -> Option<&PartReport> {
+    let names = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].map(PartName::as_str);
+    prompt.parts.iter().find(|part| names.contains(&part.name.as_str()))
 }

@@ -8,12 +8,15 @@ use callboard_core::{
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
     fact,
+    id::{AgentName, ThreadId},
+    number::quote_inexact,
     prompt::{Body, Format, Prompt},
     run::{
         Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, next::Ask,
         turn_facts::TurnRequested,
     },
     state::State,
+    tool::bundled,
     viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec};
@@ -46,13 +49,14 @@ impl Driver {
             }
             Err(error) => return Err(error),
         };
-        let mut request = request(state, &turn);
-        if let Some(mask) = self.session.reading_mask(&Viewer::Agent(turn.ask.agent.clone())).await? {
-            // The prompt has none any more; the descriptions of tools may.
-            request.tools.iter_mut().for_each(|tool| {
-                mask.hide_in(tool);
-            });
-        }
+        let mut request = request(state, &turn.model, &turn.prompt, turn.ask.turn.uses_tools);
+        let structured = |Output { name, schema }: Output| ResponseSchema {
+            name: name.to_owned(),
+            schema: schema(&state.team),
+            strict: false,
+        };
+        request.response_schema = turn.ask.turn.output.map(structured);
+        self.hide_in_tools(&mut request, &turn.ask.agent).await?;
         let recorded = match self.ask(&turn, &request).await? {
             Ok(answer) => {
                 let reply = turn.reply(answer);
@@ -75,6 +79,24 @@ impl Driver {
         }
     }
 
+    /// Hides secrets in the descriptions of tools. The prompt has none any more.
+    pub(crate) async fn hide_in_tools(&self, request: &mut ChatRequest, agent: &AgentName) -> Result<(), Error> {
+        if let Some(mask) = self.session.reading_mask(&Viewer::Agent(agent.clone())).await? {
+            request.tools.iter_mut().for_each(|tool| {
+                mask.hide_in(tool);
+            });
+        }
+        Ok(())
+    }
+
+    /// The model that `agent` uses in `thread`.
+    pub(crate) fn model_of(&self, state: &State, agent: &AgentName, thread: &ThreadId) -> Result<ModelName, Error> {
+        let agent = state.team.agent(agent).map_err(callboard_engine::Error::from)?;
+        let named = state.threads.model_of(agent, thread).map(str::to_owned);
+        let model = named.or_else(|| self.settings.model.clone()).ok_or_else(no_model)?;
+        model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))
+    }
+
     /// Renders the prompt and records that the model is about to be asked. A turn that was recorded before gets the same
     /// prompt.
     async fn prepare<'a>(&self, state: &State, run: &'a Run, ask: Ask) -> Result<Turn<'a>, Error> {
@@ -83,17 +105,29 @@ impl Driver {
         if let Some(pending) = ask.requested.clone() {
             return self.prepare_again(run, ask, &pending).await;
         }
-        let named = state.team.agent(&ask.agent).map_err(callboard_engine::Error::from)?.model.clone();
-        let model = named.or_else(|| self.settings.model.clone()).ok_or_else(no_model)?;
-        let model: ModelName =
-            model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
-        let spec = PromptSpec { at: Some(state.head.seq), format: format_for(&model), ..spec(&ask, &model) };
+        let model = self.model_of(state, &ask.agent, &ask.turn.thread)?;
+        let mut spec = PromptSpec { at: Some(state.head.seq), format: format_for(&model), ..self.spec(&ask, &model) };
+        let tools = spec.tools.clone();
+        self.session.observe(&mut spec, &self.outside).await?;
         let prompt = self.session.prompt(&spec).await?;
-        let prompt = self.make_room(prompt, spec).await?;
-        let request =
-            TurnRequest { run: run.id.clone(), epoch: run.epoch, model: model.to_string(), prompt: prompt.record() };
+        let prompt = Box::pin(self.make_room(prompt, spec)).await?;
+        let (id, name, record) = (run.id.clone(), model.to_string(), prompt.record());
+        let request = TurnRequest { run: id, epoch: run.epoch, model: name, tools, prompt: record };
         self.session.execute(Actor::System, request).await?;
         Ok(Turn { run, number: run.turns.saturating_add(1), ask, model, prompt })
+    }
+
+    /// The prompt that the model needs.
+    fn spec(&self, ask: &Ask, model: &ModelName) -> PromptSpec {
+        PromptSpec {
+            agent: Some(ask.agent.clone()),
+            thread: Some(ask.turn.thread.clone()),
+            layout: ask.turn.layout,
+            model: Some(model.to_string()),
+            task: ask.turn.task.clone(),
+            tools: self.outside.served(bundled(ask.turn.bundle)),
+            ..PromptSpec::default()
+        }
     }
 
     async fn prepare_again<'a>(&self, run: &'a Run, ask: Ask, pending: &Pending) -> Result<Turn<'a>, Error> {
@@ -130,21 +164,26 @@ impl Driver {
             self.tell(turn, masked.push(piece));
         };
         let timeout = turn.time_left(self.settings.turn_timeout);
-        let over = self.session.when(|state| turn.is_over(state));
+        let over = self.session.when(|state| is_over(state, turn.run));
         let answer = tokio::time::timeout(timeout, self.models.chat(request, &mut tell));
         let asked = tokio::select! {
             answer = answer => Ok(match answer {
                 Ok(answer) => answer.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("it took more than {} seconds", timeout.as_secs())),
             }),
-            over = over => match over {
-                Some(error) => Err(error),
-                // The session is gone, or the board is closed.
-                None => Err(self.session.state().await.err().unwrap_or(callboard_engine::Error::Closed).into()),
-            },
+            over = over => Err(self.why_over(over).await),
         };
         self.tell(turn, masked.finish());
         asked
+    }
+
+    /// Why something under way ended before it was done.
+    pub(crate) async fn why_over(&self, over: Option<Error>) -> Error {
+        match over {
+            Some(error) => error,
+            // The session is gone, or the board is closed.
+            None => self.session.state().await.err().unwrap_or(callboard_engine::Error::Closed).into(),
+        }
     }
 
     /// Lets listeners hear a piece of what a model says.
@@ -186,15 +225,6 @@ impl Driver {
 }
 
 impl Turn<'_> {
-    /// Why the answer is not needed any more, if so.
-    fn is_over(&self, state: &State) -> Option<Error> {
-        match state.runs.get(&self.run.id) {
-            Ok(run) if !run.has_ended() => (run.epoch != self.run.epoch).then_some(Error::TakenOver),
-            // The run has ended, and perhaps another one was started since.
-            Ok(_) | Err(_) => Some(Error::Ended),
-        }
-    }
-
     /// The timeout of the answer: at most the time that the limits of the run leave.
     fn time_left(&self, most: Duration) -> Duration {
         let limit = self.run.limits.seconds.map(Duration::from_secs);
@@ -210,19 +240,11 @@ impl Turn<'_> {
         let model = self.model.to_string();
         let record = self.prompt.record();
         let report = answer.usage.and_then(|usage| record.report(&model, usage.prompt_tokens));
-        let counted = || {
-            let measure = Measure::of(&model, record.factor);
-            Usage { prompt_tokens: record.tokens.0, completion_tokens: measure.count(&answer.text).0 }
-        };
-        let said = |usage: callboard_model::Usage| Usage {
-            prompt_tokens: usage.prompt_tokens,
-            completion_tokens: usage.completion_tokens,
-        };
         TurnReply {
             run: self.run.id.clone(),
             epoch: self.run.epoch,
             turn: self.number,
-            usage: answer.usage.map_or_else(counted, said),
+            usage: usage(&answer, &model, &self.prompt),
             report,
             cut_off: answer.finish == Finish::Length,
             tool_calls: answer.tool_calls.into_iter().map(call).collect(),
@@ -232,30 +254,46 @@ impl Turn<'_> {
     }
 }
 
-/// The request to the model.
-fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
-    let mut request = ChatRequest::new(turn.model.clone());
-    match &turn.prompt.body {
+/// Why what is under way in a run is not needed any more, if so.
+pub(crate) fn is_over(state: &State, run: &Run) -> Option<Error> {
+    match state.runs.get(&run.id) {
+        Ok(now) if !now.has_ended() => (now.epoch != run.epoch).then_some(Error::TakenOver),
+        // The run has ended, and perhaps another one was started since.
+        Ok(_) | Err(_) => Some(Error::Ended),
+    }
+}
+
+/// What an answer used, as the provider counted, else as it is counted here.
+pub(crate) fn usage(answer: &ChatAnswer, model: &str, prompt: &Prompt) -> Usage {
+    match answer.usage {
+        Some(callboard_model::Usage { prompt_tokens, completion_tokens, .. }) => {
+            Usage { prompt_tokens, completion_tokens }
+        }
+        None => {
+            let completion_tokens = Measure::of(model, prompt.factor).count(&answer.text).0;
+            Usage { prompt_tokens: prompt.tokens.0, completion_tokens }
+        }
+    }
+}
+
+/// The request to a model.
+pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_tools: bool) -> ChatRequest {
+    let mut request = ChatRequest::new(model.clone());
+    match &prompt.body {
         Body::Messages(messages) => request.messages.clone_from(messages),
         Body::Anthropic { system, messages } => {
             (request.system, request.messages) = (system.clone(), messages.clone());
         }
         Body::Text(text) => request.messages = vec![json!({"role": "user", "content": text})],
     }
-    let structured = |Output { name, schema }: Output| ResponseSchema {
-        name: name.to_owned(),
-        schema: schema(&state.team),
-        strict: false,
-    };
-    request.response_schema = turn.ask.turn.output.map(structured);
-    if turn.ask.turn.uses_tools {
+    if uses_tools {
         // The tools as of the prompt, which counts them.
-        request.tools = Format::OpenAi.tools(&turn.prompt.tools);
+        request.tools = Format::OpenAi.tools(&prompt.tools);
     }
     request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
-    if turn.model.provider() == Provider::Anthropic && request.max_tokens.is_none() {
+    if model.provider() == Provider::Anthropic && request.max_tokens.is_none() {
         // It has to be said there, and must fit in the window together with the prompt.
-        let Prompt { budget, answer_tokens, tokens, .. } = &turn.prompt;
+        let Prompt { budget, answer_tokens, tokens, .. } = prompt;
         request.max_tokens = Some(LONG_ANSWER.min((*budget + *answer_tokens).minus(*tokens).0));
     }
     request
@@ -265,21 +303,10 @@ fn request(state: &State, turn: &Turn<'_>) -> ChatRequest {
 const LONG_ANSWER: u64 = 8192;
 
 /// The format of a model's prompt.
-fn format_for(model: &ModelName) -> Format {
+pub(crate) fn format_for(model: &ModelName) -> Format {
     match model.provider() {
         Provider::OpenAi => Format::OpenAi,
         Provider::Anthropic => Format::Anthropic,
-    }
-}
-
-/// The prompt that the model needs.
-fn spec(ask: &Ask, model: &ModelName) -> PromptSpec {
-    PromptSpec {
-        agent: Some(ask.agent.clone()),
-        thread: Some(ask.turn.thread.clone()),
-        model: Some(model.to_string()),
-        task: ask.turn.task.clone(),
-        ..PromptSpec::default()
     }
 }
 
@@ -292,8 +319,8 @@ fn read(entry: &Entry) -> Result<TurnRequested, Error> {
     fact::read(entry).map_err(|error: Refusal| callboard_engine::Error::from(error).into())
 }
 
-fn call(call: callboard_model::ToolCall) -> ToolCall {
-    let arguments = serde_json::from_str(&call.arguments).unwrap_or(Value::String(call.arguments));
+pub(crate) fn call(call: callboard_model::ToolCall) -> ToolCall {
+    let arguments = serde_json::from_str(&quote_inexact(&call.arguments)).unwrap_or(Value::String(call.arguments));
     ToolCall { id: call.id, name: call.name, arguments }
 }
 

@@ -15,14 +15,28 @@ use crate::calls::{Answer, CallError, Pages};
 /// The answer of a call that created something.
 pub(crate) struct Created<T>(pub(crate) Answer<T>);
 
+/// The answer of a call that began something.
+pub(crate) struct Accepted<T>(pub(crate) Answer<T>);
+
 impl<T: Serialize> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        let mut response = self.0.into_response();
-        if response.status() == StatusCode::OK {
-            *response.status_mut() = StatusCode::CREATED;
-        }
-        response
+        with_status(self.0, StatusCode::CREATED)
     }
+}
+
+impl<T: Serialize> IntoResponse for Accepted<T> {
+    fn into_response(self) -> Response {
+        with_status(self.0, StatusCode::ACCEPTED)
+    }
+}
+
+/// The same with this status, unless something went wrong.
+fn with_status<T: Serialize>(answer: Answer<T>, status: StatusCode) -> Response {
+    let mut response = answer.into_response();
+    if response.status() == StatusCode::OK {
+        *response.status_mut() = status;
+    }
+    response
 }
 
 impl<T: Serialize> IntoResponse for Answer<T> {

@@ -2,25 +2,20 @@
 
 use std::{
     collections::BTreeSet,
+    net::SocketAddr,
     ops::Deref,
     sync::{Arc, LazyLock},
 };
 
-use callboard_core::{entry::Hash, id::SessionId};
-use callboard_engine::{Board, ContextFiles};
+use callboard_api as api;
+use callboard_core::{entry::Hash, id::SessionId, run::Usage};
+use callboard_engine::{Board, Outside};
 use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Error, Settings,
-    drivers::{Drivers, Driving},
-    files::{Files, files_or_none},
-    login::Logins,
-    metrics::Metrics,
-    page::Page,
-    secret,
-    secret::Secret,
-    turns::Turns,
+    Error, Settings, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions, files::Files,
+    login::Logins, metrics::Metrics, page::Page, secret, secret::Secret, turns::Turns,
 };
 
 /// What every call works with. Clones share it.
@@ -41,14 +36,30 @@ pub(crate) struct Inner {
     /// Cancelled when the server stops. Streams end then.
     pub(crate) closing: CancellationToken,
     pub(crate) drivers: Drivers,
+    pub(crate) executions: Executions,
     /// The folder of the project, if there is one.
     pub(crate) files: Option<Arc<Files>>,
+    /// The browsers of sessions, if they may have any here.
+    pub(crate) browsers: Option<Browsers>,
+    /// All of them, for agents.
+    pub(crate) outside: Outside,
     pub(crate) metrics: Metrics,
     /// The OpenAPI document. It is made when somebody asks for it.
     pub(crate) document: LazyLock<String>,
     /// Requests with the same idempotency key wait for each other, so that the work is done once. By the session on which a
     /// request works, if any, and the key that it claims.
     pub(crate) turns: Turns<(Option<SessionId>, String)>,
+}
+
+impl App {
+    /// What this usage of models costs together, as far as their prices are known.
+    pub(crate) fn cost<'a>(&self, used: impl IntoIterator<Item = (Option<&'a str>, Usage)>) -> Option<api::Cost> {
+        let prices = self.settings.prices.as_ref()?;
+        let costs = used.into_iter().filter_map(|(model, usage)| prices.of(model?, usage));
+        let amount = costs.reduce(|one, other| one + other)?;
+        // What adding up fractions leaves behind is of no use.
+        Some(api::Cost { amount: (amount * 1e8).round() / 1e8, currency: prices.currency.clone() })
+    }
 }
 
 impl Deref for App {
@@ -60,26 +71,37 @@ impl Deref for App {
 }
 
 impl App {
-    /// What calls work with on a server with these settings. `document` makes the OpenAPI document.
+    /// What calls work with on a server with these settings, which listens on `address`, if on any. `document` makes the
+    /// OpenAPI document.
     pub(crate) fn new(
         board: Board,
         settings: Settings,
-        is_loopback: bool,
+        address: Option<SocketAddr>,
         driving: Driving,
         document: fn() -> String,
     ) -> Result<Self, Error> {
         let closing = CancellationToken::new();
         let files = settings.project.as_ref().map(Files::open).transpose()?.map(Arc::new);
-        let drivers = Drivers::new(board.clone(), &settings, files.clone(), driving, closing.clone());
+        let own = address.into_iter().collect();
+        let browsers =
+            settings.browsers.as_ref().map(|browsers| Browsers::new(board.clone(), browsers, own, closing.clone()));
+        let mut outside = outside(files.as_ref(), browsers.as_ref());
+        let executions = Executions::new(board.clone(), &settings, outside.browsers.clone(), driving, closing.clone());
+        outside.workflows = Arc::new(executions.clone());
+        let (known, ends) = (outside.clone(), closing.clone());
+        let drivers = Drivers::new(board.clone(), &settings, known, executions.clone(), driving, ends);
         Ok(Self(Arc::new(Inner {
             user_tokens: settings.user_tokens.iter().map(|token| secret::hash(token)).collect(),
             secret: Secret::new(settings.token_secret)?,
             logins: Logins::default(),
             page: Page::new(settings.public_url.as_ref()),
-            is_loopback,
+            is_loopback: address.is_none_or(|address| address.ip().is_loopback()),
             closing,
             drivers,
+            executions,
             files,
+            browsers,
+            outside,
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             turns: Turns::default(),
@@ -94,9 +116,15 @@ impl Inner {
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor
     }
+}
 
-    /// What does with context files what agents ask for.
-    pub(crate) fn context_files(&self) -> Arc<dyn ContextFiles> {
-        files_or_none(self.files.as_ref())
+fn outside(files: Option<&Arc<Files>>, browsers: Option<&Browsers>) -> Outside {
+    let mut outside = Outside::default();
+    if let Some(files) = files {
+        outside.files = files.clone();
     }
+    if let Some(browsers) = browsers {
+        outside.browsers = Arc::new(browsers.clone());
+    }
+    outside
 }

@@ -59,7 +59,12 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a whole body, unless it is too large, arrives too slowly or breaks off.
-async fn collect(headers: &HeaderMap, body: Body, limit: usize, patience: Duration) -> Result<Bytes, CallError> {
+pub(crate) async fn collect(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+    patience: Duration,
+) -> Result<Bytes, CallError> {
     let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if said.is_some_and(|length| length > limit) {
         return Err(too_large(limit as u64));

@@ -68,7 +68,7 @@ fn caller(parts: &Parts, app: &App) -> Result<Caller, CallError> {
     Ok(Caller { credentials: credentials(parts, app)?, acting: params::acting(parts)? })
 }
 
-fn credentials(parts: &Parts, app: &App) -> Result<Credentials, CallError> {
+pub(crate) fn credentials(parts: &Parts, app: &App) -> Result<Credentials, CallError> {
     let mut headers = parts.headers.get_all(header::AUTHORIZATION).iter();
     let Some(shown) = headers.next() else {
         return match app.logins.of(&parts.headers) {

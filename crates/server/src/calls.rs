@@ -14,6 +14,7 @@ mod login;
 mod options;
 mod right;
 
+mod browser;
 mod collection;
 mod compression;
 pub(crate) mod context_set;
@@ -86,8 +87,9 @@ pub(crate) mod rights {
         GoThroughSteps, "steps",            "change",   Who::Manager;
         ReadPlan,       "the plan",         "read",     Who::Worker;
         ChangePlan,     "the plan",         "change",   Who::Manager;
-    ReadWorkflow,   "the workflow",     "read",     Who::Worker;
-    ChangeWorkflow, "the workflow",     "change",   Who::Manager;
+        ReadWorkflow,   "the workflow",     "read",     Who::Worker;
+        ChangeWorkflow, "the workflow",     "change",   Who::Manager;
+        ExecuteWorkflow, "the workflow",    "execute",  Who::Manager;
         BuildPrompt,    "prompts",          "build",    Who::Worker;
         ReadTurns,      "turns",            "read",     Who::Worker;
         AnswerTurns,    "turns",            "answer",   Who::Worker;
@@ -98,6 +100,8 @@ pub(crate) mod rights {
         BringResults,   "results of tools", "send",     Who::Manager;
         ReadVariables,  "variables",        "read",     Who::Shared(Share::Variables);
         SetVariables,   "variables",        "set",      Who::Manager;
+        ReadBrowser,    "the browser",      "read",     Who::Shared(Share::Browser);
+        UseBrowser,     "the browser",      "use",      Who::Manager;
         ReadTools,      "tools",            "list",     Who::Worker;
         CallTools,      "tools",            "call",     Who::Worker;
         ListCollections, "collections",     "list",     Who::User;

@@ -1,5 +1,6 @@
 //! What can be called. A resource is a file: its calls, each declared where it is answered.
 
+mod browser;
 mod collection;
 mod compression;
 mod context_set;
@@ -38,6 +39,9 @@ use crate::app::App;
     api::Problem,
     api::ContextSetUpdate,
     api::Roles,
+    api::ToolFormat,
+    api::FileMatch,
+    api::ContextFileKeywords,
     api::Label,
     api::AgentName,
     api::SessionId
@@ -57,6 +61,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         thread::routes(),
         collection::routes(),
         compression::routes(),
+        browser::routes(),
         message::routes(),
         orchestration::routes(),
         file::routes(),

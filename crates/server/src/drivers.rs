@@ -14,7 +14,7 @@ use callboard_core::{
     id::{RunId, SessionId},
     run::Status,
 };
-use callboard_engine::{Board, Error, Session};
+use callboard_engine::{Board, Error, Outside, Session};
 use callboard_model::ChatModel;
 use callboard_run::{Driver, Error as RunError};
 use callboard_tasks::Supervisor;
@@ -23,23 +23,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Settings,
-    files::{Files, files_or_none},
+    driving::{Driving, TAKEN_AT_ONCE},
+    executions::Executions,
 };
 
 /// The shortest and the longest pause before a driver retries what failed.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
-
-/// Which runs a server drives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Driving {
-    /// All running ones that no other server drives.
-    All,
-    /// Only those that are started or resumed here.
-    Started,
-    /// None: other servers drive them.
-    None,
-}
 
 /// All drivers of a server. Its clones are the same.
 #[derive(Clone)]
@@ -49,7 +39,8 @@ struct Inner {
     board: Board,
     models: Arc<dyn ChatModel>,
     settings: callboard_run::Settings,
-    files: Option<Arc<Files>>,
+    outside: Outside,
+    executions: Executions,
     driving: Driving,
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -60,20 +51,30 @@ struct Inner {
     keeping: AtomicBool,
 }
 
-/// The most abandoned runs that are taken over in one call, so that several servers share them.
-const TAKEN_AT_ONCE: usize = 16;
-
 impl Drivers {
     pub(crate) fn new(
         board: Board,
         settings: &Settings,
-        files: Option<Arc<Files>>,
+        outside: Outside,
+        executions: Executions,
         driving: Driving,
         closing: CancellationToken,
     ) -> Self {
         let (models, settings) = (settings.models.clone(), settings.runs.clone());
         let (tasks, driven, left, keeping) = Default::default();
-        Self(Arc::new(Inner { board, models, settings, files, driving, closing, tasks, driven, left, keeping }))
+        Self(Arc::new(Inner {
+            board,
+            models,
+            settings,
+            outside,
+            executions,
+            driving,
+            closing,
+            tasks,
+            driven,
+            left,
+            keeping,
+        }))
     }
 
     /// How many runs this server drives.
@@ -83,7 +84,7 @@ impl Drivers {
 
     /// Drives a run, unless this server drives it already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
-        let Inner { driving, models, settings, files, closing, tasks, .. } = &*self.0;
+        let Inner { driving, models, settings, outside, closing, tasks, .. } = &*self.0;
         if *driving == Driving::None || closing.is_cancelled() {
             return;
         }
@@ -92,8 +93,7 @@ impl Drivers {
         if !self.driven().insert(name.clone()) {
             return;
         }
-        let driver =
-            Driver::new(session.clone(), models.clone(), settings.clone()).with_files(files_or_none(files.as_ref()));
+        let driver = Driver::new(session.clone(), models.clone(), settings.clone()).with(outside.clone());
         let (drivers, closing, waits) = (self.clone(), closing.clone(), *driving == Driving::Started);
         let supervisor = self.supervisor().clone();
         tasks.spawn(async move {
@@ -162,8 +162,15 @@ impl Drivers {
         }
     }
 
-    /// Drives the runs of those sessions of which no run is driven yet.
+    /// Drives the runs of those sessions of which no run is driven yet. An execution of a workflow that nobody goes on with is
+    /// recorded as interrupted.
     async fn take_up(&self, sessions: Vec<SessionId>) {
+        for id in &sessions {
+            match self.settle(id).await {
+                Ok(()) | Err(Error::NoSession { .. } | Error::Closed) => {}
+                Err(error) => tracing::warn!(session = %id, %error, "an execution could not be ended; trying again"),
+            }
+        }
         let idle: Vec<_> = {
             let driven = self.driven();
             let is_idle = |id: &SessionId| driven.iter().all(|(session, _)| session != id);
@@ -178,10 +185,16 @@ impl Drivers {
         }
     }
 
-    /// The run of a session that has not ended.
+    async fn settle(&self, id: &SessionId) -> Result<(), Error> {
+        self.0.executions.settle(&self.0.board.session(id).await?).await
+    }
+
+    /// The run of a session that goes on.
     async fn unfinished(&self, id: &SessionId) -> Result<Option<(Session, RunId)>, Error> {
         let session = self.0.board.session(id).await?;
-        let run = session.state().await?.runs.unfinished().map(|run| run.id.clone());
+        let state = session.state().await?;
+        // The lease may be that of an execution, while the run waits.
+        let run = state.runs.unfinished().filter(|run| !is_waiting(run.status())).map(|run| run.id.clone());
         Ok(run.map(|run| (session, run)))
     }
 

@@ -4,8 +4,6 @@
 mod tools;
 pub(crate) mod watch;
 
-pub(crate) use tools::files_or_none;
-
 use std::sync::Arc;
 
 use callboard_core::{

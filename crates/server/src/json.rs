@@ -1,5 +1,6 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
+use callboard_core::number::check_exact;
 use serde::de::DeserializeOwned;
 
 use crate::{calls::CallError, strict::Strict};
@@ -11,6 +12,10 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
     if let Ok(value) = T::deserialize(Strict(&mut json))
         && json.end().is_ok()
     {
+        // The whole body is UTF-8 then.
+        if let Ok(json) = std::str::from_utf8(bytes) {
+            check_exact(json)?;
+        }
         return Ok(value);
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
@@ -94,7 +99,7 @@ mod tests {
     #[test]
     fn errors_say_where_and_what_to_use_instead() {
         let run = |body| refused::<NewRun>(body);
-        insta::assert_snapshot!(run(r#"{"kind": "solo"}"#), @"/kind: `solo` is not known here: use `team`");
+        insta::assert_snapshot!(run(r#"{"kind": "solo"}"#), @"/kind: `solo` is not known here: use `team` or `director`");
         insta::assert_snapshot!(run(r#"{"kind": "team", "inptu": "x"}"#), @"/inptu: unknown field `inptu`: use `kind`, `input`, `limits`");
         insta::assert_snapshot!(run(r#"{"kind": "team"}"#), @"/input: missing field `input`");
         insta::assert_snapshot!(run(r#"{"kind": "team", "input": 3}"#), @"/input: invalid type: integer `3`, expected a string");

@@ -7,9 +7,11 @@
 //! HTTP status.
 
 mod error;
+mod prices;
 mod public_url;
 mod settings;
 
+mod direct;
 mod local;
 mod serve;
 mod tls;
@@ -34,17 +36,26 @@ mod problem;
 mod strict;
 mod write_options;
 
+mod browsers;
 mod controllers;
 mod drivers;
+mod driving;
 mod elsewhere;
+mod executions;
 mod files;
+mod gateway;
 mod masking;
+mod mcp;
 mod metrics;
 
+pub use browsers::BrowserSettings;
+pub use callboard_browser::{HostPort, Rules};
+pub use direct::Pieces;
 pub use elsewhere::{Prefixes, embedder, passage_source};
 pub use error::Error;
-pub use local::{Drive, Local, Pieces};
+pub use local::{Drive, Local};
 pub use openapi::openapi;
+pub use prices::{Price, Prices};
 pub use public_url::PublicUrl;
 pub use secret::session_of;
 pub use serve::{Server, serve};

@@ -1,18 +1,16 @@
 //! Calls without a network: a board in the same process answers them.
 
-use std::io;
-
-use axum::{Router, body::Body};
-use bytes::Bytes;
+use axum::Router;
 use callboard_engine::Board;
-use futures::{TryStreamExt, stream::BoxStream};
-use hyper::service::Service;
-use hyper_util::service::TowerToHyperService;
 
-use crate::{Error, Settings, app::App, drivers::Driving, openapi, router::routes};
-
-/// The pieces of a body, as they arrive.
-pub type Pieces = BoxStream<'static, io::Result<Bytes>>;
+use crate::{
+    Error, Settings,
+    app::App,
+    direct::{Pieces, answered},
+    driving::Driving,
+    openapi,
+    router::routes,
+};
 
 /// Answers calls on a board as a server would. Every call is the user's: whoever has the board has all rights, so tokens, hosts
 /// and origins are not checked.
@@ -41,22 +39,25 @@ impl Local {
             Drive::Nothing => Driving::None,
         };
         let settings = Settings { user_tokens: Vec::new(), ..settings };
-        let app = App::new(board, settings, true, driving, || openapi().to_string())?;
+        let app = App::new(board, settings, None, driving, || openapi().to_string())?;
         Ok(Self { routes: routes(&app), app })
     }
 
     /// Answers a call of the user.
     pub async fn call(&self, request: http::Request<Pieces>) -> http::Response<Pieces> {
-        let service = TowerToHyperService::new(self.routes.clone());
-        let Ok(response) = service.call(request.map(Body::from_stream)).await;
-        response.map(|body| -> Pieces { Box::pin(body.into_data_stream().map_err(io::Error::other)) })
+        answered(self.routes.clone(), request).await
     }
 
     /// Ends it in order: streams end, models are asked no more, then the board closes. Somebody else can drive the runs
     /// on.
     pub async fn close(&self) {
         self.app.closing.cancel();
+        // Before leases are released, so that nobody else takes an execution for one that was left.
+        self.app.executions.ended().await;
         self.app.drivers.ended().await;
+        if let Some(browsers) = &self.app.browsers {
+            browsers.ended().await;
+        }
         self.app.board.close().await;
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::{
     body::{Body, Bytes, to_bytes},
-    extract::{MatchedPath, Request, State},
+    extract::{MatchedPath, Request},
     http::{HeaderValue, Method, header, request::Parts, response},
     middleware::Next,
     response::{IntoResponse as _, Response},
@@ -13,12 +13,7 @@ use axum::{
 use callboard_core::viewer::Viewer;
 use callboard_engine::Session;
 
-use serde_json::Value;
-
-use crate::{
-    app::App,
-    calls::{Authorized, AuthorizedIfThere, AuthorizedToAdd, CallError},
-};
+use crate::calls::{Authorized, AuthorizedIfThere, AuthorizedToAdd, CallError};
 
 /// The one call that shows a secret, to a caller that may see it and says `reveal=true`.
 const REVEALING: &str = "/v1/sessions/{session}/variables/{name}";
@@ -61,19 +56,12 @@ impl<R> OnSession for AuthorizedIfThere<R> {
     }
 }
 
-/// The call that answers with many sessions.
-const LISTING: &str = "/v1/sessions";
-
 /// Hides secrets in the answer to a call.
-pub(crate) async fn hide(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn hide(mut request: Request, next: Next) -> Response {
     let reveals = reveals(&request);
-    let lists = is_route(&request, LISTING) && request.method() == Method::GET;
     let admitted = Admitted::default();
     request.extensions_mut().insert(admitted.clone());
     let response = next.run(request).await;
-    if lists && response.status().is_success() {
-        return hidden_in_list(&app, response).await.unwrap_or_else(CallError::into_response);
-    }
     let Some((session, viewer)) = admitted.0.get() else { return response };
     if (reveals && response.status().is_success()) || !is_json(&response) {
         return response;
@@ -94,24 +82,6 @@ fn reveals(request: &Request) -> bool {
 
 fn is_route(request: &Request, route: &str) -> bool {
     request.extensions().get::<MatchedPath>().is_some_and(|matched| matched.as_str() == route)
-}
-
-/// Hides in a list of sessions the secrets of each in what is said of it.
-async fn hidden_in_list(app: &App, response: Response) -> Result<Response, CallError> {
-    let (parts, body) = read(response).await?;
-    let mut list: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let mut any = false;
-    for session in list.get_mut("sessions").and_then(Value::as_array_mut).into_iter().flatten() {
-        let Some(Ok(id)) = session.get("id").and_then(Value::as_str).map(str::parse) else { continue };
-        match app.board.reading_mask(&id, &Viewer::User).await {
-            Ok(Some(mask)) => any |= mask.hide_in(session),
-            Ok(None) => {}
-            // It has gone since it was listed.
-            Err(error) if error.code() == "not_found" => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(if any { with_body(parts, list.to_string()) } else { Response::from_parts(parts, Body::from(body)) })
 }
 
 async fn read(response: Response) -> Result<(response::Parts, Bytes), CallError> {

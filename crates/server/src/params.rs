@@ -9,8 +9,8 @@ use axum::{
 use callboard_core::{
     error::Error,
     id::{
-        BadName, CollectionName, DocumentName, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId,
-        VariableName,
+        BadName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, Seq, SessionId, SetName,
+        ThreadId, VariableName,
     },
 };
 use serde::de::DeserializeOwned;
@@ -50,6 +50,10 @@ impl InPath for RunId {
     const PARAM: &'static str = "run";
 }
 
+impl InPath for ExecutionId {
+    const PARAM: &'static str = "execution";
+}
+
 impl InPath for VariableName {
     const PARAM: &'static str = "name";
 }
@@ -59,7 +63,8 @@ impl<T: InPath> FromRequestParts<App> for Name<T> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let name = segment(parts, app, T::PARAM).await?;
-        let name = name.parse().map_err(|error: BadName| CallError::invalid("", error.to_string()))?;
+        let invalid = |error: BadName| CallError::invalid(format!("/{}", T::PARAM), error.to_string());
+        let name = name.parse().map_err(invalid)?;
         Ok(Self(name))
     }
 }
@@ -72,7 +77,8 @@ impl FromRequestParts<App> for EntryNumber {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let number = segment(parts, app, "seq").await?;
-        let seq = number.parse().map_err(|_| CallError::invalid("", format!("{number:?} is no number of an entry")))?;
+        let invalid = |_| CallError::invalid("/seq", format!("{number:?} is no number of an entry"));
+        let seq = number.parse().map_err(invalid)?;
         Ok(Self(Seq(seq)))
     }
 }
@@ -89,6 +95,17 @@ impl FromRequestParts<App> for FilePath {
         }
         let (folder, file) = (segment(parts, app, "folder").await?, segment(parts, app, "file").await?);
         Ok(Self(format!("{folder}/{file}")))
+    }
+}
+
+/// The name of a picture of a page in the path.
+pub(crate) struct ScreenshotFile(pub(crate) String);
+
+impl FromRequestParts<App> for ScreenshotFile {
+    type Rejection = CallError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        segment(parts, app, "file").await.map(Self)
     }
 }
 

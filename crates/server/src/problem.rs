@@ -10,6 +10,11 @@ use callboard_core::error::ConflictKind;
 use crate::calls::CallError;
 
 /// The status and the title of each code. A title is the same for every problem of its code.
+/// The status of an error with this code.
+pub(crate) fn status(code: &str) -> StatusCode {
+    kind(code).0
+}
+
 fn kind(code: &str) -> (StatusCode, &'static str) {
     let of_status = |number, title| (StatusCode::from_u16(number).unwrap_or_default(), title);
     let (status, title) = match code {
@@ -26,12 +31,21 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "forbidden" => (403, "Not allowed"),
         "host_refused" => (403, "Unknown host name"),
         "origin_refused" => (403, "Origin not allowed"),
+        "address_refused" => (403, "The browser may not open this address"),
+        "secret_not_allowed" => (403, "The secret may not be typed into this page"),
         "not_found" => (404, "Not found"),
         "no_orchestration" => (404, "The team has no steps"),
         "no_project" => (404, "The server has no project folder"),
+        "no_browser" => (404, "Sessions have no browser here"),
+        "no_such_tab" => (404, "No such tab"),
         "method_not_allowed" => (405, "Method not allowed"),
         "too_slow" => (408, "The body took too long to arrive"),
         "exists" => (409, "The name is in use"),
+        "no_node_result" => (409, "The node gave no result"),
+        "tab_name_taken" => (409, "Another tab has this name"),
+        "tab_crashed" => (409, "The page of the tab crashed"),
+        "too_many_tabs" => (409, "Too many tabs"),
+        "too_many_browsers" => (409, "Too many browsers"),
         "misplaced" => (409, "Something else is in the place of a file or folder"),
         "manifest_missing" => (409, "The folder has no manifest"),
         "manifest_damaged" => (409, "The manifest is damaged"),
@@ -42,6 +56,14 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "too_large" => (413, "Too large"),
         "unsupported_media_type" => (415, "Unsupported content type"),
         "invalid" => (422, "Invalid input"),
+        "bad_tab_name" => (422, "Not a name of a tab"),
+        "bad_selector" => (422, "Not a selector"),
+        "nothing_matches" => (422, "The selector matches nothing"),
+        "several_match" => (422, "The selector matches several elements"),
+        "not_usable" => (422, "The element cannot be used"),
+        "no_such_option" => (422, "The list has no such option"),
+        "bad_key" => (422, "Not a key"),
+        "cannot_load" => (422, "The page cannot be loaded"),
         "outside" => (422, "The path leads out of the session's folder"),
         "budget_exceeded" => (422, "The budget is too small"),
         "pins_too_large" => (422, "Too much is pinned"),
@@ -54,6 +76,15 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "no_free_name" => (500, "No free name"),
         "denied" => (500, "The system does not allow access to a file"),
         "io" => (500, "A file cannot be read or written"),
+        "page_unreadable" => (502, "The page cannot be read"),
+        "browser_refused" => (502, "The browser refused"),
+        "browser_not_understood" => (502, "The browser is not understood"),
+        "browser_not_installed" => (503, "Chromium is not installed"),
+        "browser_cannot_start" => (503, "Chromium does not start"),
+        "browser_cannot_attach" => (503, "No browser to attach to"),
+        "browser_gone" => (503, "The browser has ended"),
+        "browser_io" => (503, "The browser cannot be used"),
+        "browser_timed_out" => (504, "The browser took too long"),
         "busy" => (503, "Too many concurrent changes"),
         "store_failed" => (503, "The store failed"),
         "store_unsettled" => (503, "The store failed, and the outcome is unknown"),
@@ -61,7 +92,7 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "closed" => (503, "The server is shutting down"),
         "sealed" => (503, "Secrets cannot be sealed or opened"),
         "written_by_newer" => (503, "Written by a newer version"),
-        "task_panicked" => (503, "A background task does not work"),
+        "task_panicked" => (503, "A background task has failed"),
         "no_randomness" => (503, "No random numbers"),
         "store_full" => (507, "The store is full"),
         "full" => (507, "The disk is full"),

@@ -11,17 +11,19 @@ use axum::{
 };
 use futures::FutureExt as _;
 
-use crate::{app::App, calls::CallError, controllers, guard, masking};
+use crate::{app::App, calls::CallError, controllers, gateway, guard, masking, mcp};
 
 /// All routes behind the guard. It is one layer, since each layer wraps every route once more.
 pub(crate) fn guarded(app: &App) -> Router {
-    routes(app).layer(middleware::from_fn_with_state(app.clone(), enter))
+    let routes = routes(app);
+    let mcp = mcp::route(app, &routes);
+    routes.merge(mcp).merge(gateway::routes(app)).layer(middleware::from_fn_with_state(app.clone(), enter))
 }
 
 /// All routes.
 pub(crate) fn routes(app: &App) -> Router {
     let (routes, _) = controllers::routes().split_for_parts();
-    let routes = routes.route_layer(middleware::from_fn_with_state(app.clone(), masking::hide));
+    let routes = routes.route_layer(middleware::from_fn(masking::hide));
     routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 

@@ -22,7 +22,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{Error, Settings, app::App, drivers::Driving, files, openapi, router::guarded, tls};
+use crate::{Error, Settings, app::App, driving::Driving, files, openapi, router::guarded, tls};
 
 /// Serves `board` on `listener` until `shutdown` completes: [`Server::ready`], then [`Server::serve`].
 pub async fn serve(
@@ -60,7 +60,7 @@ impl Server {
             return Err(Error::NoTokens { address });
         }
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-        let app = App::new(board, settings, is_loopback, Driving::All, || openapi().to_string())?;
+        let app = App::new(board, settings, Some(address), Driving::All, || openapi().to_string())?;
         let (tasks, cut) = (TaskTracker::new(), CancellationToken::new());
         let closing = app.closing.clone().drop_guard();
         Ok(Self { routes: guarded(&app), listener, address, tls, tasks, cut, app, _closing: closing })
@@ -86,6 +86,15 @@ impl Server {
                 app.closing.run_until_cancelled(files::watch::watch(app.clone())).await;
             }
         }));
+        if let Some(browsers) = self.app.browsers.clone() {
+            let closing = self.app.closing.clone();
+            self.tasks.spawn(self.app.supervisor().keep("pictures of pages", move || {
+                let (browsers, closing) = (browsers.clone(), closing.clone());
+                async move {
+                    closing.run_until_cancelled(browsers.sweep()).await;
+                }
+            }));
+        }
         tokio::select! {
             () = self.take() => {}
             () = shutdown => {}
@@ -138,7 +147,16 @@ impl Server {
             }
         };
         // At the same time, so that other servers need not wait for the last connection to take over the runs.
-        tokio::join!(connections, app.drivers.ended());
+        let work = async {
+            // Before leases are released, so that nobody else takes an execution for one that was left.
+            app.executions.ended().await;
+            app.drivers.ended().await;
+        };
+        tokio::join!(connections, work);
+        // Last, since calls and runs may be using them.
+        if let Some(browsers) = &app.browsers {
+            browsers.ended().await;
+        }
     }
 }
 

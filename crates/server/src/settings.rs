@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use callboard_model::ChatModel;
 
-use crate::public_url::PublicUrl;
+use crate::{browsers::BrowserSettings, prices::Prices, public_url::PublicUrl};
 
 /// Settings of a server.
 #[derive(Clone)]
@@ -31,6 +31,10 @@ pub struct Settings {
     pub runs: callboard_run::Settings,
     /// The folder of a project. Its context files belong to the sessions of the same names.
     pub project: Option<ProjectFolder>,
+    /// What models cost, if that is known.
+    pub prices: Option<Prices>,
+    /// How the browsers of sessions are started. If absent: sessions have none here.
+    pub browsers: Option<BrowserSettings>,
 }
 
 /// The folder of a project. No file outside of its `.tmp/sessions` is read or written.
@@ -92,7 +96,7 @@ impl Default for Limits {
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without secrets.
-        let Self { user_tokens, tls, hosts, origins, public_url, limits, runs, project, .. } = self;
+        let Self { user_tokens, tls, hosts, origins, public_url, limits, runs, project, browsers, .. } = self;
         let mut shown = f.debug_struct("Settings");
         shown.field("user_tokens", &user_tokens.len()).field("tls", tls).field("hosts", hosts);
         shown
@@ -101,6 +105,7 @@ impl fmt::Debug for Settings {
             .field("limits", limits)
             .field("runs", runs)
             .field("project", project)
+            .field("browsers", browsers)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,10 @@ use std::{io, time::Duration};
 
 use bytes::Bytes;
 use callboard_api as api;
-use callboard_engine::core::id::Seq;
+use callboard_engine::core::{
+    browser::{CHANGED, NOTICED},
+    id::Seq,
+};
 use callboard_server::Pieces;
 use eventsource_stream::{EventStream, Eventsource as _};
 use futures::{StreamExt as _, stream};
@@ -64,8 +67,12 @@ impl<'a> Follow<'a> {
             match open.next().await {
                 Some(Ok(event)) => {
                     self.retry.reset();
-                    if event.id.is_empty() || event.event == api::DELTA {
+                    if event.event == api::DELTA {
                         return read(&event.data).map(Item::Piece);
+                    }
+                    // They are not stored, and bear the number of the entry before them.
+                    if [CHANGED, NOTICED].contains(&event.event.as_str()) {
+                        continue;
                     }
                     let entry: api::Entry = read(&event.data)?;
                     self.after = entry.seq;

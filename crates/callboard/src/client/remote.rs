@@ -7,7 +7,6 @@ use futures::TryStreamExt as _;
 use http::{HeaderMap, HeaderValue, Request, header};
 use reqwest::{Body, Client, Url, redirect::Policy};
 
-use super::answer::Reply;
 use crate::failure::Failure;
 
 /// How long a connection may take.
@@ -69,7 +68,7 @@ impl Remote {
         self.base.as_str().trim_end_matches('/')
     }
 
-    pub(super) async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
+    pub(super) async fn send(&self, request: Request<Pieces>) -> Result<http::Response<Pieces>, Failure> {
         let (parts, pieces) = request.into_parts();
         let address = format!("{}{}", self.name(), parts.uri);
         let url = Url::parse(&address).ok().filter(|url| url.as_str() == address);
@@ -85,7 +84,7 @@ impl Remote {
         *given.status_mut() = response.status();
         given.headers_mut().clone_from(response.headers());
         let pieces: Pieces = Box::pin(response.bytes_stream().map_err(io::Error::other));
-        Ok(Reply::of(given.map(|()| pieces)).from(self.name()))
+        Ok(given.map(|()| pieces))
     }
 
     fn unanswered(&self, error: &reqwest::Error, is_read: bool) -> Failure {

@@ -12,7 +12,7 @@ use crate::{cli::SessionArg, failure::Failure};
 /// Choose the session that later commands work on
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard use tides\n  callboard use            which session is it now, and why\n  callboard use --clear\n\nThe choice is kept for you and this store or server. --session and CALLBOARD_SESSION come before it."
+    after_help = "Examples:\n  callboard use tides\n  callboard use            show which session it is now, and why\n  callboard use --clear\n\nThe choice is kept for you and this store or server. --session and CALLBOARD_SESSION come before it."
 )]
 pub(crate) struct Use {
     /// The session

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Collection {
-    /// Make a collection
+    /// Create a collection
     #[command(
         after_help = "Example:\n  callboard collection create handbook\n  callboard documents add handbook --collection handbook\n  callboard session update --collections handbook"
     )]

@@ -29,10 +29,10 @@ pub(crate) struct Compress {
     #[command(flatten)]
     pub(crate) thread: ThreadArg,
     /// The largest size of the history afterwards, in tokens (default: as the session says, or 20,000)
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) target: Option<u64>,
     /// How much of that the newest messages may take, word for word (default: a quarter)
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) keep_recent: Option<u64>,
     /// The model that writes the summary (default: the manager's, or CALLBOARD_MODEL)
     #[arg(long, value_name = "MODEL", conflicts_with = "no_model")]

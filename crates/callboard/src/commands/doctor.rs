@@ -17,6 +17,7 @@ use crate::{
     client::{Client, Remote},
     config::{self, ConnectionTarget},
     failure::{Failure, causes},
+    master_keys,
     output::{Output, Style, counted},
 };
 
@@ -83,8 +84,27 @@ async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
     };
     let promise = durability(store.durability());
     findings.push(Finding::good("store", format!("{}; {promise}", config::shown(url))));
-    findings.extend(store.warnings().into_iter().map(|remark| Finding::good("mind", remark)));
+    findings.extend(master_key(url));
+    findings.extend(store.warnings().into_iter().map(|remark| Finding::good("note", remark)));
     sessions(&store, findings).await;
+}
+
+/// Whether the master key can be read, where there is one already.
+fn master_key(url: &str) -> Option<Finding> {
+    let read = match master_keys::file_of(url, None) {
+        Some(file) => file.read().map(|keys| Some((keys?, file.shown()))),
+        None if master_keys::is_given() => {
+            master_keys::of(url, None).keys().map(|keys| Some((keys, format!("in {}", master_keys::VARIABLE))))
+        }
+        None => return None,
+    };
+    match read {
+        Ok(None) => None,
+        Ok(Some((keys, place))) => {
+            Some(Finding::good("secrets", format!("{}, {place}", counted(keys.len(), "master key"))))
+        }
+        Err(problem) => Some(Finding::bad("secrets", problem)),
+    }
 }
 
 /// Checks every session. Intact ones are counted, damaged ones are named.

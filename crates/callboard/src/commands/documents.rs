@@ -28,7 +28,7 @@ use crate::{
 pub(crate) enum Documents {
     /// Add files and folders as documents
     #[command(
-        after_help = "Examples:\n  callboard documents add guides README.md\n  callboard documents add handbook --collection handbook --visible-to writer,editor\n  curl https://example.org/ | callboard documents add - --name example.html\n\nA document is named by its path below what was named here. One that is there by that name is replaced. HTML becomes\nMarkdown. Links are not followed; hidden files, and files in folders that are no text, are left out. The exit status is 1\nif something that was to be added was not."
+        after_help = "Examples:\n  callboard documents add guides README.md\n  callboard documents add handbook --collection handbook --visible-to writer,editor\n  curl https://example.org/ | callboard documents add - --name example.html\n\nA document is named by its path below the folder given here. It replaces a document of the same\nname. HTML becomes Markdown. Links are not followed. In folders, hidden files and files that are not\ntext are left out. The exit status is 1 if something could not be added."
     )]
     Add(DocumentsAdd),
     /// List the documents
@@ -81,8 +81,8 @@ pub(crate) struct PlaceArg {
     pub(crate) session_arg: SessionArg,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
-    /// The collection (default: the documents of the session). With --as or --session it is read through that session, which
-    /// has to name it
+    /// The collection (default: the documents of the session). With --as or --session, it is read through that session, which
+    /// must name it
     #[arg(long, value_name = "NAME")]
     pub(crate) collection: Option<CollectionName>,
 }

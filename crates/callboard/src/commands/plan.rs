@@ -1,6 +1,6 @@
 //! `callboard plan`.
 
-mod show;
+pub(super) mod show;
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub(crate) enum PlanCommand {
         #[arg(long, value_name = "TEXT")]
         reason: String,
         /// Replace this version only (0: only if there is no plan)
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
         expected_version: Option<u64>,
     },
     /// List the versions of the plan, the newest first
@@ -66,7 +66,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         acting_as: ActingAs,
         /// At most this many versions (default: 100)
-        #[arg(short = 'n', long, value_name = "N")]
+        #[arg(short = 'n', long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
         limit: Option<usize>,
     },
     /// Show a version of the plan
@@ -77,7 +77,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         acting_as: ActingAs,
         /// The number of the version
-        #[arg(value_name = "N")]
+        #[arg(value_name = "N", value_parser = crate::parse::number)]
         version: u64,
     },
     /// Compare two versions of the plan
@@ -104,12 +104,12 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         acting_as: ActingAs,
         /// The number of the task
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = crate::parse::number)]
         task: u64,
-        /// How far it is
+        /// Its status
         #[arg(long, value_name = "STATUS", required_unless_present = "notes")]
         status: Option<StatusChoice>,
-        /// What is to be noted; an empty text removes the notes
+        /// Its notes; an empty text removes them
         #[arg(long, value_name = "TEXT")]
         notes: Option<String>,
         /// Why it is changed

@@ -33,7 +33,7 @@ pub(crate) struct Prompt {
     #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) at: Option<Seq>,
     /// The largest size of the prompt, in tokens
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) budget: Option<u64>,
     /// The model that reads it; tokens are counted in its vocabulary
     #[arg(long, value_name = "MODEL")]
@@ -41,13 +41,13 @@ pub(crate) struct Prompt {
     /// The layout: which parts the prompt has (default: those that the session lists, else team)
     #[arg(long)]
     pub(crate) layout: Option<PromptLayout>,
-    /// Show what is found in all that was ever said
+    /// Show passages that recall finds in all that was ever said
     #[arg(long, overrides_with = "no_recall")]
     pub(crate) recall: bool,
-    /// Show nothing that has to be looked for
+    /// Show no passages from recall
     #[arg(long)]
     pub(crate) no_recall: bool,
-    /// What is looked for with --recall (default: the task, and what the newest messages name)
+    /// What recall looks for (default: the task, and what the newest messages name)
     #[arg(long, value_name = "QUESTION")]
     pub(crate) query: Option<String>,
     /// The format: one text, or the messages of a provider's API

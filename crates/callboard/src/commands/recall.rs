@@ -14,7 +14,7 @@ use crate::{
     parse,
 };
 
-/// Find what answers a question, in all that was ever said
+/// Find passages that answer a question, in everything that was ever said
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard recall \"When did Ana move to Lisbon?\"\n  callboard recall --as critic --thread main --limit 3 \"the second claim\" --json\n\nThe exit status is 1 when nothing is found."
@@ -36,7 +36,7 @@ pub(crate) struct Recall {
     /// Only what was said in this thread
     #[arg(short, long, value_name = "THREAD")]
     pub(crate) thread: Option<ThreadId>,
-    /// Whose words are asked about (default: as the question says)
+    /// Whose words to search (default: as the question suggests)
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<Whose>,
     /// Only from these sources, separated by commas: message, context_set, plan, variable, file, document, and those elsewhere

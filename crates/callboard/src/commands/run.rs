@@ -2,33 +2,31 @@
 //!
 //! On a store, this process drives the run; on a server, the server does. The output and the questions are the same.
 
-mod end;
+pub(super) mod end;
+pub(super) mod models;
 mod reply;
 mod show;
-mod watch;
 
 use std::{path::Path, process::ExitCode};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, Role},
+    agent::Role,
     conversation::{NewMessage, Role as MessageRole},
     id::{RunId, Seq, SessionId},
-    run::{Kind, Limits, Status},
+    run::{Kind, Status},
 };
-use callboard_model::{Endpoints, ModelName};
 use clap::Args;
 use serde_json::json;
 
-use self::{
-    reply::Replies,
+use self::{end::Over, reply::Replies, show::Show};
+use super::{
+    Context,
     watch::{Watch, Watched},
 };
-use super::Context;
 use crate::{
-    cli,
-    client::{Client, OnSession},
-    config,
+    cli::{ActingAs, RunLimits, SessionArg},
+    client::OnSession,
     failure::Failure,
     output::Style,
     signals::Signals,
@@ -64,7 +62,8 @@ A team file:
   is_default = true
   sequence = ["look_up"]
 
-Also: default_visibility, share, grant, ttl_seconds. An agent without a model uses CALLBOARD_MODEL.
+Also: tools (for every agent), default_visibility, share, grant, ttl_seconds.
+An agent without a model uses CALLBOARD_MODEL.
 
 Ctrl-C pauses the run; `callboard run --session ID` continues it."#;
 
@@ -81,21 +80,16 @@ pub(crate) struct Run {
     /// Continue this session and its unfinished run
     #[arg(short, long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
+    #[command(flatten)]
+    pub(crate) acting_as: ActingAs,
     /// The id of the new session
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) id: Option<SessionId>,
     /// Begin with the context sets of this session
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) sets_from: Option<SessionId>,
-    /// Pause the run after this many turns
-    #[arg(long, value_name = "N")]
-    pub(crate) limit_turns: Option<u64>,
-    /// Pause the run after this many tokens, prompts and answers together
-    #[arg(long, value_name = "N")]
-    pub(crate) limit_tokens: Option<u64>,
-    /// Pause the run after this many seconds of waiting for models
-    #[arg(long, value_name = "N")]
-    pub(crate) limit_seconds: Option<u64>,
+    #[command(flatten)]
+    pub(crate) limits: RunLimits,
     /// Answer forms and questions automatically, as is done without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
@@ -153,9 +147,10 @@ impl<'a> WatchedRun<'a> {
             Failure::usage("usage", format!("{team} has no input: give the task"))
                 .hint(format!("callboard run {team} \"the task\""))
         })?;
-        check_models(context, &file.agents)?;
+        models::check(context, &file.agents, &[])?;
         let made = file.create(&context.client, args.id.clone(), args.sets_from.clone()).await?.it;
-        let session = OnSession::named(&context.client, made.id.clone());
+        let named = OnSession::named(&context.client, made.id.clone());
+        let session = OnSession { acting_as: args.acting_as.clone(), ..named };
         match Self::start(context, session, &made, args, input).await {
             Ok(work) => Ok(work),
             Err(failure) => {
@@ -172,7 +167,7 @@ impl<'a> WatchedRun<'a> {
         args: &Run,
         input: String,
     ) -> Result<Self, Failure> {
-        let limits = limits(args, &known.settings.clone().unwrap_or_default().limits);
+        let limits = args.limits.over(&known.settings.clone().unwrap_or_default().limits);
         let new = api::NewRun { kind: Kind::Team, input: input.into(), limits };
         let run = session.post(&["runs"], &new).answer::<api::Run>().await?.it;
         Ok(Self { context, session, run: run.id, after: known.head })
@@ -180,23 +175,27 @@ impl<'a> WatchedRun<'a> {
 
     /// Continues the unfinished run of a session, or starts another one.
     async fn go_on(context: &'a Context, args: &Run, input: Option<&String>) -> Result<Self, Failure> {
-        let session = context.session(&cli::SessionArg { session: args.session.clone() }).await?;
+        let session = context.session(&SessionArg { session: args.session.clone() }).await?;
+        let session = OnSession { acting_as: args.acting_as.clone(), ..session };
         let input = input.map(|word| terminal::text(word)).transpose()?;
         let known = session.get(&[]).answer::<api::Session>().await?.it;
-        check_models(context, &known.agents)?;
+        models::check(
+            context,
+            &known.agents,
+            &session.get(&["threads"]).answer::<api::ThreadList>().await?.it.threads,
+        )?;
         let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
         let Some(unfinished) = runs.into_iter().find(|run| !has_ended(run.status)) else {
             let input = input.ok_or_else(|| {
-                Failure::failed("no_run", format!("the session {} has no unfinished run", session.id))
-                    .hint("give the next task: callboard run --session ID INPUT")
+                Failure::failed("no_run", format!("the session {} has no unfinished run", session.id)).hint(format!(
+                    "give the next task: {}",
+                    context.suggestion(&format!("run --session {} INPUT", session.id))
+                ))
             })?;
             return Self::start(context, session, &known, args, input).await;
         };
         let run = unfinished.id;
-        if args.limit_turns.or(args.limit_tokens).or(args.limit_seconds).is_some() {
-            return Err(Failure::usage("usage", format!("the limits of the run {run} were set when it started"))
-                .hint("leave the limits out: a resumed run may use as much again"));
-        }
+        args.limits.check_new(&run)?;
         let (before, after) = match input {
             // The answer makes the run continue, and it may end before anything else is asked of it: resume it first.
             Some(answer) if unfinished.status == Status::AwaitingUser => (None, Some(answer)),
@@ -220,7 +219,8 @@ impl<'a> WatchedRun<'a> {
         if !output.json {
             self.introduce(&known);
         }
-        let mut watch = Watch::start(&self.session, &known, self.after, signals, output).await?;
+        let show = Show::new(&known, output);
+        let mut watch = Watch::start(&self.session, show, self.after, signals, output).await?;
         let mut replies = Replies::new(args.yes, output);
         loop {
             let run = match watch.until_it_waits(&self.run).await? {
@@ -230,7 +230,8 @@ impl<'a> WatchedRun<'a> {
                     break;
                 }
             };
-            if run.status != Status::AwaitingUser || args.no_answers {
+            // An agent does not answer for the user.
+            if run.status != Status::AwaitingUser || args.no_answers || args.acting_as.agent.is_some() {
                 break;
             }
             match watch.until(replies.reply(&self.session, &run)).await? {
@@ -243,7 +244,7 @@ impl<'a> WatchedRun<'a> {
             }
         }
         watch.catch_up().await?;
-        self.conclude(&known).await
+        self.conclude(&known, &Over::of(&self.session, &self.run).await?)
     }
 
     /// Pauses the run, since the user leaves.
@@ -268,38 +269,11 @@ impl<'a> WatchedRun<'a> {
 }
 
 /// Adds a message of the user in main, the thread that runs read.
-async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
+pub(super) async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
     let message = NewMessage::text(MessageRole::User, text);
     session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message.into()] }).done().await
 }
 
-fn has_ended(status: Status) -> bool {
+pub(super) fn has_ended(status: Status) -> bool {
     matches!(status, Status::Completed | Status::Failed | Status::Cancelled)
-}
-
-/// The session's limits, overridden by those of the command line; `None` if it gives none.
-fn limits(args: &Run, session: &Limits) -> Option<Limits> {
-    args.limit_turns.or(args.limit_tokens).or(args.limit_seconds)?;
-    Some(Limits {
-        turns: args.limit_turns.or(session.turns),
-        tokens: args.limit_tokens.or(session.tokens),
-        seconds: args.limit_seconds.or(session.seconds),
-    })
-}
-
-/// Refuses a team without a usable model before anything is created. Which models a server has only the server knows.
-fn check_models(context: &Context, agents: &[Agent]) -> Result<(), Failure> {
-    if matches!(context.client, Client::Remote(_)) {
-        return Ok(());
-    }
-    let (endpoints, default): (Endpoints, _) = (config::endpoints(), config::default_model());
-    for agent in agents {
-        let model = agent.model.as_deref().or(default.as_deref()).ok_or_else(|| {
-            Failure::failed("no_model", format!("{} has no model", agent.name))
-                .hint("set CALLBOARD_MODEL=openai:NAME, and OPENAI_BASE_URL or OPENAI_API_KEY")
-        })?;
-        let model: ModelName = model.parse()?;
-        endpoints.check(model.provider())?;
-    }
-    Ok(())
 }

@@ -133,7 +133,7 @@ async fn find<'a>(context: &'a Context, run_arg: &RunArg) -> Result<(OnSession<'
     let runs = session.get(&["runs"]).acting_as(&run_arg.on.acting_as).answer::<api::RunList>().await?.it.runs;
     let newest = runs.into_iter().max_by_key(|run| (run.started_at, run.id.clone())).ok_or_else(|| {
         Failure::failed("not_found", format!("the session {} has no run", session.id))
-            .hint("start one with `callboard run --session ID INPUT`")
+            .hint(format!("start one: {}", context.suggestion(&format!("run --session {} INPUT", session.id))))
     })?;
     Ok((session, newest.id))
 }

@@ -11,7 +11,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Find where words stand as they are written, the newest first
+/// Find exact words and phrases, the newest first
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard search '\"the second claim\" from:critic'\n  callboard search 'bergamot in:main before:2025-03-01 type:message'\n\nAll words must be there. The exit status is 1 when nothing is found."

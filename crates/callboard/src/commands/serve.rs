@@ -1,6 +1,7 @@
 //! `callboard serve`: until it is told to end.
 
 mod node;
+mod prices;
 mod recall;
 mod token_key;
 
@@ -18,7 +19,7 @@ use callboard_engine::{
     store::{Lease, Store},
     tasks::Supervisor,
 };
-use callboard_server::{Limits, ProjectFolder, PublicUrl, Server, Settings, Tls};
+use callboard_server::{BrowserSettings, Limits, ProjectFolder, PublicUrl, Rules, Server, Settings, Tls};
 use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -41,9 +42,17 @@ Examples:
   callboard serve
   callboard serve --port 0 --ttl 90d --store sqlite:team.db --json
   callboard serve --ttl 36h --archive expired
-  callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt --tls-certificate cert.pem --tls-key key.pem
+  callboard serve --browser http://127.0.0.1:9222
+  callboard serve --listen 0.0.0.0:7420 --user-token-file tokens.txt \\
+      --tls-certificate cert.pem --tls-key key.pem
 
-Ctrl-C or SIGTERM shuts it down in order; a second one stops it at once. Unfinished runs continue when it is started again, or at another server of the same store.";
+Environment:
+  CHROMIUM                         the path of Chromium (default: looked for in PATH)
+  CALLBOARD_BROWSER_ALLOW          private or loopback addresses that pages may reach: host[:port],…
+  CALLBOARD_BROWSER_ALLOW_PRIVATE  1: they may reach all of them
+
+Ctrl-C or SIGTERM shuts it down cleanly; a second one stops it at once. Unfinished runs continue when it is started
+again, or at another server of the same store.";
 
 /// Serve sessions over HTTP
 #[derive(Args, Debug)]
@@ -55,13 +64,13 @@ pub(crate) struct Serve {
     /// The port to listen on, on 127.0.0.1; 0 takes any free port
     #[arg(short, long, value_name = "PORT", conflicts_with = "listen")]
     pub(crate) port: Option<u16>,
-    /// How long sessions live without being used that do not say so themselves: 90d, 36h, 15m, seconds, or never (default: SESSION_TTL_SECONDS, else 24h)
+    /// How long a session lives after its last use, unless it says so itself: 90d, 36h, 15m, seconds, or never (default: SESSION_TTL_SECONDS, else 24h)
     #[arg(long, value_name = "TIME")]
     pub(crate) ttl: Option<Ttl>,
     /// The folder for what is not in the store: the key that signs tokens, the server's name, and the index of recall (default: that of the SQLite file)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// The folder of a project, whose context files in .tmp/sessions belong to the sessions of the same names
+    /// The folder of a project: the context files in its .tmp/sessions belong to the sessions of the same names
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// The seconds between removals of expired sessions, or off
@@ -70,10 +79,13 @@ pub(crate) struct Serve {
     /// A folder into which each expired session is written before it is removed, as ID.jsonl.gz; `callboard import` reads it
     #[arg(long, value_name = "DIR")]
     pub(crate) archive: Option<PathBuf>,
-    /// A TOML file with the sources elsewhere and the model of vectors that recall asks
+    /// A TOML file that names the outside sources and the embedding model that recall uses
     #[arg(long, value_name = "FILE")]
     pub(crate) recall: Option<PathBuf>,
-    /// The most memory that the index of recall takes, in MiB
+    /// A TOML or JSON file with the prices of models, so that turns and sessions say what they cost
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+    /// The most memory that recall's index may take, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub(crate) recall_memory: u64,
     /// The certificate chain in PEM, to serve HTTPS
@@ -85,13 +97,28 @@ pub(crate) struct Serve {
     /// A file with one user token per line, added to those of CALLBOARD_USER_TOKENS; with any, calls need a token
     #[arg(long, value_name = "FILE")]
     pub(crate) user_token_file: Option<PathBuf>,
-    /// An additional host name under which clients call the server; repeatable
+    /// The DevTools address of a running browser, which all sessions use in place of a Chromium of their own; what its pages reach is not guarded
+    #[arg(long, value_name = "URL")]
+    pub(crate) browser: Option<String>,
+    /// Show the windows of browsers
+    #[arg(long, conflicts_with = "browser")]
+    pub(crate) browser_window: bool,
+    /// A folder in which the browser profile of each session is kept; without it a profile goes with its browser
+    #[arg(long, value_name = "DIR", conflicts_with = "browser")]
+    pub(crate) browser_profiles: Option<PathBuf>,
+    /// A host that pages in browsers may reach, and no others: `example.com`, or `*.example.com` for all below it; repeatable
+    #[arg(long = "browser-host", value_name = "HOST")]
+    pub(crate) browser_hosts: Vec<String>,
+    /// A host that pages in browsers never reach; repeatable
+    #[arg(long = "browser-deny", value_name = "HOST")]
+    pub(crate) browser_denied: Vec<String>,
+    /// Another host name that clients may use for the server; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
     /// An origin whose web pages may call the server, as scheme and host; repeatable
     #[arg(long = "origin", value_name = "URL", value_parser = parse::origin)]
     pub(crate) origins: Vec<String>,
-    /// The URL under which browsers reach the server behind a proxy, which takes its path away, for instance `https://board.example/team`
+    /// The URL at which browsers reach the server through a proxy that removes the path, for instance `https://board.example/team`
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
 }
@@ -108,6 +135,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let url = config::store_url(global)?;
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
     let elsewhere = args.recall.as_deref().map(recall::read).transpose()?.unwrap_or_default();
+    let prices = args.prices.as_deref().map(prices::read).transpose()?;
     let ttl = args.ttl.map_or_else(config::ttl, |ttl| Ok(Some(ttl)))?.unwrap_or(Ttl::DAY);
     let listen = args.port.map_or_else(|| args.listen.clone(), |port| format!("127.0.0.1:{port}"));
     let listener = TcpListener::bind(&listen).await.map_err(|error| no_address(&listen, &error))?;
@@ -129,6 +157,8 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
             look_every: LOOK_EVERY,
             sweep_every: args.sweep_seconds.0,
         }),
+        prices,
+        browsers: Some(browsers(&args, &url, folder.as_deref())?),
         limits: Limits::default(),
         models: Arc::new(config::endpoints()),
         runs: config::runs(node.name.clone()),
@@ -148,6 +178,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let board = Board::new(store.clone(), board_settings);
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, ttl, output);
+    if let Some(browser) = &args.browser {
+        output.note(format!("note: the browser at {browser} is not guarded: its pages reach what they like"));
+    }
     store.warnings().iter().for_each(|remark| output.note(format!("note: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
@@ -162,6 +195,20 @@ fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -
     let lease = Lease { holder: node.name.clone(), lasts: LEASE };
     let sweep = args.sweep_seconds.0;
     callboard_engine::Settings { ttl, lease, sweep, supervisor, ..callboard_engine::Settings::default() }
+}
+
+/// How the browsers of sessions are started.
+fn browsers(args: &Serve, url: &str, folder: Option<&Path>) -> Result<BrowserSettings, Failure> {
+    let settings = config::browsers(url, folder)?;
+    let (allow_hosts, deny_hosts) = (args.browser_hosts.clone(), args.browser_denied.clone());
+    Ok(BrowserSettings {
+        attach: args.browser.clone(),
+        headless: !args.browser_window,
+        profiles: args.browser_profiles.clone(),
+        rules: Rules { allow_hosts, deny_hosts, ..settings.rules },
+        sweep_every: args.sweep_seconds.0.unwrap_or(settings.sweep_every),
+        ..settings
+    })
 }
 
 /// The archive of expired sessions. It reads the store through a handle of its own, by whose clock nothing has expired.

@@ -131,10 +131,10 @@ pub(crate) struct SessionUpdate {
     #[arg(long, value_name = "LAYOUT", value_parser = parse::layout)]
     pub(crate) layout: Option<LayoutName>,
     /// The largest size of a prompt
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) budget: Option<u64>,
     /// The largest size of an answer in a run
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) answer_tokens: Option<u64>,
     /// The collections that its agents can look things up in: names separated by commas
     #[arg(long, value_name = "NAMES", value_parser = parse::collections)]

@@ -65,10 +65,10 @@ pub(crate) enum Steps {
         #[command(flatten)]
         acting_as: ActingAs,
         /// The tokens of the prompt
-        #[arg(long, value_name = "TOKENS", required_unless_present = "completion")]
+        #[arg(long, value_name = "TOKENS", required_unless_present = "completion", value_parser = crate::parse::number, allow_negative_numbers = true)]
         prompt: Option<u64>,
         /// The tokens of the answer
-        #[arg(long, value_name = "TOKENS")]
+        #[arg(long, value_name = "TOKENS", value_parser = crate::parse::number, allow_negative_numbers = true)]
         completion: Option<u64>,
     },
     /// Check which of these tools may be used now

@@ -15,7 +15,7 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  callboard turns\n  callboard turns --agent writer --limit 5\n  callboard turns show 57\n  callboard turns show 57 --prompt\n\nTurns of runs are listed, and those that programs record which ask models themselves."
+    after_help = "Examples:\n  callboard turns\n  callboard turns --agent writer --limit 5\n  callboard turns show 57\n  callboard turns show 57 --prompt\n\nIt lists the turns of runs, and those recorded by programs that ask models themselves."
 )]
 pub(crate) struct Turns {
     #[command(subcommand)]
@@ -28,7 +28,7 @@ pub(crate) struct Turns {
     #[arg(id = "whose", long = "agent", value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
     /// At most this many turns, counted from the newest (default: 100)
-    #[arg(long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum TurnsCommand {
         #[command(flatten)]
         acting_as: ActingAs,
         /// The number of the turn
-        #[arg(value_name = "N")]
+        #[arg(value_name = "N", value_parser = crate::parse::number)]
         turn: u64,
         /// Show the prompt as the model got it
         #[arg(long)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callboard_api as api;
-use callboard_engine::core::id::VariableName;
+use callboard_engine::core::{id::VariableName, number::check_exact, variable::Origin};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) enum Variable {
     },
     /// Set a variable
     #[command(
-        after_help = "Examples:\n  callboard var set test_email debug@test.com --reason \"test the login\"\n  callboard var set node4.loginRequired true\n  callboard var set zip_code 01234 --text\n  callboard var set node7.emails --file emails.json\n  callboard var set pin - --secret true < pin.txt"
+        after_help = "Examples:\n  callboard var set test_email debug@test.com --reason \"test the login\"\n  callboard var set node4.loginRequired true\n  callboard var set zip_code 01234 --text\n  callboard var set node7.emails --file emails.json\n  callboard var set pin - --secret true --origin https://bank.example < pin.txt"
     )]
     Set(VariableSet),
     /// Clear a variable, or all of them
@@ -73,7 +73,7 @@ pub(crate) struct VariableSet {
     pub(crate) acting_as: ActingAs,
     /// The name of the variable
     pub(crate) name: VariableName,
-    /// The value: JSON, or else a text; - for the standard input, without its last line end
+    /// The value: JSON, or else a text; - for the standard input, without its final line break
     #[arg(required_unless_present = "file", allow_hyphen_values = true)]
     pub(crate) value: Option<String>,
     /// A file with the value
@@ -85,6 +85,9 @@ pub(crate) struct VariableSet {
     /// Whether the value is a secret (default: as before, or by the names in it)
     #[arg(long, value_name = "BOOL")]
     pub(crate) secret: Option<bool>,
+    /// An origin of pages into which the browser may type the secrets in it, for instance `https://accounts.example.com`; repeatable (default: as before)
+    #[arg(long = "origin", value_name = "URL")]
+    pub(crate) origins: Vec<Origin>,
     #[command(flatten)]
     pub(crate) reason: Reason,
 }
@@ -124,14 +127,15 @@ pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), 
 }
 
 async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
-    let VariableSet { session_arg, acting_as, name, value, file, text, secret, reason } = args;
+    let VariableSet { session_arg, acting_as, name, value, file, text, secret, origins, reason } = args;
     let value = match (value, file) {
         (_, Some(path)) => read_value(without_line_end(terminal::file(&path)?), text)?,
         (Some(value), None) if value != "-" => read_value(value, text)?,
         _ => read_value(without_line_end(terminal::all()?), text)?,
     };
     let session = context.session(&session_arg).await?;
-    let put = api::PutVariable { value, reason: reason.reason.into(), secret };
+    let origins = (!origins.is_empty()).then_some(origins);
+    let put = api::PutVariable { value, reason: reason.reason.into(), secret, origins };
     let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put).acting_as(&acting_as);
     let variable = call.answer::<api::Variable>().await?;
     context.output.answer(&variable.json, |output| {
@@ -143,7 +147,10 @@ async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
 /// A value: what is no JSON is a text.
 pub(super) fn read_value(given: String, is_text: bool) -> Result<Value, Failure> {
     match serde_json::from_str(&given) {
-        Ok(value) if !is_text => Ok(value),
+        Ok(value) if !is_text => {
+            check_exact(&given).map_err(|error| Failure::usage("invalid", error.to_string()).hint("use --text"))?;
+            Ok(value)
+        }
         Err(error) if !is_text && error.to_string().starts_with("recursion limit") => {
             Err(Failure::usage("invalid", "the value is nested too deep").hint("use at most 64 levels, or --text"))
         }

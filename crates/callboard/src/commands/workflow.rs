@@ -1,6 +1,7 @@
 //! `callboard workflow`.
 
 mod args;
+mod execution;
 mod show;
 
 use std::path::Path;
@@ -79,8 +80,19 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             output.answer(&result.json, |output| output.line(result.it.result.get()));
         }
         WorkflowCommand::Record(args) => record(context, args).await?,
+        WorkflowCommand::Run(args) => execution::run(context, args).await?,
+        WorkflowCommand::Status(args) => execution::status(context, args).await?,
+        WorkflowCommand::Cancel(args) => execution::cancel(context, args).await?,
+        WorkflowCommand::Export { on, file } => execution::export(context, &on, &file).await?,
     }
     Ok(())
+}
+
+impl Workflow {
+    /// Whether it executes the workflow, and so needs models and browsers.
+    pub(super) fn executes(&self) -> bool {
+        matches!(self.command, Some(WorkflowCommand::Run(_)))
+    }
 }
 
 async fn changed(context: &Context, on: &On, method: Method, path: &[&str], body: &Value) -> Result<(), Failure> {

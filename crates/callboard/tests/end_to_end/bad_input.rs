@@ -320,3 +320,31 @@ fn a_full_disk_is_told_of_and_loses_nothing_that_was_acknowledged() {
     assert!(acknowledged > 0, "{said}");
     assert_eq!(messages["messages"].as_array().unwrap().len(), acknowledged);
 }
+
+#[test]
+fn where_the_disk_of_the_index_is_full_questions_are_answered_all_the_same() {
+    let home = Home::new();
+    let chatter: String = (0..4_000).map(|n| format!("word{n} and thing{} on day{}\n", n * 7, n * 13)).collect();
+    home.write("lines", format!("the zanzibar affair began\n{chatter}the zanzibar affair ended\n"));
+    let found = on_a_small_disk(
+        &home,
+        "export HOME=$PWD CALLBOARD_STORE=sqlite:team.db; set -e
+         \"$1\" session new --id demo --json > new
+         \"$1\" say --session demo --lines --json < lines > said
+         head -c 850000 /dev/zero > small/ballast
+         \"$1\" serve --listen 127.0.0.1:0 --data small > out 2> log & server=$!
+         trap 'kill $server' EXIT
+         until grep -q http out; do kill -0 $server; sleep 0.1; done
+         export CALLBOARD_URL=$(grep -o 'http://[0-9.:]*' out | head -n 1)
+         \"$1\" recall 'zanzibar affair' --session demo --json > found || true
+         while grep -q behind found; do
+             sleep 0.1; \"$1\" recall 'zanzibar affair' --session demo --json > found || true
+         done
+         cat found",
+    );
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let texts: Vec<_> = found["hits"].as_array().unwrap().iter().map(|hit| hit["text"].as_str().unwrap()).collect();
+    assert!(["began", "ended"].iter().all(|end| texts.contains(&&*format!("the zanzibar affair {end}"))), "{texts:?}");
+    let log = std::fs::read_to_string(home.path("log")).unwrap();
+    assert!(log.contains("the index of a session could not be written"), "{log}");
+}

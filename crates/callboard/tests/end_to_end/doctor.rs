@@ -26,7 +26,7 @@ fn refused(home: &Home, url: &str, words: &[&str]) {
 fn remarked(home: &Home, url: &str, words: &str) {
     let doctor = home.json(&format!("doctor --no-model --store {url}"));
     let remark = &doctor["findings"][2];
-    assert!(remark["what"] == "mind" && remark["detail"].as_str().unwrap().contains(words), "{doctor}");
+    assert!(remark["what"] == "note" && remark["detail"].as_str().unwrap().contains(words), "{doctor}");
 }
 
 /// A port where nobody listens.

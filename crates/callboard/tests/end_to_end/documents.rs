@@ -10,6 +10,7 @@ both_ways!(
     documents,
     collections,
     what_cannot_be_a_document_is_said_and_stops_no_other,
+    a_folder_without_files_is_told_of,
     a_large_file_is_not_read,
     the_standard_input_is_a_document,
     what_a_worker_may_not_is_refused_before_anything_is_added,
@@ -129,6 +130,20 @@ fn what_cannot_be_a_document_is_said_and_stops_no_other(way: Way) {
     );
     let list = home.json("documents list --session demo");
     assert_eq!(list["documents"].as_array().unwrap().len(), 1);
+}
+
+fn a_folder_without_files_is_told_of(way: Way) {
+    let home = team(way);
+    folder(&home, "empty/deep/deeper");
+    folder(&home, "full");
+    home.write("full/b.txt", "b");
+    home.write("a.txt", "a");
+    let done = home.run("documents add empty a.txt --session demo");
+    let told = "not added empty: it is a folder without files\nadded 1 document, 1 not added\n";
+    assert_eq!((done.status, &*done.stdout), (1, told));
+    // One that is named twice is not empty.
+    let twice = home.run("documents add full full --session demo");
+    assert_eq!((twice.status, &*twice.stdout), (0, "added 1 document\n"));
 }
 
 fn a_large_file_is_not_read(way: Way) {

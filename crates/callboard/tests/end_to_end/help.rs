@@ -1,8 +1,13 @@
+use std::sync::LazyLock;
+
 use crate::home::Home;
 
 const COMMANDS: &[&str] = &[
     "",
     "run",
+    "director",
+    "team",
+    "team draft",
     "use",
     "session",
     "session new",
@@ -61,6 +66,8 @@ const COMMANDS: &[&str] = &[
     "runs resume",
     "runs cancel",
     "runs tool-result",
+    "turns",
+    "turns show",
     "plan",
     "plan set",
     "plan history",
@@ -68,6 +75,10 @@ const COMMANDS: &[&str] = &[
     "plan diff",
     "plan task",
     "workflow",
+    "workflow run",
+    "workflow status",
+    "workflow cancel",
+    "workflow export",
     "workflow set",
     "workflow name",
     "workflow add",
@@ -117,9 +128,61 @@ const COMMANDS: &[&str] = &[
 
 #[test]
 fn every_command_explains_itself() {
+    let written: String = HELPS.iter().map(|(command, help)| format!("$ callboard {command} --help\n{help}")).collect();
+    insta::assert_snapshot!(Home::new().normal(&written));
+}
+
+/// Commands that work on no session. They are always run as the user.
+const OF_THE_USER: &[&str] = &[
+    "collection",
+    "completion",
+    "doctor",
+    "files",
+    "import",
+    "secrets rotate",
+    "serve",
+    "session list",
+    "session new",
+    "store",
+    "team draft",
+    "use",
+];
+
+/// Each command with its help.
+static HELPS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
     let home = Home::new();
-    let lines: Vec<_> = COMMANDS.iter().map(|command| format!("{command} --help")).collect();
-    insta::assert_snapshot!(home.transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
+    COMMANDS.iter().map(|command| (*command, home.run(&format!("{command} --help")).stdout)).collect()
+});
+
+#[test]
+fn every_command_on_a_session_can_be_run_as_an_agent_and_no_other() {
+    let is_noun = |command: &str| COMMANDS.iter().any(|other| other.starts_with(&format!("{command} ")));
+    for (command, help) in HELPS.iter().filter(|(command, _)| !command.is_empty()) {
+        let is_of_the_user = OF_THE_USER.iter().any(|known| command.starts_with(known));
+        let acts = help.contains("-a, --as <AGENT>");
+        assert!(acts != is_of_the_user || is_noun(command), "{command}");
+    }
+    let home = Home::new();
+    for line in ["session new --as writer --agent writer", "files list -a writer", "--as writer messages"] {
+        let done = home.run(line);
+        assert_eq!(done.status, 2, "{line}");
+        assert!(done.stderr.starts_with("error: --as is for commands on a session"), "{line}: {}", done.stderr);
+        assert_eq!(home.error(line).1["code"], "usage");
+    }
+}
+
+#[test]
+fn examples_in_help_can_be_pasted() {
+    for (command, help) in HELPS.iter() {
+        let Some((_, examples)) = help.split_once("\nExample") else { continue };
+        let lines: Vec<_> = examples.lines().skip(1).take_while(|line| !line.is_empty()).collect();
+        assert!(!lines.is_empty(), "{command}");
+        for (at, line) in lines.iter().enumerate() {
+            let goes_on = at > 0 && lines[at - 1].ends_with('\\');
+            let begins = line.contains("callboard ") || line.starts_with("  echo '");
+            assert!(begins || goes_on, "{command}: a terminal breaks the line before {line:?}");
+        }
+    }
 }
 
 #[test]

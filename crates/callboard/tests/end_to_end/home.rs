@@ -152,8 +152,9 @@ impl Home {
     /// A text without what differs from one time to the next.
     pub fn normal(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "HOME");
+        let text = text.replace(env!("CARGO_BIN_EXE_callboard"), "callboard");
         let text = replace(&text, "####-##-##T##:##:##.###Z", "TIME");
-        let text = without_cursor(&without_salt(&text));
+        let text = without_size(&without_cursor(&without_salt(&text)));
         replace(&replace(&text, "########-######-aaaa", "SESSION"), "#.# s", "N s")
     }
 }
@@ -180,6 +181,14 @@ fn without_salt(text: &str) -> String {
     let mut pieces = text.split("\"salt\":");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |text, piece| text + "\"salt\":N" + piece.trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// A text without how large the entries of a session are: random numbers in them have more digits or fewer.
+fn without_size(text: &str) -> String {
+    let mut pieces = text.split(",\"size_bytes\":");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces
+        .fold(first, |text, piece| text + ",\"size_bytes\":N" + piece.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// A text without where the next page is.

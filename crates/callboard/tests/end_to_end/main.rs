@@ -25,8 +25,10 @@ macro_rules! both_ways {
 }
 
 mod bad_input;
+mod browser;
 mod compression;
 mod crash;
+mod director;
 mod doctor;
 mod documents;
 mod elsewhere;
@@ -36,6 +38,7 @@ mod files;
 mod help;
 mod home;
 mod job;
+mod mcp;
 mod names;
 mod nouns;
 mod plans;
@@ -52,7 +55,10 @@ mod several;
 mod several_servers;
 mod steps;
 mod stores;
+mod team_draft;
 mod team_run;
+mod threads;
 mod transfer;
 mod unwritable;
 mod which;
+mod workflows;

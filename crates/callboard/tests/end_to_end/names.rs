@@ -1,9 +1,14 @@
 //! The names in the documentation are true: every call is in the OpenAPI document, every command and option is in the help,
 //! every tool of Callboard's own and every event exists.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-use callboard_engine::core::tool::OWN_TOOLS;
+use callboard_engine::core::tool::{DIRECTOR, OWN_TOOLS, READ};
 use serde_json::{Map, Value};
 
 use crate::home::Home;
@@ -19,6 +24,8 @@ struct Names {
     description: String,
     /// Types of entries.
     events: BTreeSet<String>,
+    /// The help of commands that was asked for; `None` where there is no such command.
+    helps: RefCell<BTreeMap<String, Option<String>>>,
 }
 
 #[test]
@@ -32,7 +39,7 @@ fn the_names_in_the_documentation_exist() {
     let entries = samples.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let events = entries.filter_map(|entry| Some(entry.pointer("/type")?.as_str()?.to_owned())).collect();
     let description = document["info"]["description"].to_string();
-    let names = Names { home, paths, description, events };
+    let names = Names { home, paths, description, events, helps: RefCell::default() };
 
     let pages = fs::read_dir(repository.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut wrong = Vec::new();
@@ -50,6 +57,46 @@ fn the_names_in_the_documentation_exist() {
     assert!(tried > 200, "only {tried} names were found");
 }
 
+/// The names of classes, methods, fields, events, settings and examples in the five documents.
+const OF_THE_DOCUMENTS: [&str; 5] = [
+    "contextSets contextSetUpdate AgentDirectivesSchema ORCHESTRATION_executeManagerTurn _parseManagerResponse newOrUpdate \
+     ContextContainerProps visibleToAgents hiddenFromAgents isInfoRequest ORCHESTRATION_infoRequestToContextFormSet \
+     ORCHESTRATION_generatePrompt UTILS_convertLineSetsToContext <SHARED_CONTEXT_SETS> AISessionState ContextSet contextSet \
+     localState analysis-store.ts setContextSet handleLoadContextSet handleTeamAutoGen orchestrationSettings AgentTurnResult \
+     agentDirectives allContextSets",
+    "SessionId OrchestrationState SessionState activeStep recentlyUsedTools sequenceIndex cumulativeTokenUsage lastAccessed ttl \
+     OrchestrationStateManager SessionManager createDefaultState createOrchestrationStateManager getState getOrCreateState \
+     updateState setActiveStep addUsedTool advanceSequence resetState StepSequencer SESSION_TTL_SECONDS storageProvider \
+     storageNamespace cleanup RedisStorageProvider EXPIRE storage.set orchestration-state ttlSeconds",
+    ".tmp/sessions/ 20250118-143022-a4f2 .manifest.json session_id created_at last_activity context_files context_index created \
+     for keywords features documentation code refactoring testing tasks general OpenAgent",
+    "ConversationManager IConversationManager ConversationRepository IConversationRepository ConversationMessage addMessages \
+     getMessages threadId messageId MessageOptions limit beforeTimestamp afterTimestamp timestamp ConversationSocket.notify \
+     targetThreadId UISystem PESAgent StorageAdapter InMemoryStorageAdapter IndexedDBStorageAdapter conversations set query id \
+     ContextProvider getDynamicContext StateManager",
+    "workflow_id plan_version created_at updated_at overall_goal current_phase phases phase_name status tasks task_id description \
+     notes node_ids next_actions blockers director_plans plan_data pending in_progress completed failed position type config \
+     gmail_creds node4.loginRequired node7.emails search_results get_workflow_variable variableName nodeId set_variable \
+     clear_variable clear_all_variables inspect_tab debug_navigate debug_action debug_open_tab debug_close_tab update_plan \
+     get_current_plan create_node update_node delete_node test_single_node deploy_scout directorPrompt.js ContextBuilder \
+     buildContext getLatestSystemPrompt getCurrentPlan getCurrentPlanVersion getWorkflowSnapshot getFilteredHistory systemPrompt \
+     currentPlan workflowSnapshot conversationHistory filterConversationHistory updatePlan calling_tool:",
+];
+
+#[test]
+fn every_name_of_the_five_documents_is_in_the_table() {
+    let page = include_str!("../../../../docs/names.md");
+    let sections: Vec<_> = page.split("\n## ").skip(1).collect();
+    assert_eq!(sections.len(), OF_THE_DOCUMENTS.len());
+    for (names, section) in OF_THE_DOCUMENTS.iter().zip(sections) {
+        // The first column has the names of the document.
+        let theirs: Vec<_> = section.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | ")).collect();
+        let is_there = |name: &&str| theirs.iter().any(|(column, _)| column.contains(*name));
+        let missing: Vec<_> = names.split_whitespace().filter(|name| !is_there(name)).collect();
+        assert!(missing.is_empty(), "{missing:?} in {:?}", section.lines().next());
+    }
+}
+
 impl Names {
     /// What is wrong with a name; `None` where it is none of Callboard's that can be looked up.
     fn fault(&self, span: &str) -> Option<Option<String>> {
@@ -61,8 +108,8 @@ impl Names {
         if is_command && rest != "help" {
             return Some(self.command(rest));
         }
-        if let Some(tool) = span.strip_prefix("callboard:").filter(|_| rest.is_empty()) {
-            let is_there = OWN_TOOLS.iter().any(|own| own.name == tool) || tool == "read";
+        if let Some(tool) = span.strip_prefix("callboard:").filter(|tool| rest.is_empty() && !tool.starts_with("//")) {
+            let is_there = OWN_TOOLS.iter().any(|own| own.name == tool) || [READ, DIRECTOR].contains(&tool);
             return Some((!is_there).then(|| "there is no such tool".to_owned()));
         }
         let is_event =
@@ -100,16 +147,23 @@ impl Names {
     fn command(&self, rest: &str) -> Option<String> {
         let words: Vec<&str> = rest.split_whitespace().take_while(|word| is_word(word)).take(2).collect();
         // The second word may be an argument.
-        let helps = (0..=words.len()).rev().map(|count| self.home.run(&format!("{} --help", words[..count].join(" "))));
-        let Some(help) = helps.take(2).find(|help| help.status == 0 && !words.is_empty()) else {
+        let Some(help) = (1..=words.len()).rev().find_map(|count| self.help(&words[..count].join(" "))) else {
             return Some("there is no such command".to_owned());
         };
-        let global = self.home.run("--help").stdout;
+        let global = self.help("").unwrap_or_default();
         let mut options = rest.split([' ', '=']).filter(|word| word.starts_with("--") && word.len() > 2);
-        let is_known = |option: &&str| {
-            [&help.stdout, &global].iter().any(|text| text.split([' ', '\n', ',']).any(|it| it == *option))
-        };
+        let is_known =
+            |option: &&str| [&help, &global].iter().any(|text| text.split([' ', '\n', ',']).any(|it| it == *option));
         options.find(|option| !is_known(option)).map(|option| format!("it has no {option}"))
+    }
+
+    /// The help of a command; `None` where there is no such command.
+    fn help(&self, command: &str) -> Option<String> {
+        let ask = || {
+            let done = self.home.run(&format!("{command} --help"));
+            (done.status == 0).then_some(done.stdout)
+        };
+        self.helps.borrow_mut().entry(command.to_owned()).or_insert_with(ask).clone()
     }
 }
 

@@ -74,7 +74,7 @@ fn a_workflow_is_built_node_by_node(way: Way) {
         home.transcript(&[
             "workflow --session demo",
             "workflow name 'Gmail to Airtable Sync' --description 'Copies new mails.' --session demo",
-            "workflow add browser_action --config '{\"action\": \"navigate\"}' --description 'Open the page' --session demo",
+            "workflow add browser_action --config '{\"action\": \"navigate\", \"url\": \"https://example.com\"}' --description 'Open the page' --session demo",
             "workflow add login --config '{\"user\": \"ann\", \"password\": \"correct horse\"}' --position 1 --session demo",
             "workflow add table --config '{\"rows\": \"{{node1.rows}}\", \"then\": \"node_2\"}' --session demo --as director",
             "workflow --session demo",

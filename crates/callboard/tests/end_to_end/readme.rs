@@ -34,6 +34,7 @@ fn the_examples_of_the_readme_print_what_they_say() {
 fn the_examples_of_the_documentation_print_what_they_say() {
     const WITHOUT: &[&str] = &[
         "SUMMARY.md",
+        "browser.md",        // `browser.rs` tries it
         "compression.md",    // shows commands without what they print; `compression.rs` tries them
         "concepts.md",       // words
         "command-line.md",   // `help.rs` tries every command
@@ -41,8 +42,11 @@ fn the_examples_of_the_documentation_print_what_they_say() {
         "errors.md",         // the server's tests hold the table
         "names.md",          // the server's tests hold it
         "own-loop.md",       // `examples.rs` runs its program
+        "gateway.md",        // the server's `gateway.rs` tries it
+        "mcp.md",            // `mcp.rs` and `cargo xtask mcp` try it
         "performance.md",    // `cargo xtask bench` measures it
         "recall-sources.md", // `elsewhere.rs` tries it
+        "page.md",           // the tests of the page in `web/` try it
         "rust.md",           // a test of the documentation of `callboard-engine`
         "secrets.md",        // `secrets.rs` tries it
         "stores.md",         // `stores.rs` tries them

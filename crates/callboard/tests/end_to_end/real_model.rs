@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    home::Home,
-    play::{Played, play},
-};
+use crate::{home::Home, play::Played};
 
 const TEAM: &str = r#"
 title = "A colour"
@@ -128,23 +125,37 @@ fn history() -> Vec<Value> {
     facts.into_iter().chain(talk).map(|text| json!({"role": "user", "content": text})).collect()
 }
 
+/// So often may the team try: a small model wanders, and may end the work before it has asked anybody.
+const TRIES: usize = 4;
+
 fn works_on(model: &'static str) {
     let home = home(model);
-    let played = play(&home, "");
-    assert!(ended_well(&played), "{}", played.result);
-    let requested = played.data("turn.requested");
-    for prompt in requested.iter().map(|requested| &requested["prompt"]) {
-        assert!(prompt["tokens"].as_u64() <= prompt["budget"].as_u64(), "{prompt}");
-    }
-    let directives = played.data("directive.received");
-    assert!(!directives.is_empty(), "no directive was applied");
-    let by_worker = |message: &&&Value| message["agent"] == "painter";
-    let answer = played.data("message.added").iter().find(by_worker).map(|message| message["content"].clone());
-    assert!(answer.is_some_and(|answer| answer != ""), "no worker answered");
-    assert!(played.data("turn.answered").iter().all(|turn| turn["usage"]["completion_tokens"].as_u64() <= Some(121)));
+    let has_answered = (1..=TRIES).any(|nth| a_worker_answers(&home, &format!("try-{nth}")));
+    assert!(has_answered, "no worker answered in {TRIES} tries");
     home.assert_sound();
     let doctor = home.run("doctor");
     assert_eq!(doctor.status, 0, "{}", doctor.stdout);
+}
+
+/// Lets the team work in a session of its own, which holds whatever the model says. Whether the worker was asked and
+/// answered.
+fn a_worker_answers(home: &Home, session: &str) -> bool {
+    let played = Played::of(&home.command(["run", "team.toml", "--id", session, "--json"]).output().unwrap());
+    assert!(ended_well(&played), "{}", played.result);
+    let journal = home.journal(session);
+    assert_eq!(journal[journal.len() - played.entries.len()..], played.entries, "what is shown is what is stored");
+    let requested = played.data("turn.requested");
+    assert!(!requested.is_empty());
+    for prompt in requested.iter().map(|requested| &requested["prompt"]) {
+        assert!(prompt["tokens"].as_u64() <= prompt["budget"].as_u64(), "{prompt}");
+    }
+    assert!(played.data("turn.answered").iter().all(|turn| turn["usage"]["completion_tokens"].as_u64() <= Some(121)));
+    let by_worker = |message: &&&Value| message["agent"] == "painter";
+    let answers = played.data("message.added");
+    let has_answered = answers.iter().filter(by_worker).any(|message| message["content"] != "");
+    // Nobody asks the worker but a directive.
+    assert!(!has_answered || !played.data("directive.received").is_empty(), "no directive was applied");
+    has_answered
 }
 
 /// It completed, or it is held with a reason: a small model may wander.

@@ -37,6 +37,15 @@ fn the_key_file_is_the_owners_alone() {
     let (_, error) = home.error("var get password --reveal --session s0");
     assert_eq!(error["code"], "sealed");
     assert!(error["detail"].as_str().unwrap().contains("chmod 600"), "{error}");
+    let said = home.command(["say", "hello", "--session", "s0"]).env_remove("RUST_LOG").output().unwrap();
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.matches("its mode is").count(), 1, "it is said once: {said}");
+    let doctor = home.run("doctor --no-model");
+    assert!(
+        doctor.status != 0 && doctor.stdout.contains("WRONG secrets") && doctor.stdout.contains("chmod 600"),
+        "{}",
+        doctor.stdout
+    );
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(reveal(&home, "s0"), SECRET);
 }

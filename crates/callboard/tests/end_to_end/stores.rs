@@ -190,8 +190,9 @@ fn what_is_no_use_is_refused() {
 #[test]
 fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts_empty() {
     let home = Home::new();
-    home.json("session new --id brief --ttl 1");
+    home.json("session new --id brief");
     home.json("say hello --session brief");
+    home.json("session update brief --ttl 1");
     home.json("session new --id lasting --ttl never");
     let server = Server::start(&home, "--sweep-seconds 1");
     let db = rusqlite::Connection::open(home.path("team.db")).unwrap();

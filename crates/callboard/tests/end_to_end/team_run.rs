@@ -210,3 +210,13 @@ fn without_a_model_nothing_is_begun() {
     SESSION  ENTRIES  LAST USED  AGENTS  TITLE
     ");
 }
+
+#[test]
+fn warnings_stand_among_what_people_read_in_the_same_form() {
+    let endpoint = model(vec![Reply::error(503, "busy"), Reply::json(&complete())]);
+    let home = stage(&endpoint);
+    let output = home.command(["run", "team.toml"]).env_remove("RUST_LOG").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.lines().any(|line| line.starts_with("warning: asking the model again (")), "{told}");
+    assert!(!told.contains("WARN"), "{told}");
+}

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     conversation::facts::audience_of,
+    count::Tokens,
     error::{ConflictKind, Error},
     fact::{self, Fact},
     id::{AgentName, Seq, ThreadId},
@@ -33,6 +34,11 @@ pub struct Compress {
     pub reason: Option<Arc<str>>,
     /// What it cost.
     pub spent: Spent,
+    /// The sizes of the history before and after, as its first reader is shown it; without, what was planned with, which is
+    /// at least as much.
+    pub measured: Option<(Tokens, Tokens)>,
+    /// The summaries of the same compression that were made before it, for others.
+    pub with: Vec<Seq>,
 }
 
 /// Undoes the newest compression of a thread that stands.
@@ -52,8 +58,7 @@ impl Command for Compress {
     type Answer = Seq;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
-        let Plan { thread, base, from, through, earlier, kept, kept_tokens, pins, target, tokens_before, .. } =
-            &*self.plan;
+        let Plan { thread, scope, base, from, through, earlier, kept, kept_tokens, pins, target, .. } = &*self.plan;
         in_charge_of(decision, thread, "compress a thread")?;
         let now = decision.state.threads.get(thread).map(|thread| Base::of(&decision.state, thread));
         if now.as_ref() != Some(base) {
@@ -66,12 +71,18 @@ impl Command for Compress {
         }
         let summary = Text::keep(&self.summary.text, "the summary", &mut decision.values)?;
         let seq = decision.next_seq();
+        let (tokens_before, tokens_after) =
+            self.measured.unwrap_or((self.plan.tokens_before, self.summary.tokens_after));
         decision.record(Compressed {
             thread: thread.clone(),
             from: *from,
             through: *through,
             messages: self.plan.messages(),
+            readers: scope.readers.clone(),
+            with: self.with.clone(),
             summary,
+            open_calls: self.summary.open_calls.clone(),
+            more_open_calls: self.summary.more_open_calls,
             identifiers: self.summary.identifiers.clone(),
             more_identifiers: self.summary.more_identifiers,
             kept: kept.clone(),
@@ -82,8 +93,8 @@ impl Command for Compress {
             model: self.model.clone(),
             reason: self.reason.clone(),
             target_tokens: *target,
-            tokens_before: *tokens_before,
-            tokens_after: self.summary.tokens_after,
+            tokens_before,
+            tokens_after,
             summary_tokens: self.plan.summary_tokens(&self.summary),
             spent: self.spent,
             withdrawn: false,
@@ -94,7 +105,14 @@ impl Command for Compress {
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.text(&mut self.summary.text);
         self.summary.identifiers.iter_mut().for_each(|one| visitor.text(one));
+        for call in &mut self.summary.open_calls {
+            visitor.text(&mut call.id);
+            visitor.text(&mut call.name);
+        }
         visitor.text_if_any(&mut self.reason);
+        if let Some(model) = &self.model {
+            visitor.name(format_args!("/model"), model);
+        }
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
@@ -109,32 +127,33 @@ impl Command for UndoCompression {
         let Self { thread, seq } = self;
         in_charge_of(decision, thread, "undo a compression")?;
         let held = decision.state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
-        let newest = held.compression.newest().map(|head| (head.seq, head.through));
+        let newest = held.compression.newest().map(|head| head.seq);
         let absent = || Error::not_found("compression", seq);
         if *seq == Seq::ZERO || *seq > decision.state.head.seq {
             return Err(absent().into());
         }
         let entry = decision.entry(*seq)?.filter(|entry| *entry.header.kind == *Compressed::TYPE).ok_or_else(absent)?;
         let compressed: Compressed = fact::read(&entry)?;
-        if compressed.thread != *thread {
+        let sees = decision.agent().is_none_or(|agent| entry.header.audience.contains(agent));
+        if compressed.thread != *thread || !sees {
             return Err(absent().into());
         }
-        match newest {
-            Some((newest, through)) if newest == *seq => {
-                let thread = thread.clone();
-                decision.record(CompressionUndone { thread, seq: *seq, through, stands_again: compressed.replaced });
-                Ok(())
+        let together = newest.map(|newest| together(decision, newest)).transpose()?.unwrap_or_default();
+        if !together.contains(seq) {
+            let stands = newest.map_or_else(|| "none stands".to_owned(), |newest| format!("that is {newest}"));
+            return Err(Error::Conflict {
+                kind: ConflictKind::NotNewest,
+                what: format!("the compression {seq} is not the newest one that stands in {thread}: {stands}"),
+                hint: "undo the newest one first",
             }
-            newest => {
-                let stands = newest.map_or_else(|| "none stands".to_owned(), |(newest, _)| format!("that is {newest}"));
-                Err(Error::Conflict {
-                    kind: ConflictKind::NotNewest,
-                    what: format!("the compression {seq} is not the newest one that stands in {thread}: {stands}"),
-                    hint: "undo the newest one first",
-                }
-                .into())
-            }
+            .into());
         }
+        for seq in together.into_iter().rev() {
+            let Some(entry) = decision.entry(seq)? else { continue };
+            let Compressed { thread, through, replaced, readers, .. } = fact::read(&entry)?;
+            decision.record(CompressionUndone { thread, seq, through, stands_again: replaced, readers });
+        }
+        Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -160,6 +179,15 @@ impl Command for WarnOfContext {
 
     /// It is Callboard's own.
     fn input(&mut self, _: &mut dyn InputVisitor) {}
+}
+
+/// The summaries that were made with the newest one that stands, for others, as far as they stand, and that one.
+fn together(decision: &DecisionBuilder<'_>, newest: Seq) -> Result<Vec<Seq>, Undecided> {
+    let Some(entry) = decision.entry(newest)? else { return Ok(vec![newest]) };
+    let Compressed { thread, with, .. } = fact::read(&entry)?;
+    let standing = decision.state.threads.get(&thread).map(|held| held.compression.standing.clone());
+    let stands = |seq: &Seq| standing.iter().flatten().any(|head| head.seq == *seq);
+    Ok(with.into_iter().filter(stands).chain([newest]).collect())
 }
 
 /// Allows the user and the manager, where it sees the thread.

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// So many summaries of a thread stand at once, at most. Without the oldest, the originals are shown again.
-const MOST_STANDING: usize = 16;
+const MOST_STANDING: usize = 64;
 
 /// A compression was undone: the originals are shown again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct CompressionUndone {
     /// The earlier summary that stands again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_again: Option<Head>,
+    /// For whom it was, where it was not for everyone who sees the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Audience>,
 }
 
 /// A prompt has passed the size at which a warning is given.
@@ -92,7 +95,7 @@ impl Fact for Compressed {
     const TYPE: &'static str = "conversation.compressed";
 
     const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("summary"), json("identifiers"), text("reason")],
+        texts: &[text("summary"), json("identifiers"), json("open_calls"), text("reason")],
         gone_as: None,
         earlier: Earlier::Stands,
         repeats: Repeats::Covered,
@@ -104,7 +107,7 @@ impl Fact for Compressed {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience_of(before, &self.thread)
+        readers_of(before, &self.thread, self.readers.as_ref())
     }
 
     fn erase(data: &mut Value) {
@@ -132,7 +135,8 @@ impl Fact for Compressed {
             standing.push(head);
             standing.sort_by_key(|head| head.through);
             standing.drain(..standing.len().saturating_sub(MOST_STANDING));
-            compression.left_alone = None;
+            // What was put back is left alone where only what lies behind it is compressed.
+            compression.left_alone = compression.left_alone.filter(|left_alone| self.from > *left_alone);
             compression.warned.clear();
         });
     }
@@ -142,8 +146,13 @@ impl Fact for Compressed {
             return None;
         }
         // What a model was asked and cost is for the user and the manager.
-        let outline = |all: Self| Self { model: None, reason: None, replaced: None, spent: Spent::default(), ..all };
-        Seen::fact(&if view.is_in_charge() { self } else { outline(self) })
+        let outline = |all: Self| {
+            let (spent, readers) = (Spent::default(), None);
+            Self { model: None, reason: None, replaced: None, spent, readers, ..all }
+        };
+        // That others were told more is for the user alone.
+        let own = |all: Self| if view.agent().is_some() { Self { with: Vec::new(), ..all } } else { all };
+        Seen::fact(&own(if view.is_in_charge() { self } else { outline(self) }))
     }
 }
 
@@ -158,7 +167,7 @@ impl Fact for CompressionUndone {
     }
 
     fn audience(&self, before: &State) -> Audience {
-        audience_of(before, &self.thread)
+        readers_of(before, &self.thread, self.readers.as_ref())
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -169,7 +178,7 @@ impl Fact for CompressionUndone {
             let is_undone = compression.standing.len() < stood;
             compression.standing.extend(self.stands_again.filter(|_| is_undone));
             compression.standing.sort_by_key(|head| head.through);
-            compression.left_alone = Some(self.through);
+            compression.left_alone = compression.left_alone.max(Some(self.through));
         });
     }
 
@@ -177,7 +186,7 @@ impl Fact for CompressionUndone {
         if !view.sees_in(&self.thread, header) {
             return None;
         }
-        Seen::fact(&if view.is_in_charge() { self } else { Self { stands_again: None, ..self } })
+        Seen::fact(&if view.is_in_charge() { self } else { Self { stands_again: None, readers: None, ..self } })
     }
 }
 
@@ -278,6 +287,12 @@ impl Fact for MessageUnpinned {
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         sees_pin(view, &self.thread_id, self.seq, header).then(|| Seen::fact(&self)).flatten()
     }
+}
+
+/// Who sees a summary: its readers, as far as they see the thread.
+fn readers_of(before: &State, thread: &ThreadId, readers: Option<&Audience>) -> Audience {
+    let all = audience_of(before, thread);
+    readers.map_or_else(|| all.clone(), |readers| readers.and(&all))
 }
 
 /// Whether the viewer sees what is noted of a thread for the user and the manager.

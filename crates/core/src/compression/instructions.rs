@@ -4,7 +4,15 @@ use super::{
     plan::{Plan, Shortcoming},
     shared::{plan_for, variables_for, workflow_for},
 };
-use crate::{agent::Agent, audience::Audience, count::Tokens, id::ThreadId, state::State, text::Values};
+use crate::{
+    agent::Agent,
+    audience::Audience,
+    count::Tokens,
+    id::ThreadId,
+    prompt::{Layout, LayoutName, layout_texts},
+    state::State,
+    text::Values,
+};
 
 /// What the model is told before all else. `{tokens}` and `{words}` say how long its summary may be.
 const TASK: &str = "\
@@ -45,18 +53,34 @@ impl Plan {
              whole, with those of them that matter, as short as before."
         )
     }
-
-    /// The thread.
-    pub fn thread(&self) -> &ThreadId {
-        &self.thread
-    }
 }
 
-/// What everyone who sees a thread may see besides it: what a model that writes a summary is shown beside the messages.
-/// Long texts of context sets have to be in `values`.
-pub fn context(state: &State, thread: &ThreadId, values: &Values) -> String {
-    let audience = state.threads.get(thread).map_or(Audience::None, |held| held.sight.audience.clone());
+/// What all for whom `plan` is may see besides the thread: what a model that writes a summary is shown beside the messages.
+/// It begins with what every prompt in this layout does; where none is named, in that of the session. Long texts of context
+/// sets have to be in `values`.
+pub fn context(state: &State, plan: &Plan, layout: Option<LayoutName>, values: &Values) -> String {
+    context_for(state, &plan.thread, plan.scope.readers.as_ref(), layout, values)
+}
+
+/// The same for these readers of a thread; for all of them where none are named.
+pub(crate) fn context_for(
+    state: &State,
+    thread: &ThreadId,
+    readers: Option<&Audience>,
+    layout: Option<LayoutName>,
+    values: &Values,
+) -> String {
+    let held = state.threads.get(thread);
+    let everyone = held.map_or(Audience::None, |held| held.sight.audience.clone());
+    let audience = readers.cloned().unwrap_or(everyone);
     let mut context = String::from("CONTEXT\n");
+    let settings = &state.session.settings.prompt;
+    for text in layout_texts(&Layout::of(layout.or(settings.layout), &settings.layout_parts)) {
+        context += &format!("Every prompt says:\n{}\n", text.trim());
+    }
+    if let Some(instructions) = held.and_then(|held| held.settings.instructions.as_ref()) {
+        context += &format!("Instructions of this thread:\n{}\n", instructions.trim_end());
+    }
     if let Some(title) = &state.session.settings.title {
         context += &format!("Session: {title}\n");
     }

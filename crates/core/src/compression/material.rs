@@ -1,7 +1,8 @@
-//! What a thread holds that can be compressed: its messages behind the last summary, as far as everyone who sees the
-//! thread may see them, and that summary.
+//! What a thread holds that can be compressed: its messages behind the last summary, as far as all for whom they are
+//! summarised may see them, and that summary.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -20,16 +21,26 @@ use crate::{
     text::Values,
 };
 
+/// What of a thread is to be compressed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// For whom: one of [`Thread::readers`](crate::conversation::Thread::readers).
+    pub readers: Option<Audience>,
+    /// What was said up to this entry stays as it is.
+    pub behind: Seq,
+}
+
 /// What is to be read of a journal to compress a thread.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The thread.
     pub thread: ThreadId,
-    /// The earlier summary, where everyone who sees the thread may see it, and what prompts show of the messages that it
+    /// The earlier summary, where it stands for all that its readers see, and what prompts show of the messages that it
     /// covers.
     pub each: Vec<Seq>,
     /// All messages of the thread behind this entry.
     pub after: Seq,
+    scope: Scope,
     earlier: Option<Head>,
     base: Base,
 }
@@ -55,6 +66,7 @@ pub struct Earlier {
 #[derive(Clone, Debug)]
 pub struct Material {
     pub(super) thread: ThreadId,
+    pub(super) scope: Scope,
     pub(super) base: Base,
     /// The first entry that a summary would cover.
     pub(super) from: Seq,
@@ -65,7 +77,7 @@ pub struct Material {
     pub(super) pinned: Vec<Spoken>,
     /// The pins of the thread.
     pub(super) pins: BTreeMap<Seq, Tokens>,
-    /// The plan, if everyone who sees the thread may see it.
+    /// The plan, if all readers may see it.
     pub(super) plan: Option<String>,
     /// Which results of tools are not shown any more.
     pub(super) cleared: Option<Cleared>,
@@ -98,10 +110,16 @@ impl Base {
 
 impl Wanted {
     /// What is to be read of `thread`.
-    pub fn of(state: &State, thread: &ThreadId) -> Result<Self, Error> {
+    pub fn of(state: &State, thread: &ThreadId, scope: Scope) -> Result<Self, Error> {
         let held = state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
-        let newest = held.compression.standing.last();
-        let earlier = newest.filter(|head| is_for_all(held, head.seq, &head.audience)).cloned();
+        let readers = scope.readers.as_ref().unwrap_or(&held.sight.audience);
+        // One that begins behind what they see first was made for others, from less.
+        let first = held.begins(readers).unwrap_or_default().max(held.sight.since).max(scope.behind.next());
+        let stands_for_all = |head: &&Head| {
+            head.from > scope.behind && head.from <= first && held.is_for(readers, head.seq, &head.audience)
+        };
+        let standing = held.compression.standing.iter().filter(stands_for_all);
+        let earlier = standing.min_by_key(|head| (head.from, Reverse(head.through))).cloned();
         let pins = |head: &Head| held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq).collect();
         let each = earlier.iter().flat_map(|head| {
             let shown: BTreeSet<Seq> = pins(head);
@@ -109,8 +127,9 @@ impl Wanted {
         });
         let each: BTreeSet<Seq> = each.collect();
         let each = each.into_iter().collect();
-        let after = earlier.as_ref().map_or(held.sight.since.previous(), |head| head.through);
-        Ok(Self { thread: thread.clone(), each, after, earlier, base: Base::of(state, held) })
+        let begins = held.sight.since.previous().max(scope.behind);
+        let after = earlier.as_ref().map_or(begins, |head| head.through);
+        Ok(Self { thread: thread.clone(), each, after, scope, earlier, base: Base::of(state, held) })
     }
 
     /// Whether an entry behind [`after`](Self::after) is one of its.
@@ -124,6 +143,7 @@ impl Material {
     /// `state`.
     pub fn read(state: &State, wanted: &Wanted, entries: &[Entry], values: &Values) -> Result<Self, Unread> {
         let held = state.threads.get(&wanted.thread).ok_or_else(|| Error::not_found("thread", &wanted.thread))?;
+        let readers = wanted.scope.readers.as_ref().unwrap_or(&held.sight.audience);
         let (mut messages, mut lacking, mut earlier) = (Vec::new(), Vec::new(), None);
         for entry in entries {
             if *entry.header.kind == *Compressed::TYPE {
@@ -148,12 +168,12 @@ impl Material {
         }
         messages.sort_by_key(|(spoken, _)| spoken.seq);
         // Who gained sight of the thread later sees nothing of before.
-        let hidden = messages.iter().rposition(|(spoken, audience)| !is_for_all(held, spoken.seq, audience));
+        let hidden = messages.iter().rposition(|(spoken, audience)| !held.is_for(readers, spoken.seq, audience));
         let hidden = hidden.map_or(0, |last| last + 1);
         let begins = messages.get(hidden).map_or(wanted.after.next(), |(spoken, _)| spoken.seq);
         let from = match &wanted.earlier {
             Some(head) => head.from,
-            None if hidden == 0 => held.sight.since.min(begins),
+            None if hidden == 0 => held.sight.since.max(wanted.scope.behind.next()).min(begins),
             None => begins,
         };
         let messages = messages.into_iter().skip(hidden).map(|(spoken, _)| spoken);
@@ -164,9 +184,9 @@ impl Material {
         let earlier = wanted.earlier.clone().zip(earlier);
         let earlier = earlier.map(|(head, (text, compressed))| Earlier { head, compressed, text });
         let pins = held.compression.pins.clone();
-        let (thread, base) = (wanted.thread.clone(), wanted.base.clone());
-        let (plan, cleared) = (plan_for(state, &held.sight.audience), held.compression.cleared);
-        Ok(Self { thread, base, from, earlier, messages, pinned, pins, plan, cleared })
+        let (thread, scope, base) = (wanted.thread.clone(), wanted.scope.clone(), wanted.base.clone());
+        let (plan, cleared) = (plan_for(state, readers), held.compression.cleared);
+        Ok(Self { thread, scope, base, from, earlier, messages, pinned, pins, plan, cleared })
     }
 }
 
@@ -189,9 +209,4 @@ impl Material {
         let thread = self.thread.clone();
         (!found.is_empty()).then_some(ClearToolResults { thread, through, over, found: (found.len() as u64, tokens) })
     }
-}
-
-/// Whether everyone who sees a thread now may see what its entry `seq` says, which was for `audience`.
-fn is_for_all(thread: &Thread, seq: Seq, audience: &Audience) -> bool {
-    audience.covers(&thread.sight.audience) && thread.sight.reaches_all(seq)
 }

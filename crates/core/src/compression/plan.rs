@@ -7,26 +7,31 @@ use std::{
 
 use super::{
     identifiers::{Finder, of_all},
-    material::{Base, Earlier, Material},
+    material::{Base, Earlier, Material, Scope},
     settings::check_target,
     transcript::Spoken,
 };
 use crate::{
+    compression::OpenCall,
     conversation::Role,
     count::{TokenCounter, Tokens},
     error::{ConflictKind, Error},
     id::{Seq, ThreadId},
     prompt::escape::escape,
+    text::first_chars,
 };
 
 /// What stands around a summary in a prompt, at the most.
 const SUMMARY_FRAME: Tokens = Tokens(80);
 
+/// What stands around a list of open calls, at the most.
+const OPEN_CALLS_FRAME: Tokens = Tokens(24);
+
 /// What is kept is shown with at least so many tokens each, however many there are.
 const LEAST_KEPT: Tokens = Tokens(64);
 
-/// A result may come so many messages after its call, at the most: what has none by then is not waited for.
-const REACH: usize = 64;
+/// No more of the id and the name of an open call is listed.
+const LISTED_CHARS: usize = 100;
 
 /// How short a history is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +46,7 @@ pub struct Aim {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) thread: ThreadId,
+    pub(super) scope: Scope,
     pub(super) base: Base,
     pub(super) from: Seq,
     /// The last entry that the summary covers.
@@ -55,6 +61,8 @@ pub struct Plan {
     pub tokens_before: Tokens,
     /// What a summary should hold of what newer and pinned messages name, the newest first.
     pub needed: Vec<Arc<str>>,
+    /// Calls that wait for results and for which there is no room, the newest first.
+    pub(super) open_calls: Vec<OpenCall>,
     pub(super) target: Tokens,
     pub(super) kept: Vec<Seq>,
     pub(super) kept_tokens: Tokens,
@@ -76,6 +84,8 @@ pub enum Outlook {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub(super) text: Arc<str>,
+    pub(super) open_calls: Vec<OpenCall>,
+    pub(super) more_open_calls: u64,
     pub(super) identifiers: Vec<Arc<str>>,
     pub(super) more_identifiers: u64,
     pub(super) tokens_after: Tokens,
@@ -123,7 +133,7 @@ impl Plan {
             let problem = format!("keep less than the {} tokens that are aimed at", aim.target);
             return Err(Error::contradiction("/keep_recent_tokens", problem));
         }
-        let Material { thread, base, from, earlier, mut messages, pinned, pins, plan, .. } = material;
+        let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, .. } = material;
         let task = task(&messages);
         let pins: BTreeMap<Seq, Tokens> = messages
             .iter()
@@ -149,28 +159,34 @@ impl Plan {
             return Err(Error::contradicting(ConflictKind::PinsTooLarge, "/target_tokens", problem));
         }
         let groups = Groups::of(&messages);
-        // The calls and the question that are kept have at most an eighth. The rest is for what is newest.
-        let of_kept = Tokens(target.0 / 8).max(LEAST_KEPT + LEAST_KEPT);
+        // The calls and the question that are kept have at most half, together with the pins. The rest is for what is
+        // newest.
+        let of_kept = Tokens(target.0 / 2).minus(all_pins).max(LEAST_KEPT + LEAST_KEPT);
         let room = target.minus(all_pins).minus(of_kept).minus(SUMMARY_FRAME).minus(Tokens(target.0 / 8));
         let recent = aim.keep_recent.unwrap_or(Tokens(target.0 / 4)).min(room);
         // What the earlier summary covers stays covered, also what it kept.
         let covered = earlier.as_ref().map_or(Seq::ZERO, |earlier| earlier.head.through);
         let again = messages.partition_point(|spoken| spoken.seq <= covered);
         let cut = groups.cut(&messages, task, recent).max(again);
-        let Kept { seqs: kept, sizes } = groups.kept(&messages, cut, of_kept, &pins);
+        let Kept { seqs: kept, sizes, mut open_calls } = groups.kept(&messages, cut, of_kept, &pins);
+        // What was listed before waits still, if no result has come since.
+        let has_result = |id: &str| messages.iter().any(|spoken| spoken.message.tool_call_id.as_deref() == Some(id));
+        let listed = earlier.iter().flat_map(|earlier| &earlier.compressed.open_calls);
+        open_calls.extend(listed.filter(|call| !has_result(&call.id)).cloned());
         let old = messages.drain(..cut).collect::<Vec<_>>();
         let Some(last) = old.last() else { return Ok(Outlook::Enough(tokens_before)) };
         let through = last.seq.max(covered);
         let kept_tokens = Tokens(of_kept.0 / (sizes.len() as u64).max(1)).max(LEAST_KEPT);
         let size_of_kept: Tokens = sizes.into_iter().map(|size| size.min(kept_tokens)).sum();
         let newest: Tokens = messages.iter().take(task.saturating_sub(cut)).map(|spoken| spoken.size).sum();
-        let rest = pinned_tokens(from, through) + size_of_kept + newest + SUMMARY_FRAME;
+        let rest = pinned_tokens(from, through) + size_of_kept + newest + frame(&open_calls);
         let allowed = target.minus(rest);
         let shown: Vec<Seq> = pins.range(from..=through).map(|(seq, _)| *seq).collect();
         let naming = messages.iter().rev().chain(old.iter().rev().filter(|spoken| shown.contains(&spoken.seq)));
         let needed = needed(naming.chain(pinned.iter().rev()), plan, &old, &shown, earlier.as_ref());
         Ok(Outlook::Compress(Box::new(Self {
             thread,
+            scope,
             base,
             from,
             through,
@@ -179,6 +195,7 @@ impl Plan {
             allowed,
             tokens_before,
             needed,
+            open_calls,
             target,
             kept,
             kept_tokens,
@@ -189,7 +206,7 @@ impl Plan {
 
     /// What a summary takes in a prompt, with all that stands around it.
     pub(super) fn summary_tokens(&self, summary: &Summary) -> Tokens {
-        summary.tokens_after.minus(self.rest) + SUMMARY_FRAME
+        summary.tokens_after.minus(self.rest) + frame(&self.open_calls)
     }
 
     /// How many messages the summary covers, those of the earlier summary among them.
@@ -225,25 +242,43 @@ impl Plan {
         if tokens > allowed {
             return Err(Shortcoming::TooLong { tokens, allowed });
         }
-        let (missing, mut listed, mut used) = (self.missing(text), Vec::new(), Tokens(0));
-        for one in &missing {
-            // A line each is the most that it takes.
-            let more = count.count(&escape(&format!("- {one}\n")));
-            if used + more > self.allowed_list() {
-                break;
-            }
-            used += more;
-            listed.push(one.clone());
-        }
-        let more_identifiers = (missing.len() - listed.len()) as u64;
-        let tokens_after = self.rest + tokens + used;
-        Ok(Summary { text: text.into(), identifiers: listed, more_identifiers, tokens_after })
+        let (missing, allowed) = (self.missing(text), self.allowed_list());
+        let mut room = allowed;
+        // Whoever goes on has to know first what it waits for.
+        let calls = self.open_calls.iter().map(|call| format!("- {} ({})\n", call.name, call.id));
+        let calls = fitting(calls, &mut room, count);
+        let identifiers = fitting(missing.iter().map(|one| format!("- {one}\n")), &mut room, count);
+        Ok(Summary {
+            text: text.into(),
+            open_calls: self.open_calls.iter().take(calls).cloned().collect(),
+            more_open_calls: (self.open_calls.len() - calls) as u64,
+            more_identifiers: (missing.len() - identifiers) as u64,
+            identifiers: missing.into_iter().take(identifiers).collect(),
+            tokens_after: self.rest + tokens + allowed.minus(room),
+        })
     }
 
     /// What the list of identifiers may take: a tenth of the target, and no more than half of what there is.
     fn allowed_list(&self) -> Tokens {
         Tokens((self.target.0 / 10).min(self.allowed.0 / 2))
     }
+}
+
+/// What stands around a summary and what is listed after it.
+fn frame(open_calls: &[OpenCall]) -> Tokens {
+    if open_calls.is_empty() { SUMMARY_FRAME } else { SUMMARY_FRAME + OPEN_CALLS_FRAME }
+}
+
+/// How many of the lines fit in `room`, which they take.
+fn fitting(lines: impl Iterator<Item = String>, room: &mut Tokens, count: &dyn TokenCounter) -> usize {
+    let mut fits = |line: &String| {
+        // A line each is the most that they take.
+        let tokens = count.count(&escape(line));
+        let fits = tokens <= *room;
+        *room = if fits { room.minus(tokens) } else { *room };
+        fits
+    };
+    lines.take_while(|line| fits(line)).count()
 }
 
 /// Where the task begins: the last message, which is to be answered, unless it calls tools or is a result.
@@ -259,10 +294,12 @@ fn shown_size(spoken: &Spoken, earlier: Option<&Earlier>) -> Tokens {
     spoken.size.min(most)
 }
 
-/// What is kept of old messages: their entries, and the size of each group of them.
+/// What is kept of old messages: their entries, the size of each group of them, and the open calls for which there is no
+/// room.
 struct Kept {
     seqs: Vec<Seq>,
     sizes: Vec<Tokens>,
+    open_calls: Vec<OpenCall>,
 }
 
 /// Which call each result belongs to.
@@ -318,22 +355,27 @@ impl Groups {
 
     /// What is kept of the `cut` messages that are old: calls that still wait for results, or whose results are the last
     /// thing that was said or newer than the cut, with the results that they have; and the newest question. What is
-    /// pinned is kept anyway.
+    /// pinned is kept anyway. Where there are more open calls than fit in `room`, the newest are kept.
     fn kept(&self, messages: &[Spoken], cut: usize, room: Tokens, pins: &BTreeMap<Seq, Tokens>) -> Kept {
         let is_open = |call: usize| match self.last_result.get(&call) {
             Some(Some(last)) => *last >= cut || last + 1 == messages.len(),
-            Some(None) => call + REACH >= messages.len(),
+            Some(None) => true,
             None => false,
         };
         let mut groups: Vec<usize> = (0..cut).filter(|at| is_open(*at)).collect();
         let most = usize::try_from(room.0 / LEAST_KEPT.0).unwrap_or(1).saturating_sub(1).max(1);
-        groups.drain(..groups.len().saturating_sub(most));
+        let others: Vec<usize> = groups.drain(..groups.len().saturating_sub(most)).collect();
+        let others = others.iter().rev().filter_map(|at| messages.get(*at));
+        let others = others.filter(|spoken| !pins.contains_key(&spoken.seq));
+        let short = |text: &str| -> Arc<str> { first_chars(text, LISTED_CHARS).into() };
+        let open_calls = others.flat_map(|spoken| &spoken.message.tool_calls);
+        let open_calls = open_calls.map(|call| OpenCall { id: short(&call.id), name: short(&call.name) }).collect();
         groups.extend(question(messages).filter(|at| *at < cut && !groups.contains(at)));
         let group_of = |at: usize| {
             let first = self.call_of.get(at).copied().flatten().unwrap_or(at);
             groups.iter().position(|group| *group == first)
         };
-        let mut kept = Kept { seqs: Vec::new(), sizes: vec![Tokens(0); groups.len()] };
+        let mut kept = Kept { seqs: Vec::new(), sizes: vec![Tokens(0); groups.len()], open_calls };
         for (at, spoken) in messages.iter().enumerate().take(cut) {
             let Some(group) = group_of(at).filter(|_| !pins.contains_key(&spoken.seq)) else { continue };
             kept.seqs.push(spoken.seq);
@@ -379,3 +421,6 @@ fn needed<'a>(
     }
     named.into_iter().zip(held).filter(|(_, held)| *held).map(|(one, _)| one.into()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! What the reader of a conversation is shown of it: for which entries summaries stand, and what is shown beside those.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use super::{Cleared, Compression, Head};
 use crate::{
@@ -30,20 +30,26 @@ impl Compression {
 }
 
 impl<'a> View<'a> {
-    /// The summaries of a thread that stand and that the viewer may see, by what they cover.
+    /// The summaries of a thread that stand for the viewer, by what they cover. Of two that cover the same messages, that
+    /// which begins first counts: it was made from all that the viewer sees.
     pub fn summaries(&self, thread: &ThreadId) -> Vec<&'a Head> {
         let standing = self.state.threads.get(thread).into_iter().flat_map(|held| &held.compression.standing);
-        standing.filter(|head| self.sees_said(thread, head.seq, &head.audience)).collect()
+        let mut seen: Vec<_> = standing.filter(|head| self.sees_said(thread, head.seq, &head.audience)).collect();
+        seen.sort_by_key(|head| (head.from, Reverse(head.through)));
+        let mut covered = Seq::ZERO;
+        seen.retain(|head| {
+            let is_new = head.from > covered;
+            covered = if is_new { head.through } else { covered };
+            is_new
+        });
+        seen
     }
 
     /// Whether a summary stands for an entry of a conversation. What came of directives is left out with what was said in
     /// `main` before it.
     pub(crate) fn is_covered(&self, item: &Item) -> bool {
         let seq = item.header.seq;
-        let covers = |thread: &ThreadId| {
-            let held = self.state.threads.get(thread).into_iter().flat_map(|held| &held.compression.standing);
-            held.filter(|head| head.covers(seq)).any(|head| self.sees_said(thread, head.seq, &head.audience))
-        };
+        let covers = |thread: &ThreadId| self.summaries(thread).iter().any(|head| head.covers(seq));
         match &item.said {
             Said::Message(message) => covers(&message.thread_id),
             Said::Checked(checked) => covers(&checked.thread_id),
@@ -56,8 +62,8 @@ impl<'a> View<'a> {
     pub(crate) fn kept_tokens(&self, thread: &ThreadId, seq: Seq) -> Option<Tokens> {
         let held = self.state.threads.get(thread)?;
         let is_pinned = held.compression.pins.contains_key(&seq);
-        let head = held.compression.standing.iter().find(|head| head.kept.contains(&seq))?;
-        (!is_pinned).then_some(head.kept_tokens)
+        let kept_tokens = self.summaries(thread).iter().find(|head| head.kept.contains(&seq))?.kept_tokens;
+        (!is_pinned).then_some(kept_tokens)
     }
 
     /// Whether a result of a tool is named in prompts, no longer shown.

@@ -1,4 +1,4 @@
-//! Adding messages, and saying who sees a thread.
+//! Adding messages, and saying who sees a thread and what holds in it.
 
 use std::sync::Arc;
 
@@ -22,28 +22,34 @@ use crate::{
     view::View,
 };
 
-/// Says who sees a thread; makes it where there is none.
+/// Says who sees a thread and what holds in it; makes it where there is none.
 impl Command for PutThread {
     type Answer = ();
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let Self { thread, visible_to } = self;
-        rights::in_charge(decision, "say who sees a thread")?;
-        decision.state.team.check_audience(visible_to, "/visible_to")?;
+        let Self { thread, visible_to, settings } = self;
+        rights::in_charge(decision, "change a thread")?;
+        if let Some(visible_to) = visible_to {
+            decision.state.team.check_audience(visible_to, "/visible_to")?;
+        }
         if let Some(agent) = decision.agent()
             && !audience_of(&decision.state, thread).contains(agent)
         {
             return Err(Error::not_found("thread", thread).into());
         }
         let known = decision.state.threads.get(thread);
-        if known.is_none_or(|known| known.sight.audience != *visible_to) {
-            decision.record(ThreadUpdated { name: thread.clone(), visible_to: visible_to.clone() });
+        let visible_to = visible_to.clone().unwrap_or_else(|| audience_of(&decision.state, thread));
+        let settings = known.map(|known| known.settings.clone()).unwrap_or_default().with(settings);
+        settings.check()?;
+        if known.is_none_or(|known| known.sight.audience != visible_to || known.settings != settings) {
+            decision.record(ThreadUpdated { name: thread.clone(), visible_to, settings });
         }
         Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/thread"), self.thread.as_str());
+        self.settings.input(visitor);
     }
 }
 
@@ -97,7 +103,9 @@ impl NewMessage {
             Some(NewContent::Parts(parts)) => parts.iter_mut().for_each(|part| visitor.fields(part)),
             None => {}
         }
-        visitor.fields_if_any(metadata);
+        if let Some(metadata) = metadata {
+            visitor.named_fields(format_args!("/messages/{at}/metadata"), metadata);
+        }
         let Self { tool_calls, tool_call_id, expected_output, .. } = self;
         for (number, call) in tool_calls.iter_mut().enumerate() {
             visitor.name(format_args!("/messages/{at}/tool_calls/{number}/id"), &call.id);
@@ -128,9 +136,13 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>, old: &AgentName, new
     };
     let threads = decision.state.threads.iter().filter(|(name, _)| is_runs(name));
     let seen = threads.filter(|(_, thread)| thread.sight.audience.names().any(|name| name == old));
-    let changes: Vec<_> = seen.map(|(name, thread)| (name.clone(), passed(&thread.sight.audience, name))).collect();
-    for (name, visible_to) in changes {
-        decision.record(ThreadUpdated { name, visible_to });
+    let changes = seen.map(|(name, thread)| ThreadUpdated {
+        name: name.clone(),
+        visible_to: passed(&thread.sight.audience, name),
+        settings: thread.settings.clone(),
+    });
+    for change in changes.collect::<Vec<_>>() {
+        decision.record(change);
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::Team,
     audience::Audience,
-    conversation::{Criteria, Message, MessageChecked, Size, Thread, said::Said},
+    conversation::{Criteria, Message, MessageChecked, Size, Thread, said::Said, settings::ThreadSettings},
     entry::Header,
     error::Error,
     fact::{Description, Earlier, Fact, Repeats, Seen, json, passing, text},
@@ -70,11 +70,13 @@ impl<'a> View<'a> {
 #[serde(transparent)]
 pub struct MessageAdded(pub Message);
 
-/// It was said who sees a thread from now on.
+/// It was said who sees a thread from now on, and what holds in it. It carries all of that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadUpdated {
     pub(crate) name: ThreadId,
     pub(crate) visible_to: Audience,
+    #[serde(flatten)]
+    pub(crate) settings: ThreadSettings,
 }
 
 impl Fact for MessageAdded {
@@ -158,10 +160,10 @@ impl Fact for ThreadUpdated {
     const TYPE: &'static str = "thread.updated";
 
     const DESCRIPTION: Description<Self> = Description {
-        texts: &[],
+        texts: &[text("instructions"), text("tools.*.description"), json("tools.*.parameters")],
         gone_as: Some("thread.deleted"),
         earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
+        repeats: Repeats::Unchanged,
         said: None,
     };
 
@@ -177,6 +179,7 @@ impl Fact for ThreadUpdated {
     fn apply(self, state: &mut State, header: &Header) {
         state.threads.change(&self.name, header.seq, &self.visible_to, |thread| {
             thread.change_sight(self.visible_to.clone(), header.seq);
+            thread.settle(self.settings, header.seq);
         });
     }
 

@@ -18,7 +18,7 @@ pub struct GivenMessage {
     /// Its id. If absent, one is derived from the entry.
     #[serde(default, alias = "messageId", skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
-    /// The thread it is added to; it need not be said.
+    /// The thread it is added to. Optional, since the path names it.
     #[serde(default, alias = "threadId", skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<ThreadId>,
     /// The role of its author.

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::NewMessage;
 use crate::{
-    conversation::{AddMessages, Message, MessageReceipt, PutThread},
+    conversation::{AddMessages, Message, MessageReceipt, PutThread, settings::ThreadPatch},
     error::Error,
     fact,
     id::ThreadId,
@@ -35,7 +35,7 @@ fn say(board: &mut Board, thread: &str, messages: &Value) -> String {
 }
 
 fn visible(thread: &str, visible_to: &Value) -> PutThread {
-    PutThread { thread: thread.parse().unwrap(), visible_to: serde_json::from_value(visible_to.clone()).unwrap() }
+    PutThread::seen_by(thread.parse().unwrap(), serde_json::from_value(visible_to.clone()).unwrap())
 }
 
 /// What a viewer sees of the threads: `NAME MESSAGES/TOKENS`, and what is said in them.
@@ -137,7 +137,7 @@ fn a_hidden_thread_answers_like_one_that_is_not_there() {
     assert!(board.view("writer").unwrap().thread(&"plans".parse().unwrap()).is_err());
     assert_snapshot!(told(board.by("writer", post("main", &hello))), @"m7@7");
     assert_snapshot!(told(board.by("writer", post("agent:writer", &hello))), @"m8@8");
-    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all"))).map(|()| Vec::new())), @"forbidden: agent:writer may not say who sees a thread: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all"))).map(|()| Vec::new())), @"forbidden: agent:writer may not change a thread: ask the manager or the user");
 }
 
 #[test]
@@ -223,4 +223,78 @@ fn one_call_adds_so_many_messages_and_no_more() {
     let refused = board.user(post("main", &messages(super::MAX_MESSAGES + 1))).unwrap_err();
     assert_snapshot!(refused, @"/messages: add at most 25000 messages in one call, not 25001");
     assert_eq!(board.entries.len(), 3);
+}
+
+/// Changes the settings of the thread `notes`, and says what came of it.
+fn settle(board: &mut Board, by: &str, settings: ThreadPatch) -> String {
+    let put = PutThread { thread: "notes".parse().unwrap(), visible_to: None, settings };
+    let done = match by {
+        "user" => board.user(put),
+        agent => board.by(agent, put),
+    };
+    match done {
+        Ok(()) => format!("{} entries", board.entries.len()),
+        Err(error) => format!("{}: {error}", error.code()),
+    }
+}
+
+fn notes(board: &Board) -> String {
+    let settings = board.state.threads.settings(&"notes".parse().unwrap());
+    serde_json::to_string(&settings).unwrap()
+}
+
+#[test]
+fn a_change_of_a_threads_settings_leaves_what_it_does_not_name_and_none_takes_away() {
+    let mut board = Board::team("lead writer critic");
+    let (text, most) = (Some(Some("Be brief.".into())), Some(Some(crate::count::Tokens(900))));
+    let both = ThreadPatch { instructions: text, history_tokens: most, ..ThreadPatch::default() };
+    let before = board.entries.len();
+    settle(&mut board, "user", both.clone());
+    settle(&mut board, "user", both);
+    assert_eq!(board.entries.len(), before + 1, "the same again is no change");
+    assert_snapshot!(notes(&board), @r#"{"instructions":"Be brief.","history_tokens":900}"#);
+    settle(&mut board, "user", ThreadPatch { model: Some(Some("openai:x".to_owned())), ..ThreadPatch::default() });
+    board.user(visible("notes", &json!(["lead", "writer"]))).unwrap();
+    assert_snapshot!(notes(&board), @r#"{"instructions":"Be brief.","model":"openai:x","history_tokens":900}"#);
+    let none = ThreadPatch { instructions: Some(None), history_tokens: Some(None), ..ThreadPatch::default() };
+    settle(&mut board, "user", none);
+    assert_snapshot!(notes(&board), @r#"{"model":"openai:x"}"#);
+    let audience = &board.state.threads.get(&"notes".parse().unwrap()).unwrap().sight.audience;
+    assert_eq!(audience.to_string(), "lead, writer");
+}
+
+#[test]
+fn the_user_and_the_manager_set_up_threads_that_they_see() {
+    let mut board = Board::team("lead writer critic");
+    let brief = || ThreadPatch { instructions: Some(Some("Be brief.".into())), ..ThreadPatch::default() };
+    assert!(settle(&mut board, "lead", brief()).ends_with("entries"));
+    assert_snapshot!(settle(&mut board, "writer", brief()), @"forbidden: agent:writer may not change a thread: ask the manager or the user");
+    board.user(visible("notes", &json!("writer"))).unwrap();
+    assert_snapshot!(settle(&mut board, "lead", brief()), @r#"not_found: there is no thread "notes""#);
+}
+
+#[test]
+fn settings_that_no_agent_could_have_are_refused_by_name() {
+    let mut board = Board::team("lead writer critic");
+    let tool = |name: &str| crate::agent::Tool { name: name.to_owned(), ..crate::agent::Tool::default() };
+    let tools = |tools| ThreadPatch { tools: Some(Some(tools)), ..ThreadPatch::default() };
+    let model = ThreadPatch { model: Some(Some("a\nb".to_owned())), ..ThreadPatch::default() };
+    assert_snapshot!(settle(&mut board, "user", model), @"invalid: /model: use one line of at most 200 characters");
+    assert_snapshot!(settle(&mut board, "user", tools(vec![tool("x"), tool("x")])), @"contradiction: /tools/1/name: the thread has another tool x");
+    assert!(settle(&mut board, "user", tools(vec![tool("callboard:fly")])).starts_with("invalid: /tools/0/name"));
+}
+
+#[test]
+fn whoever_sees_a_thread_sees_its_settings_and_nobody_else_does() {
+    let mut board = Board::team("lead writer critic");
+    board.user(visible("notes", &json!(["lead", "writer"]))).unwrap();
+    settle(&mut board, "user", ThreadPatch { instructions: Some(Some("Whisper.".into())), ..ThreadPatch::default() });
+    let sees = |board: &Board, viewer: &str| {
+        let view = board.view(viewer).unwrap();
+        board.entries.iter().any(|entry| view.project(entry).unwrap().is_some_and(|seen| seen.data.contains("Whisper")))
+    };
+    assert_eq!(["user", "lead", "writer", "critic"].map(|viewer| sees(&board, viewer)), [true, true, true, false]);
+    // Who is let in later is told with the entry that lets it in; who is left out learns no more than that.
+    board.user(visible("notes", &json!(["lead", "critic"]))).unwrap();
+    assert_eq!(["writer", "critic"].map(|viewer| sees(&board, viewer)), [false, true]);
 }

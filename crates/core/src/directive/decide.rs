@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
+    agent::Team,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::Updated,
     context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
@@ -27,14 +28,24 @@ impl Command for Direct {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let name = |at: &str| self.0.pointer(at).and_then(Value::as_str);
-        for pointer in ["/messageTo", "/form/name"] {
-            name(pointer).into_iter().for_each(|name| visitor.name(format_args!("{pointer}"), name));
+        if let Some(to) = self.0.get("messageTo").and_then(Value::as_str) {
+            visitor.name(format_args!("/messageTo"), to);
         }
-        let sets = self.0.pointer(UPDATES.trim_end_matches('/')).and_then(Value::as_array);
-        for at in 0..sets.map_or(0, Vec::len) {
-            let pointer = format!("{UPDATES}{at}/name");
-            name(&pointer).into_iter().for_each(|name| visitor.name(format_args!("{pointer}"), name));
+        // A text has names too, so they are taken from what the directive says.
+        let is_text = matches!(&self.0, Value::String(_)) || self.0.get("text").is_some();
+        let Directive { sets, form, .. } = read::read(&self.0, &Team::default()).directive;
+        let mut name = |pointer: String, name: &str| match is_text {
+            true => visitor.name(format_args!("/text"), name),
+            false => visitor.name(format_args!("{pointer}"), name),
+        };
+        for (at, set) in sets.iter().enumerate() {
+            name(format!("{UPDATES}{at}/name"), set.as_ref().map_or_else(|outcome| &outcome.name, |set| &set.name));
+        }
+        if let Some(form) = &form {
+            name("/form/name".to_owned(), form.name.as_deref().unwrap_or_default());
+            for (at, field) in form.fields.iter().enumerate() {
+                name(format!("/form/fields/{at}/key"), &field.key);
+            }
         }
         visitor.json(&mut self.0);
     }

@@ -87,6 +87,15 @@ fn subject(name: &DocumentName) -> String {
     format!("{DOCUMENT}{name}")
 }
 
+/// Whether a document is prose, in which `#` begins a heading. In source code it begins something else, such as a comment.
+pub(super) fn has_headings(name: &str, media_type: &MediaType) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    let is_prose =
+        matches!(&*ending, "" | "md" | "markdown" | "mdx" | "txt" | "text" | "htm" | "html" | "xhtml" | "pdf");
+    media_type.as_str() == "text/markdown" || (*media_type == MediaType::plain() && is_prose)
+}
+
 fn digest(text: &Text) -> Hash {
     match text {
         Text::Inline(text) => Hash::of(text.as_bytes()),
@@ -136,7 +145,9 @@ impl Fact for Added {
     }
 
     fn recallable(&self) -> Option<Recallable> {
-        Recallable::named(Source::Document, self.name.as_str(), vec![self.text.clone()])
+        let has_headings = has_headings(self.name.as_str(), &self.media_type);
+        let said = Recallable::named(Source::Document, self.name.as_str(), vec![self.text.clone()])?;
+        Some(Recallable { has_headings, ..said })
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

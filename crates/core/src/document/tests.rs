@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{DocumentView, Outcome, PutDocument, RemoveDocument};
+use super::{DocumentView, MediaType, Outcome, PutDocument, RemoveDocument, facts::has_headings};
 use crate::{
     audience::Audience,
     error::Error,
@@ -24,6 +24,17 @@ fn told(answer: Result<Outcome, Error>) -> String {
     match answer {
         Ok(outcome) => json!(outcome).as_str().unwrap().to_owned(),
         Err(error) => format!("{}: {error}", error.code()),
+    }
+}
+
+#[test]
+fn prose_has_headings_and_source_code_has_none() {
+    let of = |name: &str, media_type: &str| has_headings(name, &media_type.parse::<MediaType>().unwrap());
+    for (name, media_type) in [("guide", "text/plain"), ("a/Notes.TXT", "text/plain"), ("page.html", "text/markdown")] {
+        assert!(of(name, media_type), "{name}");
+    }
+    for (name, media_type) in [("main.py", "text/plain"), (".env", "text/plain"), ("a.yaml", "application/yaml")] {
+        assert!(!of(name, media_type), "{name}");
     }
 }
 

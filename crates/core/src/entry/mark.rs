@@ -74,6 +74,15 @@ impl Entry {
         whole(&self.data, split_salted(&self.data).or_else(erased))
     }
 
+    /// The hash of some of its words, with its salt: once that is erased, nobody can guess the words from the hash.
+    pub fn hash_of_words(&self, words: &str) -> Hash {
+        let salt = split_salted(&self.data).and_then(|_| self.data.get(SALTED.len()..SALTED.len() + 32));
+        match salt {
+            Some(salt) => Hash::of(format!("{salt}{words}").as_bytes()),
+            None => Hash::of(words.as_bytes()),
+        }
+    }
+
     /// Its data as a reader gets it: without a salt, and with what became of it.
     pub fn shown(&self) -> Cow<'_, str> {
         whole(&self.data, split_salted(&self.data))

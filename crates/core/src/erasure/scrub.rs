@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     decide::check_reason,
@@ -10,7 +11,8 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    entry::{Erasure, Hash, erased},
+    entry::{Entry, Erasure, Hash, erased},
+    event,
     id::Seq,
     input::InputVisitor,
     rights,
@@ -39,6 +41,14 @@ pub struct ScrubbedEntry {
     pub was: Hash,
     /// Its data with masked words: a JSON object.
     pub data: Arc<str>,
+}
+
+impl ScrubbedEntry {
+    /// An entry whose words are masked in `data`. Where it could not be read then, all of its words are erased.
+    pub fn new(entry: &Entry, data: Value) -> Self {
+        let was = Hash::of(entry.data.as_bytes());
+        Self { seq: entry.header.seq, was, data: event::reworded(entry, data).data }
+    }
 }
 
 /// What was scrubbed.

@@ -13,11 +13,11 @@ use crate::{
     entry::{Entry, Hash, Head, line},
     error::Error,
     event::{self, EventType},
-    fact::{ERASED, Fact},
+    fact::{ERASED, Fact, TextKind},
     form::SubmitForm,
     idempotency::{Keyed, Request},
     plan::{PatchTask, PutPlan},
-    run::{FinishTool, StartTool, ToolResults, TurnRequest},
+    run::{FinishTool, StartTool, ToolResults, TurnRequest, Used},
     session::Settings,
     state::State,
     testing::Board,
@@ -59,6 +59,49 @@ fn what_is_left_of_an_entry_of_any_type_is_valid() {
         left[at].data = after.to_string().into();
         State::fold(&left).unwrap_or_else(|error| panic!("{}: {error}", entry.header.kind));
     }
+}
+
+/// Each entry of the samples with words is scrubbed in turn as if all words in it were secrets, and what is left folds.
+#[test]
+fn what_is_left_of_a_scrubbed_entry_of_any_type_is_valid() {
+    fn hide(value: &mut Value) {
+        match value {
+            Value::Array(all) => all.iter_mut().for_each(hide),
+            Value::Object(fields) => {
+                let named = std::mem::take(fields).into_iter().enumerate();
+                fields.extend(named.map(|(at, (_, inner))| (format!("[hidden:x] {at}"), inner)));
+                fields.values_mut().for_each(hide);
+            }
+            Value::String(_) | Value::Number(_) => *value = "[hidden:x]".into(),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    let samples = samples();
+    for (at, entry) in samples.iter().enumerate() {
+        let kind = EventType::named(&entry.header.kind).unwrap();
+        let mut data: Value = serde_json::from_str(&entry.json()).unwrap();
+        kind.change_words(&mut data, |value, kind| {
+            if kind == TextKind::Json || value.is_string() {
+                hide(value);
+            }
+        });
+        let mut left = samples.clone();
+        left[at].data = ScrubbedEntry::new(entry, data).data;
+        State::fold(&left).unwrap_or_else(|error| panic!("{}: {error}", entry.header.kind));
+    }
+}
+
+#[test]
+fn an_entry_that_needs_a_word_that_is_a_secret_is_erased_when_it_is_scrubbed() {
+    let turn = samples().into_iter().find(|entry| &*entry.header.kind == "turn.requested").unwrap();
+    let mut data: Value = serde_json::from_str(&turn.json()).unwrap();
+    // As if somebody had the password `failed`.
+    data["prompt"]["observed"] = json!({"tabs": {"[hidden:password]": "it took too long"}});
+    let read = |data: &Value| event::is_readable(&Entry { data: data.to_string().into(), ..turn.clone() });
+    assert!(!read(&data));
+    let scrubbed: Value = serde_json::from_str(&ScrubbedEntry::new(&turn, data).data).unwrap();
+    assert!(read(&scrubbed), "{scrubbed}");
+    assert_eq!(scrubbed["prompt"]["observed"], json!({}));
 }
 
 #[test]
@@ -212,13 +255,16 @@ fn a_summary_that_was_begun_before_is_refused() {
     let (mut board, seq, _) = compressed();
     sea(&mut board, "Day");
     let aim = Aim { target: Tokens(600), keep_recent: Some(Tokens(100)) };
-    let Outlook::Compress(plan) = board.plan(&"main".parse().unwrap(), aim).unwrap() else { panic!("nothing to do") };
+    let Outlook::Compress(plan) = board.plan(&"main".parse().unwrap(), Default::default(), aim).unwrap() else {
+        panic!("nothing to do")
+    };
     let summary = plan.extract(board.count).unwrap();
     // Something that no summary covers.
     let newest = board.state.head.seq;
     board.erase(newest).unwrap();
     let (model, reason, spent) = Default::default();
-    let refused = board.system(Compress { plan: plan.into(), summary, model, reason, spent });
+    let refused =
+        board.system(Compress { plan: plan.into(), summary, model, reason, spent, measured: None, with: Vec::new() });
     assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?} {seq}");
 }
 
@@ -248,7 +294,9 @@ fn the_hash_of_a_prompt_that_showed_it_goes() {
     let run = board.run();
     let (run, epoch, mut prompt) = (run.id.clone(), run.epoch, board.no_prompt());
     prompt.shows = vec![(Seq(1), input)];
-    board.system(TurnRequest { run, epoch, model: "openai:test".to_owned(), prompt }).unwrap();
+    board
+        .system(TurnRequest { run, epoch, model: "openai:test".to_owned(), tools: Default::default(), prompt })
+        .unwrap();
     let turn = board.state.head.seq;
     assert_ne!(data(&board, turn)["prompt"]["sha256"], json!(Hash::default()));
     assert_eq!(board.erase(input).unwrap().copies, [turn]);
@@ -289,7 +337,15 @@ fn the_result_of_an_own_tool_goes_and_that_of_another_tool_stays() {
     let (run, epoch) = (board.run().id.clone(), board.run().epoch);
     let (tool_call_id, read) = ("c0".to_owned(), json!([{"content": "My private number is 555-0199."}]).to_string());
     board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
-    board.system(FinishTool { run: run.clone(), epoch, tool_call_id, result: read.clone().into() }).unwrap();
+    board
+        .system(FinishTool {
+            run: run.clone(),
+            epoch,
+            tool_call_id,
+            result: read.clone().into(),
+            used: Used::default(),
+        })
+        .unwrap();
     let own = board.state.head.seq;
     let brought = board.user(ToolResults { run, results: vec![("c1".to_owned(), read)] }).unwrap()[0].seq;
     assert_eq!(board.erase(seq).unwrap().copies, [own]);

@@ -27,7 +27,7 @@ impl Command for SubmitForm {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/form"), self.form.as_str());
-        visitor.fields(&mut self.answers);
+        visitor.named_fields(format_args!("/answers"), &mut self.answers);
     }
 }
 

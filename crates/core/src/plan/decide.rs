@@ -47,6 +47,7 @@ impl Command for PutPlan {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.keys(format_args!("/plan"), &self.plan);
         visitor.json(&mut self.plan);
         visitor.text(&mut self.reason);
     }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     Body,
+    placed::{Span, block_text},
     speaker::{NO_RESULT, Speaker, loose_result, words},
     utterance::Utterance,
 };
@@ -49,25 +50,32 @@ const CLOSING: &str = "[it is your turn]";
 /// The largest number of places up to which a provider keeps a prompt, as Anthropic takes them.
 const MARKS: usize = 4;
 
+/// A message, and for each of its blocks which utterance of a group says it.
+pub(super) type Sourced<'a> = (Value, Vec<&'a Utterance>);
+
 /// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.
-pub(super) fn messages(group: &[Utterance], reader: &Agent) -> Vec<Value> {
+pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Sourced<'a>> {
     let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
     else {
-        return group.iter().filter_map(|utterance| one(group, utterance, reader)).collect();
+        let one = |utterance| Some((one(group, utterance, reader)?, vec![utterance]));
+        return group.iter().filter_map(one).collect();
     };
     let mut results: Vec<_> = others.iter().collect();
     let thought = calling.is_in_loop.then(|| reasoning::for_anthropic(&calling.reasoning));
     let mut said: Vec<_> = thought.into_iter().flatten().collect();
     said.extend(one(group, calling, reader).iter_mut().flat_map(blocks_of));
-    let mut answers = Vec::new();
+    let (mut answers, mut answering) = (Vec::new(), Vec::new());
     for call in calling.calls() {
         let id = allowed(&call.id);
         said.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input(call)}));
         let at = results.iter().position(|result| result.result_of() == Some(call.id.as_str()));
-        let words = at.map(|at| words(results.remove(at), reader).1).unwrap_or_else(|| NO_RESULT.to_owned());
+        let found = at.map(|at| results.remove(at));
+        let words = found.map(|found| words(found, reader).1).unwrap_or_else(|| NO_RESULT.to_owned());
         answers.push(result(&id, words));
+        answering.push(found.unwrap_or(calling));
     }
-    vec![message("assistant", said), message("user", answers)]
+    let saying = vec![calling; said.len()];
+    vec![(message("assistant", said), saying), (message("user", answers), answering)]
 }
 
 /// A message of the user that nobody said.
@@ -77,26 +85,52 @@ pub(super) fn unsaid(words: &str) -> Value {
 
 /// What a message costs.
 pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
+    MESSAGE + blocks(message).map(|block| block_tokens(block, count)).sum()
+}
+
+/// The pieces that messages are made of: consecutive blocks of one utterance.
+pub(super) fn spans(messages: &[Sourced<'_>], count: &dyn TokenCounter) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for (at, (message, sources)) in messages.iter().enumerate() {
+        let (mut before, mut around) = (None, MESSAGE);
+        for (block, source) in blocks(message).zip(sources) {
+            let tokens = block_tokens(block, count) + std::mem::take(&mut around);
+            let bytes = block_text(block).map_or(0, str::len);
+            match spans.last_mut().filter(|_| before == Some(source.seq)) {
+                Some(last) => {
+                    let Span { tokens: all, bytes: length, .. } = last;
+                    (*all, *length) = (*all + tokens, *length + bytes);
+                }
+                None => spans.push(Span::of(source, tokens, at, bytes)),
+            }
+            before = Some(source.seq);
+        }
+    }
+    spans
+}
+
+fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
+    message.get("content").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn block_tokens(block: &Value, count: &dyn TokenCounter) -> Tokens {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
-    let block = |block: &Value| {
-        let field = |name| text(block.get(name));
-        let input = block.get("input").map_or(Tokens(0), |input| {
-            let arguments = input.as_object().map_or(0, |input| input.len() as u64);
-            CALL + count.count(&input.to_string()) + Tokens(ARGUMENT.0.saturating_mul(arguments))
-        });
-        let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
-        let thought = field("thinking") + field("signature") + field("data");
-        BLOCK
-            + thought
-            + input
-            + result
-            + field("text")
-            + field("id")
-            + field("name")
-            + field("tool_use_id")
-            + field("content")
-    };
-    MESSAGE + message.get("content").and_then(Value::as_array).into_iter().flatten().map(block).sum()
+    let field = |name| text(block.get(name));
+    let input = block.get("input").map_or(Tokens(0), |input| {
+        let arguments = input.as_object().map_or(0, |input| input.len() as u64);
+        CALL + count.count(&input.to_string()) + Tokens(ARGUMENT.0.saturating_mul(arguments))
+    });
+    let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
+    let thought = field("thinking") + field("signature") + field("data");
+    BLOCK
+        + thought
+        + input
+        + result
+        + field("text")
+        + field("id")
+        + field("name")
+        + field("tool_use_id")
+        + field("content")
 }
 
 /// What tools cost.
@@ -125,8 +159,8 @@ pub(super) fn envelope(count: &dyn TokenCounter) -> Tokens {
 }
 
 /// What the model gets. Each of `marks` says how many bytes of `system` and how many messages come before it: the block
-/// that ends there ends a prefix that is worth keeping.
-pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)]) -> Body {
+/// that ends there ends a prefix that is worth keeping. Also says where the messages stand in it.
+pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)]) -> (Body, Joined) {
     let mut blocks = Vec::new();
     let mut begin = 0;
     for (end, _) in marks.iter().copied().chain([(system.len(), 0)]) {
@@ -138,12 +172,23 @@ pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)])
     blocks.iter_mut().take(in_system).for_each(mark);
     let left = MARKS.saturating_sub(in_system);
     let ends: BTreeSet<_> = marks.iter().map(|(_, said)| *said).filter(|said| *said > 0).rev().take(left).collect();
-    Body::Anthropic { system: blocks, messages: conversation(messages, &ends) }
+    let (messages, joined) = conversation(messages, &ends);
+    (Body::Anthropic { system: blocks, messages }, joined)
+}
+
+/// Where messages stand among those that they were joined to.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// For each message: in which it stands, and behind how many bytes of text.
+    pub(super) places: Vec<(usize, usize)>,
+    /// The messages that nobody said, with the length of their text.
+    pub(super) unsaid: Vec<(usize, usize)>,
 }
 
 /// Joins messages of one role, so that they alternate, and lets the user begin and end.
-fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> Vec<Value> {
+fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Joined) {
     let mut joined: Vec<(String, Vec<Value>)> = Vec::new();
+    let (mut places, mut bytes) = (Joined::default(), 0);
     let mut ids = Ids::default();
     for (at, mut message) in messages.into_iter().enumerate() {
         let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -154,16 +199,24 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> Vec<Value> {
         }
         if joined.is_empty() && role != "user" {
             joined.push(("user".to_owned(), vec![text(OPENING)]));
+            places.unsaid.push((0, OPENING.len()));
         }
+        let length: usize = blocks.iter().filter_map(block_text).map(str::len).sum();
         match joined.last_mut() {
             Some((last, before)) if *last == role => before.extend(blocks),
-            _ => joined.push((role, blocks)),
+            _ => {
+                joined.push((role, blocks));
+                bytes = 0;
+            }
         }
+        places.places.push((joined.len() - 1, bytes));
+        bytes += length;
     }
     if joined.last().is_none_or(|(role, _)| role != "user") {
+        places.unsaid.push((joined.len(), CLOSING.len()));
         joined.push(("user".to_owned(), vec![text(CLOSING)]));
     }
-    joined.into_iter().map(|(role, blocks)| message(&role, blocks)).collect()
+    (joined.into_iter().map(|(role, blocks)| message(&role, blocks)).collect(), places)
 }
 
 /// The ids of calls so far. Those that sessions hold come from anywhere, and may stand for one call after another.

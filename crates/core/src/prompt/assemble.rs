@@ -1,11 +1,14 @@
 //! Putting a prompt together from what was written.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{
     Body, Format, anthropic, openai,
     pieces::Pieces,
-    rendered::{Frame, PieceBody, RenderedPiece},
+    placed::{AROUND, PlacedPiece, Span},
+    rendered::{Frame, FrameSize, PieceBody, RenderedPiece},
 };
 use crate::count::Tokens;
 
@@ -15,50 +18,80 @@ pub(super) struct Assembly {
     text: String,
     messages: Vec<Value>,
     pieces: Pieces,
+    /// The part that is being added.
+    part: Arc<str>,
+    placed: Vec<PlacedPiece>,
     /// Up to where the next prompt of the same reader may well begin with the same: bytes of text, and messages.
     marks: Vec<(usize, usize)>,
+}
+
+/// A prompt as it was put together.
+pub(super) struct Assembled {
+    pub(super) body: Body,
+    pub(super) pieces: Pieces,
+    /// Where its pieces stand, in the order in which their parts were added.
+    pub(super) placed: Vec<PlacedPiece>,
 }
 
 impl Assembly {
     /// A prompt with nothing in it.
     pub(super) fn new(format: Format) -> Self {
-        let (text, messages, marks) = Default::default();
-        Self { format, text, messages, pieces: Pieces::new(format), marks }
+        let (text, messages, placed, marks) = Default::default();
+        Self { format, text, messages, pieces: Pieces::new(format), part: "".into(), placed, marks }
+    }
+
+    /// Says to which part it belongs what is added from now on.
+    pub(super) fn begin(&mut self, part: &str) {
+        self.part = part.into();
     }
 
     /// Notes what a model reads before all else and what is not in its messages.
     pub(super) fn beside(&mut self, what: &str, tokens: Tokens) {
         self.pieces.put_first(what, tokens);
+        self.place(&Span::unsaid(tokens, 0), None, 0);
     }
 
     /// Adds to what every format has as text.
     pub(super) fn text(&mut self, text: &str, tokens: Tokens) {
-        self.text.push_str(text);
-        self.pieces.add(text, tokens);
+        self.text_of(text, &[Span::unsaid(tokens, text.len())]);
+    }
+
+    /// Adds to what every format has as text what entries say.
+    pub(super) fn text_of(&mut self, text: &str, spans: &[Span]) {
+        self.pieces.add(text, spans.iter().map(|span| span.tokens).sum());
+        self.put_text(text, spans);
     }
 
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
-    pub(super) fn section(&mut self, frame: Frame, frame_tokens: Tokens, shown: &[RenderedPiece]) -> Tokens {
+    pub(super) fn section(&mut self, frame: Frame, size: FrameSize, shown: &[RenderedPiece]) -> Tokens {
         if shown.is_empty() {
             return Tokens(0);
         }
         let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
         let (open, close) = (tag(frame.0), tag(frame.1));
         self.reserve(shown.iter().map(|written| &written.body), open.len() + close.len());
-        self.text.push_str(open);
         self.pieces.add(open, Tokens(0));
+        self.put_text(open, &[Span::unsaid(size.open, open.len())]);
         shown.iter().for_each(|written| self.add(written));
-        self.text.push_str(close);
-        self.pieces.add(close, frame_tokens);
-        frame_tokens + shown.iter().map(|written| written.tokens).sum()
+        self.pieces.add(close, size.both());
+        self.put_text(close, &[Span::unsaid(size.close, close.len())]);
+        size.both() + shown.iter().map(|written| written.tokens).sum()
     }
 
     /// Adds what was written.
     pub(super) fn add(&mut self, written: &RenderedPiece) {
         self.pieces.push(written.hash, written.tokens);
         match &written.body {
-            PieceBody::Text(text) => self.text.push_str(text),
-            PieceBody::Messages(messages) => self.messages.extend_from_slice(messages),
+            PieceBody::Text(text) => self.put_text(text, &written.spans),
+            PieceBody::Messages(messages) => {
+                let (begin, mut bytes) = (self.messages.len(), (0, 0));
+                self.messages.extend_from_slice(messages);
+                for span in &*written.spans {
+                    let at = if bytes.0 == span.message { bytes.1 } else { 0 };
+                    self.place(span, Some(begin + span.message), at);
+                    bytes = (span.message, at + span.bytes);
+                }
+            }
         }
     }
 
@@ -70,14 +103,30 @@ impl Assembly {
         }
     }
 
-    /// How many bytes of text it has so far.
-    pub(super) fn text_len(&self) -> usize {
-        self.text.len()
-    }
-
     /// Whether anything stands before what was said.
     pub(super) fn has_system(&self) -> bool {
         !self.text.is_empty()
+    }
+
+    fn put_text(&mut self, text: &str, spans: &[Span]) {
+        let mut at = self.text.len();
+        self.text.push_str(text);
+        for span in spans.iter().filter(|span| span.bytes > 0) {
+            self.place(span, None, at);
+            at += span.bytes;
+        }
+    }
+
+    fn place(&mut self, span: &Span, message: Option<usize>, at: usize) {
+        let Span { seq, tokens, shortened, bytes, .. } = *span;
+        self.placed.push(PlacedPiece {
+            part: self.part.clone(),
+            seq,
+            tokens,
+            shortened,
+            message,
+            bytes: at..at + bytes,
+        });
     }
 
     /// Makes room, so that a long history is moved once.
@@ -94,17 +143,49 @@ impl Assembly {
     }
 
     /// What the model gets, and the pieces of it.
-    pub(super) fn finish(mut self) -> (Body, Pieces) {
+    pub(super) fn finish(mut self) -> Assembled {
+        let (pieces, mut placed) = (self.pieces, self.placed);
         let body = match self.format {
             Format::Text => Body::Text(self.text),
             Format::OpenAi => {
-                if self.has_system() {
+                if !self.text.is_empty() {
                     self.messages.insert(0, openai::message("system", &self.text));
+                    placed.iter_mut().for_each(put_behind_system);
                 }
                 Body::Messages(self.messages)
             }
-            Format::Anthropic => anthropic::body(&self.text, self.messages, &self.marks),
+            Format::Anthropic => {
+                let (body, joined) = anthropic::body(&self.text, self.messages, &self.marks);
+                let places = &joined.places;
+                placed.iter_mut().for_each(|piece| join(piece, places));
+                placed.extend(joined.unsaid.into_iter().map(|(message, bytes)| PlacedPiece {
+                    part: AROUND.into(),
+                    // It is allowed for with what stands around all that was said.
+                    tokens: Tokens(0),
+                    seq: None,
+                    shortened: false,
+                    message: Some(message),
+                    bytes: 0..bytes,
+                }));
+                body
+            }
         };
-        (body, self.pieces)
+        Assembled { body, pieces, placed }
+    }
+}
+
+/// The text before all that was said is a message of its own.
+fn put_behind_system(piece: &mut PlacedPiece) {
+    piece.message = match piece.message {
+        Some(at) => Some(at + 1),
+        None => Some(0).filter(|_| !piece.bytes.is_empty()),
+    };
+}
+
+/// Messages were joined to others.
+fn join(piece: &mut PlacedPiece, places: &[(usize, usize)]) {
+    if let Some((message, before)) = piece.message.and_then(|at| places.get(at)) {
+        piece.message = Some(*message);
+        piece.bytes = piece.bytes.start + before..piece.bytes.end + before;
     }
 }

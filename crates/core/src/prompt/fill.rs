@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::{
     Body, Lacking, PartReport, ResolvedSpec,
-    assemble::Assembly,
+    assemble::{Assembled, Assembly},
     part::{Changes, Content, Part, PartOutcome, Source},
+    part_name::PartName,
     parts,
     pieces::Pieces,
+    placed::{AROUND, PlacedPiece},
     share::Allowed,
 };
 use crate::{
@@ -19,9 +21,9 @@ use crate::{
 /// A prompt that fits.
 pub(super) struct Filled {
     pub(super) parts: Vec<PartReport>,
-    pub(super) text_ends: Vec<usize>,
     pub(super) body: Body,
     pub(super) pieces: Pieces,
+    pub(super) placed: Vec<PlacedPiece>,
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,
     pub(super) subjects: BTreeSet<String>,
@@ -48,7 +50,9 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
         };
         from.is_behind_history |= part.changes() == Changes::Grows;
         let Some(mut content) = content else { continue };
-        let allowed = part.shares().map(|(name, shares)| profile.allowed(name, shares, spec.room(), spec.factor()));
+        let allowed = part.shares().map(|(name, shares)| {
+            profile.allowed(name, shares, spec.room(), spec.factor()).at_most(most_of(name, from))
+        });
         let least = content.least(allowed.map_or(Tokens(0), |allowed| allowed.min))?;
         claims.push(Claim { part, content, allowed, least });
     }
@@ -58,6 +62,13 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let subjects = claims.iter().filter(|claim| shown(claim, &filled));
     filled.subjects = subjects.flat_map(|claim| claim.part.subjects(from.view, from.agent)).collect();
     Ok(filled)
+}
+
+/// The most that a part may have in this thread, where the thread says so.
+fn most_of(part: PartName, from: &Source<'_>) -> Option<Tokens> {
+    let is_history = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].contains(&part);
+    let most = from.view.state.threads.settings(&from.spec.thread)?.history_tokens.filter(|_| is_history)?;
+    Some(from.spec.factor().fitting(most))
 }
 
 /// The parts in the order in which they are shown. Where what changes stands last, a provider's cache keeps what was said.
@@ -99,15 +110,13 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     let spec = from.spec;
     let mut body = Assembly::new(spec.format);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
-    let mut text_ends = Vec::new();
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes();
+        body.begin(claim.part.name());
         let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
             report(&mut parts, PartReport { name: claim.part.name().to_owned(), tokens, shortened, omitted });
-            text_ends.resize(parts.len(), 0);
-            text_ends.last_mut().into_iter().for_each(|end| *end = body.text_len());
             is_kept &= !passes && changes != Changes::Always;
         }
         let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes() == changes);
@@ -115,9 +124,12 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
             body.mark();
         }
     }
-    if !body.has_system() {
-        let around = parts.iter_mut().filter(|part| part.name == parts::AROUND);
-        around.for_each(|part| part.tokens = part.tokens.minus(from.renderer.empty_system()));
+    let has_system = body.has_system();
+    let Assembled { body, pieces, mut placed } = body.finish();
+    if !has_system {
+        let around = parts.iter_mut().filter(|part| part.name == AROUND).map(|part| &mut part.tokens);
+        let piece = placed.iter_mut().filter(|piece| *piece.part == *AROUND).map(|piece| &mut piece.tokens);
+        around.chain(piece).for_each(|tokens| *tokens = tokens.minus(from.renderer.empty_system()));
     }
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
     if tokens > spec.room() {
@@ -125,9 +137,11 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
         return Err(exceeded(spec, parts.into_iter().map(|part| (part.name, part.tokens))));
     }
     shows.retain(|seq| *seq > Seq::ZERO);
-    let (body, pieces) = body.finish();
     let tokens = scale(spec.factor(), parts.iter_mut().map(|part| &mut part.tokens));
-    Ok(Filled { parts, text_ends, body, pieces, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
+    scale(spec.factor(), placed.iter_mut().map(|piece| &mut piece.tokens));
+    // What takes no room stands before what begins at the same place.
+    placed.sort_by_key(|piece| (piece.message, piece.bytes.start, piece.bytes.end));
+    Ok(Filled { parts, body, pieces, placed, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
 }
 
 /// Adds a report; what follows under the same name is a part of it.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     agent::{Agent, Team},
+    browser::scout::{DEPLOY_SCOUT, DEPLOYED},
     conversation::ToolCall,
     variable::display,
 };
@@ -24,7 +25,7 @@ const USER: &str = "User";
 const DIRECTOR: &str = "Director";
 
 /// The tool that sends a scout, and what its result begins with.
-const SCOUT: (&str, &str) = ("deploy_scout", "Scout deployed successfully");
+const SCOUT: (&str, &str) = (DEPLOY_SCOUT, DEPLOYED);
 
 /// Writes things that were said together: a call with its results, or one thing alone.
 pub(super) fn pieces(group: &[Utterance], reader: &Agent, team: &Team) -> Vec<String> {
@@ -86,7 +87,7 @@ fn speaker(utterance: &Utterance, from: &From, reader: &Agent) -> String {
 fn call(call: &ToolCall, team: &Team) -> String {
     let arguments = call.arguments_json();
     let has_none = arguments.is_null() || arguments.as_object().is_some_and(serde_json::Map::is_empty);
-    let short = if has_none { String::new() } else { display(&arguments) };
+    let short = if has_none { String::new() } else { display(&arguments, &|_| true) };
     labelled(CALL, &format!("{} {short}", call.name), team)
 }
 

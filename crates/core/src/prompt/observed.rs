@@ -19,6 +19,12 @@ pub struct Observations {
     /// What was found for it in all that was ever said, the best first. Only places are kept, no words.
     #[serde(skip_serializing_if = "Observed::is_absent")]
     pub recall: Observed<Vec<Passage>>,
+    /// Why more may be found than was, if so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recall_notes: Vec<String>,
+    /// What sources elsewhere gave for it. Nobody keeps that but the turn, so it is here in its words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<ForeignPassage>,
 }
 
 /// What came of looking at one thing outside.
@@ -46,12 +52,25 @@ pub struct Passage {
     pub start: usize,
     /// Where it ends.
     pub end: usize,
-    /// The hash of its text. Where the entry does not say that any more, its words were erased.
+    /// The hash of its text, with the salt of the entry where that has one. Where the entry does not say that any more, its
+    /// words were erased.
     pub sha256: Hash,
     /// Who or what says it, for instance `user in main`.
     pub from: String,
     /// When it was said.
     pub at: Timestamp,
+}
+
+/// A passage that a source elsewhere gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignPassage {
+    /// The source, and what its passage is a part of.
+    pub from: String,
+    /// What it says.
+    pub text: String,
+    /// Where to read on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// A tab of a browser.

@@ -21,6 +21,8 @@ impl PartName {
     pub const WORKFLOW_SNAPSHOT: Self = Self("workflow_snapshot");
     /// The variables.
     pub const WORKFLOW_VARIABLES: Self = Self("workflow_variables");
+    /// The tabs of the browser.
+    pub const BROWSER_STATE: Self = Self("browser_state");
     /// What was said before the task, and the task.
     pub const CONVERSATION_HISTORY: Self = Self("conversation_history");
 
@@ -43,7 +45,7 @@ impl PartName {
         Self::CURRENT_PLAN,
         Self::WORKFLOW_SNAPSHOT,
         Self::WORKFLOW_VARIABLES,
-        Self("browser_state"),
+        Self::BROWSER_STATE,
         Self::CONVERSATION_HISTORY,
     ];
 

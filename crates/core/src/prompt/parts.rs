@@ -19,7 +19,6 @@ mod unsaid;
 mod workflow_snapshot;
 mod workflow_variables;
 
-pub(super) use self::request::AROUND;
 use self::{
     browser_state::BrowserState,
     context_sets::ContextSets,
@@ -42,6 +41,19 @@ use super::{
     part::{Changes, Content, Part, PartOutcome, Source, tagged},
     part_name::PartName,
 };
+
+/// The texts that every prompt in a layout has, whatever was said and whoever reads it.
+pub(crate) fn layout_texts<'a>(layout: &'a Layout) -> Vec<&'a str> {
+    let of_part = |part: &'a LayoutPart| match part {
+        LayoutPart::Text(text) => Some(&*text.text),
+        LayoutPart::Known(name) => (name.as_str() == SystemPrompt.name()).then_some(system_prompt::TEXT),
+    };
+    match layout {
+        Layout::Named(LayoutName::Director) => vec![system_prompt::TEXT],
+        Layout::Named(LayoutName::Team | LayoutName::Plain) => Vec::new(),
+        Layout::OfSession(parts) => parts.iter().filter_map(of_part).collect(),
+    }
+}
 
 /// What changes least stands first, so that a provider's cache keeps as much as can be.
 const TEAM: &[&dyn Part] = &[

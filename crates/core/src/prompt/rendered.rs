@@ -9,7 +9,9 @@ use super::{
     fetch::{self, Reads},
     labels,
     layout::Style,
-    openai, text,
+    openai,
+    placed::{Span, text_bytes, texts_of},
+    text,
     utterance::Utterance,
 };
 use crate::{
@@ -21,6 +23,13 @@ use crate::{
 /// The tags around a section of the format `text`.
 pub(super) type Frame = (&'static str, &'static str);
 
+/// The sizes of the tags around a section.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FrameSize {
+    pub(super) open: Tokens,
+    pub(super) close: Tokens,
+}
+
 /// What was written of a group, and its size. Its clones share what was written.
 #[derive(Clone, Debug)]
 pub(super) struct RenderedPiece {
@@ -28,6 +37,8 @@ pub(super) struct RenderedPiece {
     pub(super) tokens: Tokens,
     /// The hash of what was written: where it is the same, so is the piece.
     pub(super) hash: Hash,
+    /// What each entry says of it.
+    pub(super) spans: Arc<[Span]>,
 }
 
 /// A piece of a prompt in its format.
@@ -68,19 +79,24 @@ impl Renderer<'_> {
                     Style::Tagged => group.iter().map(|utterance| text::piece(group, utterance, self.agent)).collect(),
                     Style::Labelled => labels::pieces(group, self.agent, self.team),
                 };
-                let tokens = pieces.iter().map(|piece| self.count.count(piece)).sum();
-                let text = pieces.concat();
-                RenderedPiece { tokens, hash: Hash::of(text.as_bytes()), body: PieceBody::Text(text.into()) }
+                let spans = group.iter().zip(&pieces);
+                let spans = spans.map(|(one, piece)| Span::of(one, self.count.count(piece), 0, piece.len()));
+                RenderedPiece::text(&pieces.concat(), spans.collect())
             }
             Format::OpenAi => {
                 let messages = openai::messages(group, self.agent);
-                let tokens = messages.iter().map(|message| openai::tokens(message, self.count)).sum();
-                RenderedPiece::messages(messages, tokens)
+                // What stands for a result that is missing is of the entry that calls.
+                let sources = group.iter().chain(group.first().into_iter().cycle());
+                let spans = messages.iter().zip(sources).enumerate().map(|(at, (message, source))| {
+                    Span::of(source, openai::tokens(message, self.count), at, text_bytes(message))
+                });
+                let spans = spans.collect();
+                RenderedPiece::messages(messages, spans)
             }
             Format::Anthropic => {
                 let messages = anthropic::messages(group, self.agent);
-                let tokens = messages.iter().map(|message| anthropic::tokens(message, self.count)).sum();
-                RenderedPiece::messages(messages, tokens)
+                let spans = anthropic::spans(&messages, self.count);
+                RenderedPiece::messages(messages.into_iter().map(|(message, _)| message).collect(), spans)
             }
         }
     }
@@ -89,20 +105,16 @@ impl Renderer<'_> {
     /// a line end.
     pub(super) fn section(&self, text: &str) -> RenderedPiece {
         match self.format {
-            Format::Text => RenderedPiece {
-                tokens: self.count.count(text),
-                hash: Hash::of(text.as_bytes()),
-                body: PieceBody::Text(text.into()),
-            },
+            Format::Text => RenderedPiece::text(text, vec![Span::unsaid(self.count.count(text), text.len())]),
             Format::OpenAi => {
                 let message = openai::message("user", text.trim_end());
-                let tokens = openai::tokens(&message, self.count);
-                RenderedPiece::messages(vec![message], tokens)
+                let span = Span::unsaid(openai::tokens(&message, self.count), text_bytes(&message));
+                RenderedPiece::messages(vec![message], vec![span])
             }
             Format::Anthropic => {
                 let message = anthropic::unsaid(text.trim_end());
-                let tokens = anthropic::tokens(&message, self.count);
-                RenderedPiece::messages(vec![message], tokens)
+                let span = Span::unsaid(anthropic::tokens(&message, self.count), text_bytes(&message));
+                RenderedPiece::messages(vec![message], vec![span])
             }
         }
     }
@@ -113,10 +125,10 @@ impl Renderer<'_> {
     }
 
     /// The size of the tags around a section.
-    pub(super) fn frame(&self, (open, close): Frame) -> Tokens {
+    pub(super) fn frame(&self, (open, close): Frame) -> FrameSize {
         match self.format {
-            Format::Text => self.count.count(open) + self.count.count(close),
-            Format::OpenAi | Format::Anthropic => Tokens(0),
+            Format::Text => FrameSize { open: self.count.count(open), close: self.count.count(close) },
+            Format::OpenAi | Format::Anthropic => FrameSize::default(),
         }
     }
 
@@ -148,18 +160,42 @@ impl Renderer<'_> {
     }
 }
 
+impl FrameSize {
+    /// The size of both.
+    pub(super) fn both(self) -> Tokens {
+        self.open + self.close
+    }
+}
+
 impl RenderedPiece {
-    fn messages(messages: Vec<Value>, tokens: Tokens) -> Self {
+    fn text(text: &str, spans: Vec<Span>) -> Self {
+        let tokens = spans.iter().map(|span| span.tokens).sum();
+        Self { tokens, hash: Hash::of(text.as_bytes()), body: PieceBody::Text(text.into()), spans: spans.into() }
+    }
+
+    fn messages(messages: Vec<Value>, spans: Vec<Span>) -> Self {
         let hash = Hash::of(&serde_json::to_vec(&messages).unwrap_or_default());
-        Self { tokens, hash, body: PieceBody::Messages(messages.into()) }
+        let tokens = spans.iter().map(|span| span.tokens).sum();
+        Self { tokens, hash, body: PieceBody::Messages(messages.into()), spans: spans.into() }
+    }
+
+    /// Its text, or that of its first message.
+    pub(super) fn only_text(&self) -> &str {
+        match &self.body {
+            PieceBody::Text(text) => text,
+            PieceBody::Messages(messages) => {
+                messages.first().and_then(|one| texts_of(one).first().copied()).unwrap_or_default()
+            }
+        }
     }
 
     /// About how many bytes of memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        match &self.body {
+        let of_body = match &self.body {
             PieceBody::Text(text) => text.len(),
             PieceBody::Messages(messages) => messages.iter().map(message_bytes).sum(),
-        }
+        };
+        of_body + size_of_val(&*self.spans)
     }
 }
 

@@ -83,3 +83,11 @@ pub(crate) struct Allowed {
     /// Which of two parts of the same priority is served first.
     pub(crate) default_priority: i32,
 }
+
+impl Allowed {
+    /// The same with no more than `most`, where that is said.
+    pub(crate) fn at_most(self, most: Option<Tokens>) -> Self {
+        let most = most.unwrap_or(self.max);
+        Self { min: self.min.min(most), max: self.max.min(most), ..self }
+    }
+}

@@ -119,9 +119,12 @@ pub(super) fn shorten_evenly(renderer: &Renderer<'_>, group: &Group, whole: Toke
 /// whole of it stands or how to get it, what stands in the place of its middle. It is asked about every text, in order.
 fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&str, &str) -> Arc<str>) {
     let entry = super::fetch::entry(utterance.seq);
+    let shortened = Cell::new(false);
     let mut short = |text: &str, place: &str| {
         let note = note(text, place);
-        without_middle(text, &note, bytes)
+        let short = without_middle(text, &note, bytes);
+        shortened.set(shortened.get() || short.is_some());
+        short
     };
     let mut shorten = |text: &mut Arc<str>, place: &str| {
         if let Some(short) = short(text, place) {
@@ -132,7 +135,10 @@ fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&
         Kind::Said { text, calls, expected, place, .. } => {
             shorten(text, place);
             expected.iter_mut().for_each(|expected| shorten(expected, place));
-            calls.iter_mut().for_each(|call| shorten_arguments(call, bytes, &mut |text| note(text, place)));
+            for call in calls {
+                let is_shorter = shorten_arguments(call, bytes, &mut |text| note(text, place));
+                shortened.set(shortened.get() || is_shorter);
+            }
         }
         Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => shorten(text, place),
         Kind::Verdict { reason, .. } => shorten(reason, &entry),
@@ -143,26 +149,24 @@ fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&
         }
         Kind::LeftOut(_) => {}
     }
+    utterance.shortened |= shortened.get();
 }
 
 /// The arguments of a call lose the middle of their longest text. Where there is much besides that, or more than they may
-/// have, they are shown as one text, for they have to stay an object.
-fn shorten_arguments(call: &mut ToolCall, bytes: usize, note: &mut dyn FnMut(&str) -> Arc<str>) {
+/// have, they are shown as one text, for they have to stay an object. Says whether they are shorter.
+fn shorten_arguments(call: &mut ToolCall, bytes: usize, note: &mut dyn FnMut(&str) -> Arc<str>) -> bool {
     let whole = call.arguments_text();
     let longest = longest_text(&mut call.arguments);
     let around = |text: &str| whole.len().saturating_sub(serde_json::to_string(text).map_or(0, |quoted| quoted.len()));
     match longest.map(|text| (around(text), text)).filter(|(around, _)| *around <= MUCH_BESIDES.min(bytes)) {
         Some((around, text)) => {
             let note = note(text);
-            if let Some(short) = without_middle(text, &note, bytes.saturating_sub(around)) {
-                *text = short;
-            }
+            without_middle(text, &note, bytes.saturating_sub(around)).map(|short| *text = short).is_some()
         }
         None => {
             let note = note(&whole);
-            if let Some(short) = without_middle(&whole, &note, bytes) {
-                call.arguments = json!({"shortened": short});
-            }
+            let short = without_middle(&whole, &note, bytes);
+            short.map(|short| call.arguments = json!({"shortened": short})).is_some()
         }
     }
 }
@@ -191,8 +195,9 @@ pub(super) fn shorten_group(renderer: &Renderer<'_>, group: &mut Group, allowed:
             continue;
         };
         let mut size = |short: &str| {
-            if let Some((text, _)) = candidate.get_mut(at).and_then(Utterance::long_text) {
-                *text = short.into();
+            if let Some(candidate) = candidate.get_mut(at) {
+                candidate.shortened = true;
+                candidate.long_text().into_iter().for_each(|(text, _)| *text = short.into());
             }
             renderer.size(&candidate)
         };

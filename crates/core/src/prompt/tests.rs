@@ -5,6 +5,7 @@ mod layouts;
 mod notes;
 mod recalled;
 mod steps;
+mod threads;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};

@@ -43,6 +43,8 @@ pub(super) struct Utterance {
     pub(super) is_in_loop: bool,
     /// Whether a note stands in the place of what it says.
     pub(super) replaced: bool,
+    /// Whether something of it was shortened or left out.
+    pub(super) shortened: bool,
     pub(super) kind: Kind,
 }
 
@@ -125,6 +127,7 @@ impl Utterance {
             reasoning: Arc::default(),
             is_in_loop: false,
             replaced: false,
+            shortened: matches!(kind, Kind::LeftOut(_)),
             kind,
         }
     }
@@ -133,7 +136,7 @@ impl Utterance {
     pub(super) fn replace_with_note(&mut self, what: &str) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
             *text = format!("[left out: {what}; {place}]").into();
-            self.replaced = true;
+            (self.replaced, self.shortened) = (true, true);
         }
     }
 
@@ -142,6 +145,7 @@ impl Utterance {
         if let Kind::Said { calls, .. } = &mut self.kind {
             for call in calls.iter_mut().filter(|call| is_meant(call)) {
                 self.replaced |= place.leave_out_of(call);
+                self.shortened |= self.replaced;
             }
         }
     }
@@ -170,6 +174,7 @@ impl Utterance {
     pub(super) fn clear(&mut self) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
             *text = format!("[a result of {} tokens is not shown any more; {place}]", self.size).into();
+            self.shortened = true;
         }
     }
 
@@ -218,12 +223,20 @@ pub(super) fn caller<'a>(group: &'a [Utterance], result: &Utterance) -> Option<(
 /// What stands for what was said before, with how the originals can be read, and what it does not hold of what is named
 /// later.
 fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> Result<Utterance, Hash> {
-    let Compressed { thread, through, messages, identifiers, more_identifiers, .. } = compressed;
+    let Compressed { thread, through, messages, identifiers, more_identifiers, open_calls, more_open_calls, .. } =
+        compressed;
     let mut text = format!(
         "[summary of {messages} messages of thread {thread}, up to entry {through}{}]\n{}",
         reads.messages("fetch the originals, the older messages of the thread,"),
         compressed.summary.whole(values)?.trim_end()
     );
+    if !open_calls.is_empty() {
+        text += "\n[calls that wait for results:]";
+        text.extend(open_calls.iter().map(|call| format!("\n- {} ({})", call.name, call.id)));
+    }
+    if *more_open_calls > 0 {
+        text += &format!("\n[and {more_open_calls} more calls that wait]");
+    }
     if !identifiers.is_empty() {
         text += "\n[also named there:]";
         text.extend(identifiers.iter().map(|one| format!("\n- {one}")));
@@ -264,7 +277,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let speaker = message.speaker(reader.manager);
     let reasoning = if reader.owns(message) { message.reasoning.as_slice().into() } else { Arc::default() };
     let size = message.tokens;
-    Ok(Utterance { seq, size, mine, number: None, speaker, reasoning, is_in_loop: false, replaced: false, kind })
+    Ok(Utterance { seq, size, mine, speaker, reasoning, ..Utterance::note(kind) })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

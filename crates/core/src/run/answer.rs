@@ -10,7 +10,7 @@ use crate::{
     run::facts::{self, Ended, Paused, Started},
     run::sight::no_answer,
     run::turn_facts::{TurnAnswered, TurnFailed},
-    run::{Due, Halt, Run, Status, TurnFailure, TurnReply, team},
+    run::{Due, Halt, Run, Status, TurnFailure, TurnReply, director, team},
     text::Text,
 };
 
@@ -44,6 +44,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
     let outcome = match &due {
         Due::Team(duty) => team::answer::answer(duty, decision, reply)?,
+        Due::Director(director::Duty::Build) => director::answer::answer(decision, reply, &agent)?,
         Due::Wait(_) => return Err(not_pending(&reply.run, reply.turn).into()),
     };
     let said = match outcome.is_message {

@@ -1,12 +1,12 @@
 //! Starting, taking over, pausing and ending runs.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::ThreadUpdated,
-    conversation::{self, NewMessage, Role},
+    conversation::{self, NewMessage, Role, settings::ThreadSettings},
     error::{ConflictKind, Error},
     id::{RunId, ThreadId},
     input::InputVisitor,
@@ -161,7 +161,7 @@ fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Unde
     rights::in_charge(decision, "start a run")?;
     new.kind.rules().check_start(&decision.state.team)?;
     if new.input.trim().is_empty() {
-        return Err(Error::invalid("/input", "say what the team is to do").into());
+        return Err(Error::invalid("/input", "say what is to be done").into());
     }
     if let Some(run) = decision.state.runs.unfinished() {
         return Err(Error::Conflict {
@@ -175,7 +175,8 @@ fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Unde
     if let Some(thread) = decision.state.threads.get(&main) {
         check_covers(&thread.sight.audience, &decision.state.team.managers())?;
     } else {
-        decision.record(ThreadUpdated { name: main.clone(), visible_to: decision.state.team.managers() });
+        let (name, visible_to) = (main.clone(), decision.state.team.managers());
+        decision.record(ThreadUpdated { name, visible_to, settings: ThreadSettings::default() });
     }
     let run = RunId::of_seq(decision.next_seq());
     let limits = new.limits.clone().unwrap_or_else(|| decision.state.session.settings.limits.clone());
@@ -208,10 +209,10 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
         }
         .into());
     };
-    let TurnRequest { model, prompt, .. } = request.clone();
+    let TurnRequest { model, tools, prompt, .. } = request.clone();
     let turn = run.turns.saturating_add(1);
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
     let (run, due, model) = (Some(run.id), Some(due), Some(model));
-    decision.record(TurnRequested { run, turn, agent, thread: None, due, model, tools: BTreeSet::new(), prompt });
+    decision.record(TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt });
     Ok(())
 }

@@ -6,9 +6,9 @@ use crate::{
     agent::Team,
     conversation::ToolCall,
     error::Error,
-    id::{AgentName, SetName},
+    id::{AgentName, SetName, ThreadId},
     run::{
-        Kind, team,
+        Kind, director, team,
         turn::{IsDuty, Rules, Turn},
     },
 };
@@ -19,6 +19,8 @@ use crate::{
 pub enum Due {
     /// A turn in the work of a team.
     Team(team::Duty),
+    /// A turn in the work of a director.
+    Director(director::Duty),
     /// Nothing: it waits for somebody.
     Wait(Wait),
 }
@@ -37,6 +39,9 @@ pub enum Wait {
     Tools {
         /// The agent that called them.
         agent: AgentName,
+        /// The thread in which it called them; its own where it is absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<ThreadId>,
         /// The calls without a result that the caller of the run is to bring.
         calls: Vec<ToolCall>,
         /// The calls of Callboard's own tools without a result, in the order in which they are done.
@@ -80,7 +85,15 @@ impl Kind {
     pub(crate) fn rules(self) -> &'static dyn AnyRules {
         match self {
             Self::Team => &team::Rules,
+            Self::Director => &director::Rules,
         }
+    }
+}
+
+impl Kind {
+    /// The turn with which such a run begins.
+    pub fn first_turn(self) -> Option<Turn> {
+        self.rules().first().turn()
     }
 }
 
@@ -89,6 +102,7 @@ impl Due {
     pub(super) fn duty(&self) -> Option<&dyn IsDuty> {
         match self {
             Self::Team(duty) => Some(duty),
+            Self::Director(duty) => Some(duty),
             Self::Wait(_) => None,
         }
     }
@@ -98,6 +112,7 @@ impl Due {
         let mut due = self.clone();
         match &mut due {
             Self::Team(duty) => change(duty),
+            Self::Director(duty) => change(duty),
             Self::Wait(_) => {}
         }
         due
@@ -123,6 +138,13 @@ impl Due {
     }
 }
 
+impl Wait {
+    /// The thread in which `agent` called the tools whose results are awaited.
+    pub(super) fn thread_of(agent: &AgentName, thread: Option<&ThreadId>) -> ThreadId {
+        thread.cloned().unwrap_or_else(|| ThreadId::of_agent(agent))
+    }
+}
+
 impl From<Wait> for Due {
     fn from(wait: Wait) -> Self {
         Self::Wait(wait)
@@ -132,5 +154,11 @@ impl From<Wait> for Due {
 impl From<team::Duty> for Due {
     fn from(duty: team::Duty) -> Self {
         Self::Team(duty)
+    }
+}
+
+impl From<director::Duty> for Due {
+    fn from(duty: director::Duty) -> Self {
+        Self::Director(duty)
     }
 }

@@ -1,6 +1,6 @@
 //! What can happen to runs.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,9 @@ pub struct ToolFinished {
     pub tool: String,
     /// The call.
     pub tool_call_id: String,
+    /// What it used of models and pages.
+    #[serde(default, skip_serializing_if = "Used::is_nothing")]
+    pub used: Used,
 }
 
 /// Implements what the facts of runs have in common. Their subject is the run. Their audience is the user and the manager; if
@@ -200,7 +203,7 @@ run_fact!(Started, "run.started", Shared, &[], Nothing, |started, state, header|
         used_in_all: Used::default(),
         turns: 0,
         pending: None,
-        tool_started: None,
+        tools_started: BTreeMap::new(),
         idle: 0,
         node: None,
         epoch: 0,
@@ -235,10 +238,16 @@ run_fact!(Ended, "run.ended", Shared, &[text("reason")], Nothing, |ended, state,
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(ToolStarted, "tool.started", InCharge, &[], Nothing, |started, state, _| {
-    state.runs.change(&started.run, |run| run.tool_started = Some(started.tool_call_id));
+run_fact!(ToolStarted, "tool.started", InCharge, &[], Nothing, |started, state, header| {
+    let (call, seq) = (started.tool_call_id, header.seq);
+    state.runs.change(&started.run, |run| {
+        run.tools_started.insert(call, seq);
+    });
 });
 
 run_fact!(ToolFinished, "tool.finished", InCharge, &[], Nothing, |finished, state, _| {
-    state.runs.change(&finished.run, |run| run.tool_started = None);
+    state.runs.change(&finished.run, |run| {
+        run.tools_started.remove(&finished.tool_call_id);
+        run.add(finished.used);
+    });
 });

@@ -1,14 +1,20 @@
 //! What comes next in a run. This is a pure function of the state, so a run continues after a crash as it always does.
 
+use std::sync::Arc;
+
 use crate::{
     agent::Tool,
+    browser::{
+        scout::{DEPLOY_SCOUT, SCOUTS_AT_ONCE},
+        tools::opens_page,
+    },
     conversation::ToolCall,
     error::Error,
-    id::AgentName,
+    id::{AgentName, Seq},
     run::{Due, Run, Turn, Wait},
     state::State,
     step::offer::offer,
-    tool::OwnTool,
+    tool::{OwnTool, bundled, offered},
 };
 
 /// What comes next in a run.
@@ -16,8 +22,8 @@ use crate::{
 pub enum Next {
     /// An agent's model is to be asked.
     Ask(Box<Ask>),
-    /// One of Callboard's own tools is to be done.
-    Call(Call),
+    /// These of Callboard's own tools are to be done, at the same time: one, or several scouts.
+    Call(Vec<Call>),
     /// The results of tools are to be brought.
     AwaitTool,
     /// The user is to answer.
@@ -48,15 +54,21 @@ pub struct Call {
     pub agent: AgentName,
     /// What it calls.
     pub call: ToolCall,
-    /// Whether it was started before and its outcome is unknown.
-    pub was_started: bool,
+    /// The entry that says that it was started, where its outcome is unknown.
+    pub started: Option<Seq>,
 }
 
 impl Call {
     /// Whether `tool` may be executed: if it was started before, only if it is idempotent.
     pub fn may_be_done(&self, tool: &OwnTool) -> bool {
-        !self.was_started || tool.idempotent
+        self.started.is_none() || tool.idempotent
     }
+}
+
+/// The first of these calls, which is next; or all scouts that are called before anything else, at most so many as work at once.
+fn at_once(own: &[ToolCall]) -> &[ToolCall] {
+    let scouts = own.iter().take(SCOUTS_AT_ONCE).take_while(|call| call.name == DEPLOY_SCOUT).count();
+    own.get(..scouts.max(1)).unwrap_or_default()
 }
 
 /// So many turns in a row may have no result before the run is paused.
@@ -70,9 +82,21 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     let turn = match &run.due {
         Due::Wait(Wait::User { .. }) => return Ok(Next::AwaitUser),
         Due::Wait(Wait::Tools { agent, own, .. }) => {
-            let Some(call) = own.first().cloned() else { return Ok(Next::AwaitTool) };
-            let was_started = run.tool_started.as_ref() == Some(&call.id);
-            return Ok(Next::Call(Call { agent: agent.clone(), call, was_started }));
+            let calls = at_once(own);
+            if calls.is_empty() {
+                return Ok(Next::AwaitTool);
+            }
+            if calls.iter().any(|call| opens_page(&call.name) || call.name == DEPLOY_SCOUT)
+                && let Some(reason) = pages(run)
+            {
+                return Ok(Next::Pause(reason));
+            }
+            let call = |call: &ToolCall| Call {
+                agent: agent.clone(),
+                started: run.tools_started.get(&call.id).copied(),
+                call: call.clone(),
+            };
+            return Ok(Next::Call(calls.iter().map(call).collect()));
         }
         due => due.turn(),
     };
@@ -88,7 +112,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     }
     if run.pending.is_none()
         && turn.uses_tools
-        && let Err(dead_end) = tools(state, &agent)
+        && let Err(dead_end) = tools(state, &agent, &turn)
     {
         return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));
     }
@@ -98,24 +122,33 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
 }
 
 /// Refuses to ask an agent that lacks the tool which is due, since every call of it would be refused.
-fn tools(state: &State, agent: &AgentName) -> Result<(), Error> {
-    offer(state, state.team.agent(agent)?.offered().iter().map(Tool::bare_name)).map(|_| ())
+fn tools(state: &State, agent: &AgentName, turn: &Turn) -> Result<(), Error> {
+    let tools = state.threads.tools_of(state.team.agent(agent)?, &turn.thread);
+    let besides = bundled(turn.bundle).iter().copied().map(Arc::from).collect();
+    offer(state, offered(tools, &besides).iter().map(Tool::bare_name)).map(|_| ())
 }
 
 /// Why the run is to be paused, if it is.
 fn limit(run: &Run) -> Option<String> {
     let tokens = run.used.prompt_tokens.saturating_add(run.used.completion_tokens);
-    let over = |used: u64, limit: Option<u64>, what: &str| {
-        let limit = limit.filter(|limit| used >= *limit)?;
-        Some(format!("the limit of {limit} {what} is reached; resume the run to go on"))
-    };
     over(run.used.turns, run.limits.turns, "turns")
         .or_else(|| over(tokens, run.limits.tokens, "tokens"))
         .or_else(|| over(run.used.milliseconds / 1000, run.limits.seconds, "seconds"))
+        .or_else(|| pages(run))
         .or_else(|| {
             let stuck = run.idle >= MAX_IDLE;
             stuck.then(|| {
                 format!("nothing came of the last {} turns; say something in main and resume the run", run.idle)
             })
         })
+}
+
+/// Why the run is to be paused before it opens another page, if it is.
+fn pages(run: &Run) -> Option<String> {
+    over(run.used.pages, run.limits.pages, "pages")
+}
+
+fn over(used: u64, limit: Option<u64>, what: &str) -> Option<String> {
+    let limit = limit.filter(|limit| used >= *limit)?;
+    Some(format!("the limit of {limit} {what} is reached; resume the run to go on"))
 }

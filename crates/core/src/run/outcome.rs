@@ -1,6 +1,10 @@
 //! What follows from an answer, in every kind of run.
 
-use crate::{conversation::ToolCall, json, run::Due};
+use crate::{
+    conversation::{NewMessage, Role, ToolCall},
+    json,
+    run::{Due, TurnReply},
+};
 
 /// What follows from an answer.
 pub(crate) struct Outcome {
@@ -20,10 +24,20 @@ impl Outcome {
 }
 
 /// The call, with arguments that can be read back: arguments that are nested too deeply are stored as text.
-pub(super) fn readable(call: &ToolCall) -> ToolCall {
+fn readable(call: &ToolCall) -> ToolCall {
     let arguments = match &call.arguments {
         deep if !json::is_shallow(deep) => deep.to_string().into(),
         arguments => arguments.clone(),
     };
     ToolCall { arguments, ..call.clone() }
+}
+
+/// The message that an answer becomes. One that was cut off says so.
+pub(super) fn said(reply: &TurnReply) -> NewMessage {
+    let text = match reply.cut_off {
+        true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
+        false => reply.text.clone(),
+    };
+    let tool_calls = reply.tool_calls.iter().map(readable).collect();
+    NewMessage { tool_calls, reasoning: reply.reasoning.clone(), ..NewMessage::text(Role::Ai, text) }
 }

@@ -228,8 +228,8 @@ impl AnswerTurn {
     fn answered_otherwise(&self, requested: &TurnRequested) -> Error {
         Error::Conflict {
             kind: ConflictKind::TurnAnswered,
-            what: format!("turn {} of {} was answered otherwise", self.turn, requested.agent),
-            hint: "a turn is answered once: note another one",
+            what: format!("turn {} of {} has another answer already", self.turn, requested.agent),
+            hint: "a turn is answered once: record another turn",
         }
     }
 }

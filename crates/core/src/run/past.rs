@@ -9,7 +9,7 @@ use crate::{
     fact::Fact,
     run::{
         Run,
-        facts::{Claimed, Ended, Paused, Resumed, Started},
+        facts::{Claimed, Ended, Paused, Resumed, Started, ToolFinished},
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
     },
     state::State,
@@ -28,7 +28,7 @@ impl PastRuns {
     pub fn types() -> Vec<Arc<str>> {
         let (of_runs, of_turns) = (
             [Started::TYPE, Claimed::TYPE, Paused::TYPE, Resumed::TYPE, Ended::TYPE],
-            [TurnRequested::TYPE, TurnAnswered::TYPE, TurnFailed::TYPE],
+            [TurnRequested::TYPE, TurnAnswered::TYPE, TurnFailed::TYPE, ToolFinished::TYPE],
         );
         of_runs.into_iter().chain(of_turns).map(Arc::from).collect()
     }

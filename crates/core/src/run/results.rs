@@ -5,14 +5,16 @@ use std::sync::Arc;
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     conversation::{self, MessageReceipt, ToolCall},
+    entry::Actor,
     error::{ConflictKind, Error, Fault},
     id::{AgentName, RunId, ThreadId},
     input::InputVisitor,
     rights,
     run::answer::{driven, unended},
     run::facts::{ToolFinished, ToolStarted},
-    run::tools::result,
-    run::{FinishTool, Run, StartTool, Status, ToolResults, Wait},
+    run::tools::{execute, result},
+    run::{DoTool, FinishTool, Run, StartTool, Status, ToolResults, Used, Wait},
+    tool::{Execution, own_tool},
 };
 
 /// Records that one of Callboard's own tools is about to be executed. The answer is the status of the run: if it is paused,
@@ -26,7 +28,7 @@ impl Command for StartTool {
         if run.halt.is_some() {
             return Ok(run.status());
         }
-        let (agent, call) = open(run, &self.tool_call_id)?;
+        let Open { agent, call, .. } = open(run, &self.tool_call_id)?;
         decision.record(ToolStarted { run: self.run.clone(), agent, tool: call.name, tool_call_id: call.id });
         Ok(Status::Running)
     }
@@ -40,11 +42,8 @@ impl Command for FinishTool {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         rights::system(decision, "bring the result of a tool")?;
-        let (agent, call) = open(driven(decision, &self.run, self.epoch)?, &self.tool_call_id)?;
-        let thread = ThreadId::of_agent(&agent);
-        decision.record(ToolFinished { run: self.run.clone(), agent, tool: call.name, tool_call_id: call.id });
-        conversation::decide::say(decision, &thread, &[result(&self.tool_call_id, self.result.clone())])?;
-        Ok(decision.state.runs.get(&self.run)?.status())
+        let open = open(driven(decision, &self.run, self.epoch)?, &self.tool_call_id)?;
+        finish(decision, &self.run, open, self.used, self.result.clone())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -54,6 +53,48 @@ impl Command for FinishTool {
     fn texts(&self) -> Vec<Arc<str>> {
         vec![self.result.clone()]
     }
+}
+
+/// Does one of Callboard's own tools that is a command, in the name of the agent that called it. The answer is the status of
+/// the run: if it is paused, nothing is done.
+impl Command for DoTool {
+    type Answer = Status;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
+        rights::system(decision, "do a call of a tool")?;
+        let run = driven(decision, &self.run, self.epoch)?;
+        if run.halt.is_some() {
+            return Ok(run.status());
+        }
+        let open = open(run, &self.call.id)?;
+        let Execution::Command(decide) = own_tool(&open.call.name)?.execution else {
+            return Err(Error::invalid("/call/name", format!("{} is not a command", open.call.name)).into());
+        };
+        let driver = std::mem::replace(&mut decision.by, Actor::Agent(open.agent.clone()));
+        let told = execute(decision, decide, &self.call.arguments)?;
+        decision.by = driver;
+        finish(decision, &self.run, open, Used::default(), told.into())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.call.input(visitor);
+    }
+}
+
+/// Records the result of a call. Returns the status of the run.
+fn finish(
+    decision: &mut DecisionBuilder<'_>,
+    run: &RunId,
+    open: Open,
+    used: Used,
+    told: Arc<str>,
+) -> Result<Status, Undecided> {
+    let Open { agent, thread, call } = open;
+    let told = result(&call.id, told);
+    let (run, tool, tool_call_id) = (run.clone(), call.name, call.id);
+    decision.record(ToolFinished { run: run.clone(), agent, tool, tool_call_id, used });
+    conversation::decide::say(decision, &thread, &[told])?;
+    Ok(decision.state.runs.get(&run)?.status())
 }
 
 /// Records the results of tool calls that a run waits for.
@@ -76,7 +117,7 @@ fn tool_results(
 ) -> Result<Vec<MessageReceipt>, Undecided> {
     rights::in_charge(decision, "bring the results of tools")?;
     let due = unended(decision, run)?.due.clone();
-    let Some(Wait::Tools { agent, calls, .. }) = due.wait() else {
+    let Some(Wait::Tools { agent, thread, calls, .. }) = due.wait() else {
         return Err(not_awaited(run).into());
     };
     let unknown = results.iter().enumerate().filter(|(_, (id, _))| calls.iter().all(|call| call.id != *id));
@@ -89,15 +130,24 @@ fn tool_results(
         return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
     }
     let messages: Vec<_> = results.iter().map(|(id, text)| result(id, text.as_str())).collect();
-    conversation::decide::say(decision, &ThreadId::of_agent(agent), &messages)
+    conversation::decide::say(decision, &Wait::thread_of(agent, thread.as_ref()), &messages)
 }
 
-/// The call of one of Callboard's own tools that waits for its result, and whose it is.
-fn open(run: &Run, id: &str) -> Result<(AgentName, ToolCall), Error> {
+/// A call of one of Callboard's own tools that waits for its result.
+struct Open {
+    agent: AgentName,
+    /// The thread in which it was called.
+    thread: ThreadId,
+    call: ToolCall,
+}
+
+fn open(run: &Run, id: &str) -> Result<Open, Error> {
     let found = match run.due.wait() {
-        Some(Wait::Tools { agent, own, .. }) => {
-            own.iter().find(|call| call.id == id).map(|call| (agent.clone(), call.clone()))
-        }
+        Some(Wait::Tools { agent, thread, own, .. }) => own.iter().find(|call| call.id == id).map(|call| Open {
+            agent: agent.clone(),
+            thread: Wait::thread_of(agent, thread.as_ref()),
+            call: call.clone(),
+        }),
         _ => None,
     };
     found.ok_or_else(|| not_awaited(&run.id))

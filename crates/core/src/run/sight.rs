@@ -72,7 +72,7 @@ impl Due {
     /// The thread whose words it contains, if any.
     fn words_of(&self) -> Option<ThreadId> {
         match self.wait() {
-            Some(Wait::Tools { agent, .. }) => Some(ThreadId::of_agent(agent)),
+            Some(Wait::Tools { agent, thread, .. }) => Some(Wait::thread_of(agent, thread.as_ref())),
             Some(Wait::User { .. }) => None,
             None => self.duty().and_then(IsDuty::words_of),
         }
@@ -85,8 +85,9 @@ impl Due {
             return self.clone();
         }
         match self {
-            Self::Wait(Wait::Tools { agent, .. }) => {
-                Wait::Tools { agent: agent.clone(), calls: Vec::new(), own: Vec::new() }.into()
+            Self::Wait(Wait::Tools { agent, thread, .. }) => {
+                let (agent, thread) = (agent.clone(), thread.clone());
+                Wait::Tools { agent, thread, calls: Vec::new(), own: Vec::new() }.into()
             }
             due => due.with(|duty| duty.hide_words()),
         }

@@ -66,7 +66,9 @@ impl IsDuty for Duty {
             thread: ThreadId::main(),
             task,
             output: Some(Output { name: "directive", schema: schema::schema }),
+            layout: None,
             uses_tools: false,
+            bundle: None,
             purpose,
         };
         match self {
@@ -86,7 +88,9 @@ impl IsDuty for Duty {
                 thread: ThreadId::of_agent(agent),
                 task: None,
                 output: None,
+                layout: None,
                 uses_tools: true,
+                bundle: None,
                 purpose: "to work",
             },
         }

@@ -1,7 +1,11 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Due, FinishTool, Limits, Run, StartTool, Status, TurnFailure, Wait, next::Next, team::Duty};
+use super::{
+    Due, FinishTool, Limits, Run, StartTool, Status, TurnFailure, Used, Wait, director,
+    next::{Call, Next},
+    team::Duty,
+};
 use crate::{
     audience::Audience,
     context_set::PutSet,
@@ -35,8 +39,10 @@ fn stands(board: &Board) -> String {
     match board.next() {
         Next::Ask(ask) => format!("{} in {}: {}", ask.agent, ask.turn.thread, due(&ask.due)),
         Next::AwaitTool | Next::AwaitUser => due(&board.run().due),
-        Next::Call(call) => {
-            format!("{} calls {}{}", call.agent, call.call.name, if call.was_started { " again" } else { "" })
+        Next::Call(calls) => {
+            let again = |call: &Call| if call.started.is_some() { " again" } else { "" };
+            let call = |call: &Call| format!("{} calls {}{}", call.agent, call.call.name, again(call));
+            calls.iter().map(call).collect::<Vec<_>>().join(", ")
         }
         Next::Pause(reason) => format!("pause: {reason}"),
         Next::Done => {
@@ -57,6 +63,7 @@ fn due(due: &Due) -> String {
         Due::Team(Duty::Check { agent, criteria, message_id, .. }) => {
             format!("check {message_id} of {agent} for {criteria:?}")
         }
+        Due::Director(director::Duty::Build) => "build".to_owned(),
         Due::Wait(Wait::User { form }) => format!("the user, form {form:?}"),
         Due::Wait(Wait::Tools { calls, .. }) => format!("tools {}", json!(calls)),
     }
@@ -426,19 +433,17 @@ fn a_second_unfinished_run_is_refused() {
 fn a_run_needs_a_manager_that_sees_main_and_something_to_do() {
     assert_snapshot!(error(Board::empty().start("x")), @r#"not_found: there is no session "here""#);
     assert_snapshot!(error(Board::with(Vec::new(), crate::session::Settings::default()).start("x")), @"no_manager: the team has no manager: give one agent the role manager");
-    assert_snapshot!(error(Board::team("lead").start(" \n")), @"invalid: /input: say what the team is to do");
+    assert_snapshot!(error(Board::team("lead").start(" \n")), @"invalid: /input: say what is to be done");
     let mut board = Board::team("lead writer");
-    board
-        .user(PutThread { thread: "main".parse().unwrap(), visible_to: Audience::of(["writer".parse().unwrap()]) })
-        .unwrap();
+    board.user(PutThread::seen_by("main".parse().unwrap(), Audience::of(["writer".parse().unwrap()]))).unwrap();
     assert_snapshot!(error(board.start("x")), @"main_hidden: the thread main is visible to writer, and the manager is not among them: make it visible to the manager first");
 }
 
 #[test]
 fn a_run_goes_on_when_its_threads_are_hidden_or_its_agents_leave() {
     let mut board = started();
-    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: Audience::None }).unwrap();
-    board.user(PutThread { thread: "main".parse().unwrap(), visible_to: Audience::None }).unwrap();
+    board.user(PutThread::seen_by("agent:writer".parse().unwrap(), Audience::None)).unwrap();
+    board.user(PutThread::seen_by("main".parse().unwrap(), Audience::None)).unwrap();
     let expects = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "x"});
     assert_snapshot!(replies(&mut board, &[expects.clone(), json!("Roses"), json!({"valid": true, "reason": "x"})]), @r#"
     writer in agent:writer: work of writer
@@ -517,15 +522,15 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
 
     let mut board = started();
     replies(&mut board, &[to("writer", "Write.")]);
-    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
+    board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     calls(&mut board);
     assert_eq!(told(&board, "lead"), "not told", "calls in a thread that is hidden from the manager");
-    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: Audience::All }).unwrap();
+    board.user(PutThread::seen_by("agent:writer".parse().unwrap(), Audience::All)).unwrap();
     assert_eq!(told(&board, "lead"), "not told", "and shown to it later");
 
     let mut board = started();
     replies(&mut board, &[asks]);
-    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
+    board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     replies(&mut board, &[json!("Roses")]);
     assert_eq!((told(&board, "lead"), told(&board, "user")), ("not told", "told"), "what was expected");
     assert_snapshot!(stands(&board), @r#"lead in main: check m14 of writer for """#);
@@ -533,7 +538,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     let mut board = started();
     share(&mut board);
     replies(&mut board, &[to("writer", "Write.")]);
-    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
+    board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     board.request().unwrap();
     let Run { id, epoch, turns, .. } = board.run().clone();
     board.system(TurnFailure { run: id, epoch, turn: turns, error: "a secret".to_owned() }).unwrap();
@@ -543,7 +548,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     let mut board = started();
     replies(&mut board, &[json!({"messageTo": "user", "message": "a secret?", "isInfoRequest": true})]);
     assert_eq!(told(&board, "lead"), "told");
-    board.user(PutThread { thread: "main".parse().unwrap(), visible_to: only(&["writer"]) }).unwrap();
+    board.user(PutThread::seen_by("main".parse().unwrap(), only(&["writer"]))).unwrap();
     assert_eq!(told(&board, "lead"), "not told", "what the user was asked");
     assert_snapshot!(stands(&board), @r#"lead in main: form for """#);
 }
@@ -633,7 +638,13 @@ fn a_tool_that_reads_is_begun_done_and_finished_by_the_driver() {
     };
     let finish = |board: &mut Board, call: &str| {
         let (run, epoch) = id(board);
-        board.system(FinishTool { run, epoch, tool_call_id: call.to_owned(), result: "so it is".into() })
+        board.system(FinishTool {
+            run,
+            epoch,
+            tool_call_id: call.to_owned(),
+            result: "so it is".into(),
+            used: Used::default(),
+        })
     };
     let since = calls(&mut board, &[("read_messages", json!({})), ("look", json!({}))]);
     assert_snapshot!(stands(&board), @"writer calls read_messages");

@@ -2,14 +2,27 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::{
+    agent::Tool,
     command::{DecisionBuilder, Undecided},
     conversation::{self, NewMessage, Role, ToolCall},
     id::{AgentName, ThreadId},
     run::Wait,
     step,
-    tool::{Execution, OwnTool},
+    tool::{Decide, Execution, OwnTool, own_among, own_tool},
 };
+
+/// Who calls tools, and which it may call.
+pub(super) struct Caller<'a> {
+    pub(super) agent: &'a AgentName,
+    /// The thread in which it calls; its own where it is absent.
+    pub(super) thread: Option<ThreadId>,
+    /// Callboard's own tools that it may call besides those that it has. Where they are given, it may call no others: nobody
+    /// would bring their results.
+    pub(super) own_tools: Option<&'static [&'static str]>,
+}
 
 /// The result of recording the calls of an answer.
 pub(super) struct Called {
@@ -20,13 +33,14 @@ pub(super) struct Called {
 }
 
 /// Records the calls of an answer. A call that the steps do not allow gets its refusal as result. Every other call counts as a
-/// use of its tool. Own tools that are commands are executed here.
+/// use of its tool. Own tools that are commands are executed here, until one comes that is not: those behind it are done when
+/// it is their turn.
 pub(super) fn call(
     decision: &mut DecisionBuilder<'_>,
-    thread: &ThreadId,
-    agent: &AgentName,
+    caller: &Caller<'_>,
     calls: Vec<ToolCall>,
 ) -> Result<Called, Undecided> {
+    let thread = Wait::thread_of(caller.agent, caller.thread.as_ref());
     let has_steps = !decision.state.session.settings.steps.is_empty();
     let (mut theirs, mut own, mut results, mut all_refused) = (Vec::new(), Vec::new(), Vec::new(), true);
     for call in calls {
@@ -34,27 +48,70 @@ pub(super) fn call(
             results.push(result(&call.id, not_done(&reason)));
             continue;
         }
-        all_refused = false;
-        match own_tool(decision, agent, &call).map(|tool| tool.execution) {
-            None => theirs.push(call),
-            Some(Execution::Read(_)) => own.push(call),
-            Some(Execution::Command(decide)) => {
-                let told = match decision.attempt(|decision| decide(decision, &call.arguments)) {
-                    Err(Undecided::Refused(refusal)) => not_done(&refusal.to_string()),
-                    told => told?,
-                };
-                results.push(result(&call.id, told));
+        match caller.finds(decision, &thread, &call) {
+            Found::Nowhere(reason) => {
+                results.push(result(&call.id, not_done(&reason)));
+                continue;
             }
+            Found::Theirs => theirs.push(call),
+            Found::Own(tool) => match tool.execution {
+                Execution::Command(decide) if own.is_empty() || brings_secret(tool, &call) => {
+                    results.push(result(&call.id, execute(decision, decide, &call.arguments)?));
+                }
+                Execution::Command(_) | Execution::Read(_) => own.push(call),
+            },
         }
+        all_refused = false;
     }
-    conversation::decide::say(decision, thread, &results)?;
+    conversation::decide::say(decision, &thread, &results)?;
     let waits = !theirs.is_empty() || !own.is_empty();
-    let wait = waits.then(|| Wait::Tools { agent: agent.clone(), calls: theirs, own });
+    let (agent, thread) = (caller.agent.clone(), caller.thread.clone());
+    let wait = waits.then(|| Wait::Tools { agent, thread, calls: theirs, own });
     Ok(Called { wait, all_refused })
 }
 
-fn own_tool(decision: &DecisionBuilder<'_>, agent: &AgentName, call: &ToolCall) -> Option<&'static OwnTool> {
-    decision.state.team.agent(agent).ok()?.own_tool(&call.name)
+/// Executes a command for a model, and says what it is told of it.
+pub(super) fn execute(
+    decision: &mut DecisionBuilder<'_>,
+    decide: Decide,
+    arguments: &Value,
+) -> Result<String, Undecided> {
+    match decision.attempt(|decision| decide(decision, arguments)) {
+        Err(Undecided::Refused(refusal)) => Ok(not_done(&refusal.to_string())),
+        told => told,
+    }
+}
+
+/// Where a tool is that a model calls.
+enum Found {
+    /// It is one of Callboard's own.
+    Own(&'static OwnTool),
+    /// The caller of the run has it.
+    Theirs,
+    /// Nowhere, and what the model is told.
+    Nowhere(String),
+}
+
+impl Caller<'_> {
+    fn finds(&self, decision: &DecisionBuilder<'_>, thread: &ThreadId, call: &ToolCall) -> Found {
+        let Ok(agent) = decision.state.team.agent(self.agent) else { return Found::Theirs };
+        let tools = decision.state.threads.tools_of(agent, thread);
+        let also = self.own_tools.unwrap_or_default();
+        let besides = also.contains(&call.name.as_str()).then(|| own_tool(&call.name).ok()).flatten();
+        match own_among(tools, &call.name).or(besides) {
+            Some(own) => Found::Own(own),
+            None if self.own_tools.is_none() || tools.iter().any(|tool| tool.name == call.name) => Found::Theirs,
+            None => {
+                let names = also.iter().copied().chain(tools.iter().map(Tool::bare_name)).collect::<Vec<_>>();
+                Found::Nowhere(format!("there is no tool {:?}; those there are: {}", call.name, names.join(", ")))
+            }
+        }
+    }
+}
+
+/// Whether a call brings a secret, which was sealed for this very decision: it cannot be done later.
+fn brings_secret(tool: &OwnTool, call: &ToolCall) -> bool {
+    tool.variable.is_some() && call.arguments_text().contains("[hidden")
 }
 
 /// The message with the result of a call.

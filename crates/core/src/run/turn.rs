@@ -8,6 +8,7 @@ use crate::{
     agent::Team,
     error::{ConflictKind, Error},
     id::{AgentName, SetName, ThreadId},
+    prompt::layout::LayoutName,
 };
 
 /// A turn that is due, with everything that is needed to ask a model.
@@ -21,8 +22,12 @@ pub struct Turn {
     pub task: Option<String>,
     /// The schema of the answer, if it is not free text.
     pub output: Option<Output>,
+    /// The layout of the prompt; the session's where it is absent.
+    pub layout: Option<LayoutName>,
     /// Whether the agent may call its tools.
     pub uses_tools: bool,
+    /// The bundle of Callboard's own tools that it may call besides those.
+    pub bundle: Option<&'static str>,
     /// The purpose of the turn in words for people, such as "to work".
     pub purpose: &'static str,
 }

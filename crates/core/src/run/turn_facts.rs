@@ -15,7 +15,7 @@ use crate::{
     prompt::{Format, LayoutName, PromptSpec, observed::Observed},
     run::facts::subject,
     run::team::Duty,
-    run::{Due, Origin, Pending, PromptRecord, Usage},
+    run::{Asked, Due, Origin, Pending, PromptRecord, Usage},
     session::Share,
     state::State,
     view::View,
@@ -215,6 +215,8 @@ impl TurnRequested {
     fn change(self, state: &mut State, header: &Header) {
         let (turn, agent) = (self.turn, self.agent);
         state.runs.requested.insert_mut(agent.clone(), header.seq);
+        let asked = Asked { model: self.model.map(Arc::from), tokens: self.prompt.tokens };
+        state.runs.asked.insert_mut(agent.clone(), asked);
         let Some(run) = self.run else { return };
         let pending = Pending { agent, turn, requested: header.seq, at: header.at };
         state.runs.change(&run, |run| (run.turns, run.pending) = (turn, Some(pending)));
@@ -228,6 +230,8 @@ impl TurnRequested {
         // Passages may be hidden from whoever sees only that there was a turn, and from a worker by now.
         if view.agent().is_some_and(|viewer| *viewer != self.agent || !view.is_in_charge()) {
             prompt.observed.recall = Observed::Absent;
+            prompt.observed.recall_notes.clear();
+            prompt.observed.elsewhere.clear();
         }
         let thread = self.thread.filter(|thread| names(view, thread));
         Self { due: seen_due(self.due, view, &self.agent), thread, prompt, ..self }
@@ -237,6 +241,7 @@ impl TurnRequested {
 impl TurnAnswered {
     fn change(self, state: &mut State, header: &Header) {
         let usage = self.usage.unwrap_or_default();
+        state.runs.count(&self.agent, usage);
         if !state.session.settings.steps.is_empty() {
             Arc::make_mut(&mut state.steps).count(usage);
         }
@@ -247,7 +252,8 @@ impl TurnAnswered {
         let origin = Origin::of_due(&due, self.agent, header, state);
         state.runs.change(&run, |run| {
             run.count(usage, header.at);
-            (run.due, run.tool_started) = (due, None);
+            run.due = due;
+            run.tools_started.clear();
             run.due_origin = Some(origin);
             run.idle = match (self.idle, &run.due) {
                 (true, _) => run.idle.saturating_add(1),
@@ -265,6 +271,7 @@ impl TurnAnswered {
 
 impl TurnFailed {
     fn change(self, state: &mut State, header: &Header) {
+        state.runs.count(&self.agent, self.usage.unwrap_or_default());
         match (self.run, self.usage) {
             (Some(run), usage) => state.runs.change(&run, |run| run.count(usage.unwrap_or_default(), header.at)),
             (None, Some(usage)) if !state.session.settings.steps.is_empty() => {

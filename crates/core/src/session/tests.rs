@@ -185,7 +185,7 @@ fn what_one_may_not_is_refused_before_anything_is_looked_up() {
     forbidden(&mut board, &SubmitForm { form: "absent".parse().unwrap(), answers: serde_json::Map::new() });
     forbidden(&mut board, &Direct(json!({})));
     let visible_to = crate::audience::Audience::All;
-    forbidden(&mut board, &PutThread { thread: "absent".parse().unwrap(), visible_to });
+    forbidden(&mut board, &PutThread::seen_by("absent".parse().unwrap(), visible_to));
     forbidden(&mut board, &ClaimRun { run: absent(), node: "n".into() });
     forbidden(&mut board, &PauseRun { run: absent(), reason: String::new() });
     forbidden(&mut board, &ResumeRun(absent()));

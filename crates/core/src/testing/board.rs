@@ -9,7 +9,7 @@ use crate::{
     command::{Command, Decision, DecisionContext, ErasedData, Lookups, Undecided, decide},
     compression::{
         decide::Compress,
-        material::{Material, Wanted},
+        material::{Material, Scope, Wanted},
         plan::{Aim, Outlook, Plan},
     },
     count::{TokenCounter, Tokens},
@@ -137,6 +137,7 @@ impl Board {
                 count: self.count,
                 lookups: &lookups,
                 sealed,
+                hide: None,
             };
             match decide(&self.state, command, context) {
                 Err(Undecided::Refused(error)) => return Err(error),
@@ -296,23 +297,31 @@ impl Board {
     ///
     /// # Panics
     /// Where it asks for what there is not.
-    pub fn plan(&self, thread: &ThreadId, aim: Aim) -> Result<Outlook, Error> {
-        let wanted = Wanted::of(&self.state, thread)?;
+    pub fn plan(&self, thread: &ThreadId, scope: Scope, aim: Aim) -> Result<Outlook, Error> {
+        let wanted = Wanted::of(&self.state, thread, scope)?;
         let newer = self.entries.iter().filter(|entry| entry.header.seq > wanted.after && wanted.has(entry)).cloned();
         let entries: Vec<_> = self.each(&wanted.each).into_iter().chain(newer).collect();
         let material = Material::read(&self.state, &wanted, &entries, &self.values).unwrap();
         Plan::of(material, aim)
     }
 
-    /// Compresses a thread without a model; says which entry did, if one had to.
+    /// Compresses a thread without a model, for all who see it; says which entry did last, if one had to.
     ///
     /// # Panics
     /// Where no good summary can be made.
     pub fn compress(&mut self, thread: &str, aim: Aim) -> Result<Option<Seq>, Error> {
-        let Outlook::Compress(plan) = self.plan(&thread.parse().unwrap(), aim)? else { return Ok(None) };
-        let summary = plan.extract(self.count).unwrap();
-        let (model, reason, spent) = Default::default();
-        self.system(Compress { plan: plan.into(), summary, model, reason, spent }).map(Some)
+        let thread: ThreadId = thread.parse().unwrap();
+        let held = self.state.threads.get(&thread).ok_or_else(|| Error::not_found("thread", &thread))?;
+        let mut made = Vec::new();
+        for readers in held.readers(&self.state.team) {
+            let scope = Scope { readers, ..Scope::default() };
+            let Outlook::Compress(plan) = self.plan(&thread, scope, aim)? else { continue };
+            let summary = plan.extract(self.count).unwrap();
+            let (model, reason, spent, measured) = Default::default();
+            let with = made.clone();
+            made.push(self.system(Compress { plan: plan.into(), summary, model, reason, spent, measured, with })?);
+        }
+        Ok(made.pop())
     }
 
     /// The prompt of `agent` for `spec`, reading older entries `page` at a time and long texts only when asked for.

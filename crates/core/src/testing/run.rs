@@ -1,6 +1,6 @@
 //! Runs by hand: a test says what the models answer.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     count::{Counting, Tokens},
@@ -25,6 +25,11 @@ impl Board {
     /// Starts a team run with limits of its own.
     pub fn start_within(&mut self, input: &str, limits: Option<Limits>) -> Result<RunId, Error> {
         self.user(NewRun { kind: Kind::Team, input: input.into(), limits })
+    }
+
+    /// Starts a run of a director.
+    pub fn build(&mut self, input: &str, limits: Option<Limits>) -> Result<RunId, Error> {
+        self.user(NewRun { kind: Kind::Director, input: input.into(), limits })
     }
 
     /// The run that was started last.
@@ -77,7 +82,8 @@ impl Board {
         }
         let (run, epoch) = (run.id.clone(), run.epoch);
         let prompt = self.no_prompt();
-        let request = TurnRequest { run, epoch, model: "openai:test".to_owned(), prompt };
+        let (model, tools) = ("openai:test".to_owned(), BTreeSet::new());
+        let request = TurnRequest { run, epoch, model, tools, prompt };
         self.system(request)
     }
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{Execution, OwnTool, PREFIX};
 use crate::{
-    agent::{Agent, Tool},
+    agent::{DIRECTOR, Tool},
+    browser,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set, conversation,
     conversation::ToolCall,
@@ -15,6 +16,7 @@ use crate::{
     error::Error,
     file,
     input::InputVisitor,
+    number::quote_inexact,
     plan, recall, variable, workflow,
 };
 
@@ -42,6 +44,13 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &workflow::tools::DELETE_NODE,
     &workflow::tools::GET_NODE,
     &workflow::tools::GET_NODE_RESULT,
+    &workflow::tools::TEST_SINGLE_NODE,
+    &browser::tools::INSPECT_TAB,
+    &browser::tools::DEBUG_NAVIGATE,
+    &browser::tools::DEBUG_ACTION,
+    &browser::tools::DEBUG_OPEN_TAB,
+    &browser::tools::DEBUG_CLOSE_TAB,
+    &browser::tools::DEPLOY_SCOUT,
 ];
 
 /// The bundle of the tools that read what was said and shared.
@@ -59,9 +68,48 @@ const READ_TOOLS: &[&str] = &[
     file::tools::READ_FILE.name,
 ];
 
+/// The tools that a director works with.
+pub(crate) const DIRECTOR_TOOLS: &[&str] = &[
+    plan::tools::UPDATE_PLAN.name,
+    plan::tools::GET_CURRENT_PLAN.name,
+    workflow::tools::CREATE_NODE.name,
+    workflow::tools::UPDATE_NODE.name,
+    workflow::tools::DELETE_NODE.name,
+    workflow::tools::GET_NODE.name,
+    workflow::tools::GET_NODE_RESULT.name,
+    workflow::tools::TEST_SINGLE_NODE.name,
+    variable::tools::GET_WORKFLOW_VARIABLE.name,
+    variable::tools::SET_VARIABLE.name,
+    variable::tools::CLEAR_VARIABLE.name,
+    variable::tools::CLEAR_ALL_VARIABLES.name,
+    browser::tools::INSPECT_TAB.name,
+    browser::tools::DEBUG_NAVIGATE.name,
+    browser::tools::DEBUG_ACTION.name,
+    browser::tools::DEBUG_OPEN_TAB.name,
+    browser::tools::DEBUG_CLOSE_TAB.name,
+    browser::tools::DEPLOY_SCOUT.name,
+    context_set::tools::READ_CONTEXT_SET.name,
+    document::tools::READ_DOCUMENT.name,
+    conversation::tools::READ_MESSAGES.name,
+    conversation::tools::READ_MESSAGE.name,
+    recall::tools::RECALL.name,
+    recall::tools::SEARCH.name,
+    file::tools::FIND_FILES.name,
+    file::tools::READ_FILE.name,
+];
+
 /// The tools of the bundle with this name.
 fn bundle(name: &str) -> Option<&'static [&'static str]> {
-    (name == READ).then_some(READ_TOOLS)
+    match name {
+        READ => Some(READ_TOOLS),
+        DIRECTOR => Some(DIRECTOR_TOOLS),
+        _ => None,
+    }
+}
+
+/// The names of the tools of this bundle; none where none is named.
+pub fn bundled(name: Option<&str>) -> &'static [&'static str] {
+    name.and_then(bundle).unwrap_or_default()
 }
 
 /// The names, as models know them, of Callboard's own tools that are named here, with `callboard:` before them or without;
@@ -122,7 +170,7 @@ impl Tool {
             return Some((
                 "/name",
                 format!(
-                    "Callboard has no tool {name:?} of its own; those it has are: {all}; and {PREFIX}{READ} for all that read what was said and shared"
+                    "Callboard has no tool {name:?} of its own; those it has are: {all}; and {PREFIX}{READ} for all that read what was said and shared, {PREFIX}{DIRECTOR} for all that a director works with"
                 ),
             ));
         }
@@ -132,32 +180,26 @@ impl Tool {
     }
 }
 
-impl Agent {
-    /// Callboard's own tool that this agent's model calls `name`, if it has it.
-    pub fn own_tool(&self, name: &str) -> Option<&'static OwnTool> {
-        self.tools.iter().flat_map(Tool::owns).find(|tool| tool.name == name)
-    }
+/// Callboard's own tool that a model with these tools calls `name`, if it has it.
+pub(crate) fn own_among(tools: &[Tool], name: &str) -> Option<&'static OwnTool> {
+    tools.iter().flat_map(Tool::owns).find(|tool| tool.name == name)
+}
 
-    /// The tools that it may call, each once: where its `tools` name a bundle, those in it.
-    pub fn offered(&self) -> Vec<Tool> {
-        self.offered_with(&BTreeSet::new())
-    }
-
-    /// The same with more of Callboard's own tools, by the names that models know.
-    pub(crate) fn offered_with(&self, more: &BTreeSet<Arc<str>>) -> Vec<Tool> {
-        let named = |name: &str| Tool { name: format!("{PREFIX}{name}"), ..Tool::default() };
-        let mut offered: Vec<Tool> = Vec::new();
-        let each = self.tools.iter().flat_map(|tool| match tool.bundle() {
-            Some(bundle) => bundle.iter().map(|name| named(name)).collect(),
-            None => vec![tool.clone()],
-        });
-        for tool in each.chain(more.iter().map(|name| named(name))) {
-            if !offered.iter().any(|other| other.bare_name() == tool.bare_name()) {
-                offered.push(tool);
-            }
+/// The tools that a model with these may call, each once: where they name a bundle, those in it; and `more` of Callboard's
+/// own, by the names that models know.
+pub(crate) fn offered(tools: &[Tool], more: &BTreeSet<Arc<str>>) -> Vec<Tool> {
+    let named = |name: &str| Tool { name: format!("{PREFIX}{name}"), ..Tool::default() };
+    let mut offered: Vec<Tool> = Vec::new();
+    let each = tools.iter().flat_map(|tool| match tool.bundle() {
+        Some(bundle) => bundle.iter().map(|name| named(name)).collect(),
+        None => vec![tool.clone()],
+    });
+    for tool in each.chain(more.iter().map(|name| named(name))) {
+        if !offered.iter().any(|other| other.bare_name() == tool.bare_name()) {
+            offered.push(tool);
         }
-        offered
     }
+    offered
 }
 
 /// A call of one of Callboard's own tools that is a command. It is done with the rights of whoever calls.
@@ -204,7 +246,7 @@ impl ToolCall {
 fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let variable = own_tool(name).ok().and_then(|tool| tool.variable);
     let Some(variable) = variable else { return visitor.json(arguments) };
-    let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let parsed = arguments.as_str().and_then(|text| serde_json::from_str(&quote_inexact(text)).ok());
     let is_text = parsed.is_some();
     let mut object = parsed.unwrap_or_else(|| std::mem::take(arguments));
     variable(&mut object, visitor);

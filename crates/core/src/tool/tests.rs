@@ -1,11 +1,14 @@
+use std::collections::BTreeSet;
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Execution, OWN_TOOLS, OwnTool, own_names, own_tool};
+use super::{Execution, OWN_TOOLS, OwnTool, offered, own_among, own_names, own_tool};
 use crate::{
     agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
     error::Error,
+    id::Seq,
     run::next::Call,
     session::SessionPatch,
     testing::Board,
@@ -38,9 +41,11 @@ fn a_bundle_stands_for_the_tools_in_it() {
     let agent = json!({"name": "writer", "role": "worker",
         "tools": [{"name": "callboard:read_messages"}, {"name": "callboard:read"}, {"name": "look"}]});
     let agent: Agent = serde_json::from_value(agent).unwrap();
-    let offered: Vec<_> = agent.offered().iter().map(|tool| tool.bare_name().to_owned()).collect();
-    assert_eq!(offered.iter().filter(|name| *name == "read_messages").count(), 1, "{offered:?}");
-    assert!(agent.own_tool("search").is_some() && agent.own_tool("write_context_set").is_none());
+    let names: Vec<_> =
+        offered(&agent.tools, &BTreeSet::new()).iter().map(|tool| tool.bare_name().to_owned()).collect();
+    assert_eq!(names.iter().filter(|name| *name == "read_messages").count(), 1, "{names:?}");
+    let has = |name: &str| own_among(&agent.tools, name).is_some();
+    assert!(has("search") && !has("write_context_set"));
     let named = own_names(&["callboard:read".to_owned(), "write_context_set".to_owned()]).unwrap();
     assert!(named.contains("read_message") && named.contains("write_context_set") && !named.contains("update_plan"));
     assert_snapshot!(own_names(&["search".to_owned(), "fly".to_owned()]).unwrap_err(), @r#"/tools/1: Callboard has no tool "fly" of its own"#);
@@ -60,7 +65,7 @@ fn models_are_told_of_each_tool_with_a_schema_of_its_arguments() {
 fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
     let mut board = Board::team("lead writer");
     let audience = serde_json::from_value(json!("all")).unwrap();
-    board.user(PutThread { thread: "agent:writer".parse().unwrap(), visible_to: audience }).unwrap();
+    board.user(PutThread::seen_by("agent:writer".parse().unwrap(), audience)).unwrap();
     let read = |arguments: Value| match own_tool("read_messages").unwrap().execution {
         Execution::Read(read) => read(&board.view("writer").unwrap(), &arguments)
             .map_or_else(|error: Error| error.to_string(), |read| format!("{read:?}")),
@@ -113,10 +118,10 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
 fn what_was_begun_is_done_again_only_where_that_does_no_harm() {
     let read = own_tool("read_messages").unwrap();
     let once = OwnTool { idempotent: false, ..*read };
-    let call = |was_started| Call {
+    let call = |was_started: bool| Call {
         agent: "writer".parse().unwrap(),
         call: ToolCall { id: "c1".to_owned(), name: "once".to_owned(), arguments: json!({}) },
-        was_started,
+        started: was_started.then_some(Seq(7)),
     };
     assert!(call(false).may_be_done(&once) && call(true).may_be_done(read));
     assert!(!call(true).may_be_done(&once));

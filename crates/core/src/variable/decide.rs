@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     ClearVariable, ClearVariables, Found, SetVariable, display,
     facts::{Cleared, Set},
-    find_secrets,
+    find_secrets, is_shown_name_of,
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
@@ -20,6 +20,9 @@ use crate::{
 /// How many characters a reason has at most.
 const REASON_CHARS: usize = 1000;
 
+/// How many origins a variable has at most.
+const ORIGINS: usize = 20;
+
 /// A value counts as one item for each of so many bytes.
 const ITEM_BYTES: usize = 1024;
 
@@ -32,7 +35,10 @@ impl Command for SetVariable {
         if self.secret == Some(false) {
             rights::user(decision, "mark a variable as not secret")?;
         }
-        let Self { name, value, secret, reason } = self;
+        if self.origins.is_some() {
+            rights::user(decision, "say into which pages secrets are typed")?;
+        }
+        let Self { name, value, secret, origins, reason } = self;
         if let Some(number) = name.node().filter(|number| decision.state.workflow.is_gone(*number)) {
             let problem = format!("there is no node_{number} any more, and its variables went with it");
             return Err(Error::invalid("/name", problem).into());
@@ -40,18 +46,31 @@ impl Command for SetVariable {
         let reason = checked(reason)?;
         let marked = decision.state.variables.mark(name, *secret);
         let sealed = decision.sealed(name.as_str());
+        let origins = match (origins, decision.state.variables.get(name)) {
+            (Some(origins), _) if origins.len() > ORIGINS => {
+                return Err(Error::invalid("/origins", format!("name at most {ORIGINS}")).into());
+            }
+            (Some(origins), _) => origins.clone(),
+            (None, before) => before.map(|before| before.origins.clone()).unwrap_or_default(),
+        };
         check_sealed(name, &find_secrets(name.as_str(), value, marked), sealed)?;
         // A value always has a text.
         let text: Arc<str> = serde_json::to_string(value).unwrap_or_default().into();
         let kept = Text::keep(&text, "the value", &mut decision.values)?;
         let is_long = kept.stored().is_some();
+        let is_secret = |shown: &str| {
+            let is_own = || sealed.is_some() && is_shown_name_of(shown, name.as_str());
+            is_own() || decision.state.secrets.has(shown)
+        };
+        let display = display(value, &is_secret).into();
         decision.record(Set {
             name: name.clone(),
             value: (!is_long).then(|| value.clone()),
             long_value: is_long.then_some(kept),
-            display: display(value).into(),
+            display,
             secret: sealed.is_some(),
             marked,
+            origins,
             sealed,
             reason,
         });
@@ -60,7 +79,11 @@ impl Command for SetVariable {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/name"), self.name.as_str());
+        visitor.keys(format_args!("/value"), &self.value);
         visitor.variable(self.name.as_str(), self.secret, &mut self.value);
+        for (at, origin) in self.origins.iter().flatten().enumerate() {
+            visitor.name(format_args!("/origins/{at}"), origin.as_str());
+        }
         visitor.text(&mut self.reason);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{Variable, Variables, display};
+use super::{Origin, Variable, Variables, display};
 use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
@@ -67,6 +67,9 @@ pub struct Set {
     /// See [`Variable::marked`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) marked: Option<bool>,
+    /// See [`Variable::origins`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) origins: Vec<Origin>,
     /// The hash under which the secrets are stored beside the journal, sealed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<Hash>,
@@ -118,12 +121,12 @@ impl Fact for Set {
         erase_words(Self::DESCRIPTION.texts, data);
         erase_json(data, "value", "long_value");
         if let Some(shown) = data.get_mut("display") {
-            *shown = display(&ERASED.into()).into();
+            *shown = display(&ERASED.into(), &|_| false).into();
         }
     }
 
     fn apply(self, state: &mut State, header: &Header) {
-        let Self { name, display, secret, marked, sealed, .. } = self;
+        let Self { name, display, secret, marked, origins, sealed, .. } = self;
         match sealed {
             Some(sealed) => state.secrets.learn(&name.as_str().into(), sealed, header.seq),
             None if marked == Some(false) && header.by == Actor::User => {
@@ -131,7 +134,7 @@ impl Fact for Set {
             }
             None => {}
         }
-        let variable = Variable { name, display, secret, marked, updated_at: header.at, seq: header.seq };
+        let variable = Variable { name, display, secret, marked, origins, updated_at: header.at, seq: header.seq };
         state.variables.0.insert_mut(variable.name.clone(), Arc::new(variable));
     }
 

@@ -155,3 +155,9 @@ pub fn shown_name(name: &str, pointer: &str) -> String {
     // A bracket within would end the placeholder early.
     format!("{name}{}", first_chars(&path, PATH_CHARS)).chars().map(plain).collect()
 }
+
+/// Whether `shown` is what some secret in the variable `name` [is called](shown_name).
+pub fn is_shown_name_of(shown: &str, name: &str) -> bool {
+    let inside = shown.strip_prefix(&*shown_name(name, ""));
+    inside.is_some_and(|path| path.is_empty() || path.starts_with('.'))
+}

@@ -27,7 +27,12 @@ fn split_of(variable: &str, mut value: Value, marked: Option<bool>) -> (Value, B
 
 /// How a variable is shown, `name = display`.
 fn line(variable: &str, value: Value) -> String {
-    format!("{variable} = {}", display(&split_of(variable, value, None).0))
+    format!("{variable} = {}", display(&split_of(variable, value, None).0, &|name| is_shown_name_of(name, variable)))
+}
+
+/// How a value is shown where nothing is secret.
+fn plain(value: &Value) -> String {
+    display(value, &|_| false)
 }
 
 #[test]
@@ -57,7 +62,7 @@ fn the_examples_of_variables_are_shown_in_a_line() {
 
 #[test]
 fn a_value_is_shown_by_what_it_is() {
-    let shown = |value: Value| display(&value);
+    let shown = |value: Value| display(&value, &|name| name == "creds.password");
     let values = [
         json!(null),
         json!(false),
@@ -71,6 +76,8 @@ fn a_value_is_shown_by_what_it_is() {
         json!("say \"hi\"\n\u{7}\u{2028}\\"),
         json!("[hidden:creds.password]"),
         json!(["[hidden:creds.password]", "[hidden]", "[hidden:]"]),
+        json!("[hidden:x]"),
+        json!({"a": "[hidden:x]", "b": ["[hidden:creds]"]}),
     ];
     assert_snapshot!(values.map(shown).join("\n"), @r#"
     null
@@ -85,21 +92,23 @@ fn a_value_is_shown_by_what_it_is() {
     "say \"hi\"\n\u0007\u2028\\"
     [hidden]
     ["[hidden]", "[hidden]", "[hidden:]"]
+    "[hidden:x]"
+    {a: "[hidden:x]", b: ["[hidden:creds]"]}
     "#);
 }
 
 #[test]
 fn up_to_100_characters_are_shown_in_full() {
     let text = |n| "é".repeat(n);
-    assert_eq!(display(&json!(text(100))), format!("\"{}\"", text(100)));
-    assert_eq!(display(&json!(text(101))), format!("\"{}...", text(100)));
+    assert_eq!(plain(&json!(text(100))), format!("\"{}\"", text(100)));
+    assert_eq!(plain(&json!(text(101))), format!("\"{}...", text(100)));
     let object = |n| json!({"k": text(n)});
-    assert_eq!(display(&object(93)), format!("{{k: \"{}\"}}", text(93)));
-    assert_eq!(display(&object(94)), format!("{{k: \"{}\"...", text(94)));
+    assert_eq!(plain(&object(93)), format!("{{k: \"{}\"}}", text(93)));
+    assert_eq!(plain(&object(94)), format!("{{k: \"{}\"...", text(94)));
     let array = |n| json!([text(n), 2]);
-    assert_eq!(display(&array(93)), format!("[\"{}\", 2]", text(93)));
-    assert_eq!(display(&array(94)), format!("[Array of 2 results - first: \"{}...", text(70)));
-    assert_eq!(display(&json!(vec![7; 50])), "[Array of 50 results - first: 7...");
+    assert_eq!(plain(&array(93)), format!("[\"{}\", 2]", text(93)));
+    assert_eq!(plain(&array(94)), format!("[Array of 2 results - first: \"{}...", text(70)));
+    assert_eq!(plain(&json!(vec![7; 50])), "[Array of 50 results - first: 7...");
 }
 
 #[test]
@@ -174,7 +183,7 @@ fn what_is_shown_of_a_deep_value_takes_no_deep_stack() {
     for _ in 0..10_000 {
         value = Value::Array(vec![value]);
     }
-    assert_eq!(display(&value), format!("[Array of 1 results - first: {}...", "[".repeat(71)));
+    assert_eq!(plain(&value), format!("[Array of 1 results - first: {}...", "[".repeat(71)));
     crate::json::forget(value);
 }
 
@@ -211,7 +220,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_value_is_shown_in_one_short_line(value in any_json()) {
-        let shown = display(&value);
+        let shown = plain(&value);
         // A text has quotes, and its characters may need several to be written.
         let most = if value.is_string() { 1 + 6 * 100 + 3 } else { 100 + 3 };
         prop_assert!(shown.chars().count() <= most, "{shown}");
@@ -239,7 +248,7 @@ proptest! {
         let marked = whole.then_some(true);
         let (masked, secrets) = split_of("thing", value.clone(), marked);
         prop_assert!(!masked.to_string().contains("987654321"));
-        prop_assert!(!display(&masked).contains("987654321"));
+        prop_assert!(!plain(&masked).contains("987654321"));
         // Put back in their places, the secrets make up the value.
         let mut again = masked;
         for (pointer, secret) in secrets {
@@ -264,8 +273,16 @@ fn set_sealed(board: &Board, mut command: SetVariable) -> State {
     let stored = (Hash::of(json!(secrets).to_string().as_bytes()), "sealed".into());
     let sealed = SealedInput { values: [(command.name.as_str().into(), stored)].into(), ..SealedInput::default() };
     let (by, lookups) = (&Actor::User, &Lookups::default());
-    let context =
-        DecisionContext { by, at: board.now, nonce: None, salt: None, count: board.count, lookups, sealed: &sealed };
+    let context = DecisionContext {
+        by,
+        at: board.now,
+        nonce: None,
+        salt: None,
+        count: board.count,
+        lookups,
+        sealed: &sealed,
+        hide: None,
+    };
     let decision = decide(&board.state, &command, context).unwrap();
     assert!(decision.entries.iter().all(|entry| !entry.data.contains("hunter2")));
     decision.state
@@ -357,6 +374,27 @@ fn workers_see_variables_where_the_session_shares_them_and_set_none() {
 }
 
 #[test]
+fn only_the_user_says_into_which_pages_secrets_are_typed() {
+    let mut board = Board::team("lead writer");
+    let set = |origins: Option<&[&str]>| {
+        let origins = origins.map(|all| all.iter().map(|origin| origin.parse().unwrap()).collect());
+        SetVariable::new(name("page"), json!(1), None, "r".into()).unwrap().typed_into(origins)
+    };
+    let origins = |board: &Board| {
+        let page = board.state.variables.get(&name("page")).unwrap();
+        page.origins.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(board.by("lead", set(Some(&["https://a.example"]))).unwrap_err().code(), "forbidden");
+    board.user(set(Some(&["https://a.example"]))).unwrap();
+    board.by("lead", set(None)).unwrap();
+    assert_eq!(origins(&board), ["https://a.example"], "they stay as they were");
+    board.user(set(Some(&[]))).unwrap();
+    assert!(origins(&board).is_empty());
+    let many = vec!["https://a.example"; 21];
+    assert!(board.user(set(Some(&many))).unwrap_err().to_string().starts_with("/origins: "));
+}
+
+#[test]
 fn nothing_is_set_or_cleared_without_a_reason() {
     let mut board = Board::team("lead writer");
     for reason in ["", " \n", &"x".repeat(1001)] {
@@ -380,6 +418,33 @@ fn secrets_that_are_not_sealed_are_refused() {
     assert_eq!(board.state.secrets.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["creds"]);
     let placeholder = board.user(set("creds", json!({"password": "[hidden:creds.password]"}))).unwrap_err();
     assert_snapshot!(placeholder, @"/value/password: this stands for a secret: give the secret itself");
+}
+
+#[test]
+fn a_text_that_looks_like_a_hidden_secret_is_shown_as_a_text() {
+    let mut board = Board::team("lead writer");
+    board.user(set("note", json!("[hidden:creds.password]"))).unwrap();
+    assert_eq!(seen(&board, "lead").0, r#"note = "[hidden:creds.password]""#);
+    // Once there is such a secret, it stands for it: that is how the masked input of a command looks.
+    board.state = set_sealed(&board, set("creds", json!({"password": "hunter2", "note": "[hidden:credsx]"})));
+    board.user(set("note", json!(["[hidden:creds.password]", "[hidden:cred]"]))).unwrap();
+    let shown = r#"creds = {password: "[hidden]", note: "[hidden:credsx]"}; note = ["[hidden]", "[hidden:cred]"]"#;
+    assert_eq!(seen(&board, "lead").0, shown);
+    board.user(ClearVariable { name: name("creds"), reason: "again".into() }).unwrap();
+    board.user(set("note", json!("[hidden:creds.password]"))).unwrap();
+    assert_eq!(seen(&board, "lead").0, r#"note = "[hidden:creds.password]""#);
+}
+
+#[test]
+fn names_of_secrets_begin_with_that_of_their_variable() {
+    let of = |shown: &str, name: &str| is_shown_name_of(shown, name);
+    assert!(
+        of("creds", "creds")
+            && of("creds.password", "creds")
+            && of("a_b.c", "a]b")
+            && of("node_1.config.x", "node_1.config")
+    );
+    assert!(!of("creds2", "creds") && !of("cred", "creds") && !of("", "creds"));
 }
 
 #[test]

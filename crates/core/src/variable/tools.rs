@@ -9,8 +9,9 @@ use super::{ClearVariable, ClearVariables, SetVariable, Variable};
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
-    id::VariableName,
+    id::{BadName, VariableName},
     input::InputVisitor,
+    number::quote_inexact,
     rights,
     session::Share,
     tool::{Execution, OwnTool, Read, parse},
@@ -126,7 +127,8 @@ fn read(view: &View<'_>, arguments: &Value) -> Result<Read, Error> {
     match parse(arguments)? {
         Which { variable_name: Some(name), node_id: None } if name.trim() == ALL => Ok(all(&|_| true)),
         Which { variable_name: Some(name), node_id: None } => {
-            Ok(Read::Variable(view.variable(&name.parse()?)?.clone()))
+            let invalid = |error: BadName| Error::invalid("/arguments/variableName", error.to_string());
+            Ok(Read::Variable(view.variable(&name.parse().map_err(invalid)?)?.clone()))
         }
         Which { variable_name: None, node_id: Some(node) } => Ok(all(&|variable| variable.name.node() == Some(node))),
         Which { .. } => Err(Error::invalid("/arguments", "give `variableName` or `nodeId`")),
@@ -160,11 +162,21 @@ fn clear_all(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<St
     })
 }
 
-/// Shows the value that is set.
+/// Shows the value that is set. Models give JSON as a text, too: where secrets are in it, the value is that JSON.
 fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let named = arguments.get("variableName").and_then(Value::as_str).unwrap_or_default();
     let name = named.parse::<VariableName>().map_or_else(|_| named.to_owned(), |name| name.to_string());
-    if let Some(value) = arguments.get_mut("value") {
-        visitor.variable(&name, None, value);
+    let Some(value) = arguments.get_mut("value") else { return };
+    let parsed = value.as_str().and_then(|text| serde_json::from_str::<Value>(&quote_inexact(text)).ok());
+    let is_nested = |value: &Value| value.is_object() || value.is_array();
+    if let Some(inner) = parsed.filter(is_nested) {
+        let mut visited = inner.clone();
+        visitor.variable(&name, None, &mut visited);
+        // A text that is a secret as a whole stays one.
+        if visited != inner && is_nested(&visited) {
+            *value = visited;
+            return;
+        }
     }
+    visitor.variable(&name, None, value);
 }

@@ -32,10 +32,11 @@ impl Node {
         if json::size_bytes(&self.config) > INLINE_BYTES {
             fault("config", format!("use at most {INLINE_BYTES} bytes: what is larger belongs into a variable"));
         }
-        for reference in references(&self.config).into_iter().filter(|reference| !is_there(reference.to)) {
+        for reference in references(&self.kind, &self.config).into_iter().filter(|reference| !is_there(reference.to)) {
             let problem = format!("there is no node {}: refer to one that is there", reference.to);
             fault(&format!("config{}", reference.pointer), problem);
         }
+        self.check_config(&format!("{at}/config"), faults);
     }
 }
 

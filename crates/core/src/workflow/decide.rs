@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     Change, CreateNode, DeleteNode, Node, PatchNode, PatchWorkflow,
     check::{check_about, check_position, object, refuse},
+    execution::at_rest,
     facts::{NodeCreated, NodeDeleted, NodeUpdated, Placed, Updated},
     references::references,
     seal::{in_config, sealed},
@@ -48,6 +49,7 @@ impl Command for CreateNode {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/type"), &self.kind);
+        visitor.keys(format_args!("/config"), &self.config);
         visitor.variable(&in_config(None), None, &mut self.config);
         visitor.text_if_any(&mut self.description);
         visitor.text_if_any(&mut self.change.reason);
@@ -103,6 +105,7 @@ impl Command for PatchNode {
             visitor.name(format_args!("/type"), kind);
         }
         if let Some(config) = &mut self.config {
+            visitor.keys(format_args!("/config"), config);
             visitor.variable(&in_config(Some(self.id)), None, config);
         }
         visitor.text_if_any(&mut self.description);
@@ -120,7 +123,8 @@ impl Command for DeleteNode {
         workflow.get(self.id).ok_or_else(|| Error::not_found("node", self.id))?;
         let others = workflow.nodes.iter().filter(|held| held.node.id != self.id);
         let referring = others.flat_map(|held| {
-            let here = references(&held.node.config).into_iter().filter(|reference| reference.to == self.id);
+            let here =
+                references(&held.node.kind, &held.node.config).into_iter().filter(|reference| reference.to == self.id);
             here.map(|reference| format!("{} at /config{}", held.node.id, reference.pointer))
         });
         let referring: Vec<_> = referring.collect();
@@ -172,6 +176,7 @@ impl Change {
     /// The version that the change makes, if its author may make it.
     pub(super) fn begin(&self, decision: &DecisionBuilder<'_>) -> Result<u64, Error> {
         rights::in_charge(decision, "change the workflow")?;
+        at_rest(decision.state.workflow.at_work())?;
         let version = decision.state.workflow.version;
         if self.reason.as_ref().is_some_and(|reason| reason.len() > INLINE_BYTES) {
             return Err(Error::invalid("/reason", format!("use at most {INLINE_BYTES} bytes")));

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Workflow;
-use crate::{
-    id::{NodeId, VariableName},
-    json::pointer_token,
+use super::{
+    Workflow,
+    expression::names,
+    work::{Said, texts},
 };
+use crate::id::{NodeId, VariableName};
 
 /// A relation between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,30 +59,18 @@ pub(super) struct Reference {
     pub(super) kind: EdgeKind,
 }
 
-/// What a configuration refers to. A text that is the id of a node is a route to it. One that is the name of a variable
-/// of a node, or has it in double braces, reads it.
-pub(super) fn references(config: &Map<String, Value>) -> Vec<Reference> {
-    let mut found = Vec::new();
-    search(config, "", &mut found);
-    found
+/// What the configuration of a node of this type refers to. A text that is the id of a node is a route to it. One that is the
+/// name of a variable of a node, or has it in double braces, reads it; and so does an expression with its name in it.
+pub(super) fn references(kind: &str, config: &Map<String, Value>) -> Vec<Reference> {
+    let refers = |Said { pointer, text, is_expression }: Said<'_>| {
+        let found = if is_expression { in_expression(text) } else { in_text(text) };
+        found.into_iter().map(move |(kind, to)| Reference { pointer: pointer.clone(), to, kind })
+    };
+    texts(kind, config).into_iter().flat_map(refers).collect()
 }
 
-fn search(fields: &Map<String, Value>, at: &str, found: &mut Vec<Reference>) {
-    for (name, value) in fields {
-        look(value, format!("{at}/{}", pointer_token(name)), found);
-    }
-}
-
-fn look(value: &Value, at: String, found: &mut Vec<Reference>) {
-    match value {
-        Value::String(text) => {
-            let refers = |(kind, to)| Reference { pointer: at.clone(), to, kind };
-            found.extend(in_text(text).into_iter().map(refers));
-        }
-        Value::Array(all) => all.iter().enumerate().for_each(|(n, value)| look(value, format!("{at}/{n}"), found)),
-        Value::Object(fields) => search(fields, &at, found),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+fn in_expression(text: &str) -> BTreeSet<(EdgeKind, NodeId)> {
+    names(text).iter().filter_map(|name| NodeId::of_variables(name)).map(|node| (EdgeKind::Reads, node)).collect()
 }
 
 fn in_text(text: &str) -> BTreeSet<(EdgeKind, NodeId)> {
@@ -115,7 +104,9 @@ impl Workflow {
         let mut edges = Vec::new();
         for (place, held) in self.nodes.iter().enumerate() {
             let next = self.nodes.get(place + 1).map(|next| (EdgeKind::Next, next.node.id));
-            let named = references(&held.node.config).into_iter().map(|reference| (reference.kind, reference.to));
+            let named = references(&held.node.kind, &held.node.config)
+                .into_iter()
+                .map(|reference| (reference.kind, reference.to));
             let all: BTreeSet<_> = next.into_iter().chain(named).filter(|(_, to)| there.contains(to)).collect();
             edges.extend(all.into_iter().map(|(kind, to)| Edge { from: held.node.id, to, kind }));
         }

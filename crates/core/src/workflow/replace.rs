@@ -65,6 +65,7 @@ impl Command for PutWorkflow {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.keys(format_args!("/nodes"), &self.nodes);
         for node in self.nodes.as_array_mut().into_iter().flatten() {
             let id = node.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
             if let Some(config) = node.get_mut("config") {
@@ -73,6 +74,7 @@ impl Command for PutWorkflow {
         }
         visitor.json(&mut self.nodes);
         if let Some(about) = &mut self.workflow {
+            visitor.keys(format_args!("/workflow"), about);
             visitor.json(about);
         }
         visitor.text_if_any(&mut self.change.reason);

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{
     NodeStatus, PutResult,
+    execution::at_rest,
     facts::ResultRecorded,
     seal::{in_result, sealed},
 };
@@ -27,50 +30,61 @@ impl Command for PutResult {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         rights::in_charge(decision, "record results of nodes")?;
-        let Self { id, status, result, variables } = self;
-        decision.state.workflow.get(*id).ok_or_else(|| Error::not_found("node", id))?;
-        if *status == NodeStatus::NotRun {
-            let words = NodeStatus::ALL.into_iter().filter(|status| *status != NodeStatus::NotRun);
-            let words = words.map(NodeStatus::as_str).collect::<Vec<_>>().join(", ");
-            return Err(Error::invalid("/status", format!("use one of {words}")).into());
-        }
-        if !json::is_shallow(result) {
-            let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
-            return Err(Error::invalid("/result", problem).into());
-        }
-        let sealed = sealed(decision, in_result(*id), result, None, "/result")?;
-        // A value always has a text.
-        let text: Arc<str> = serde_json::to_string(result).unwrap_or_default().into();
-        let kept = Text::keep(&text, "the result", &mut decision.values)?;
-        let is_long = kept.stored().is_some();
-        let (result, long_result) = ((!is_long).then(|| result.clone()), is_long.then_some(kept));
-        decision.record(ResultRecorded { id: *id, status: *status, result, long_result, sealed });
-        for (name, value) in variables {
-            let at = format!("/variables/{}", pointer_token(name));
-            let reason = format!("the result of {id}").into();
-            let name = own(*id, name).map_err(|problem| Error::invalid(&*at, problem))?;
-            SetVariable::new(name, value.clone(), None, reason)
-                .map_err(Undecided::from)
-                .and_then(|set| set.decide(decision))
-                .map_err(|undecided| moved(undecided, &at))?;
-        }
-        Ok(())
+        at_rest(decision.state.workflow.at_work())?;
+        record(decision, self)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.variable(&in_result(self.id), None, &mut self.result);
         for (name, value) in &mut self.variables {
             visitor.name(format_args!("/variables/{}", pointer_token(name)), name);
+            visitor.keys(format_args!("/variables/{}", pointer_token(name)), value);
             let own = own(self.id, name).map_or_else(|_| name.clone(), |own| own.to_string());
             visitor.variable(&own, None, value);
         }
     }
 
     fn items(&self) -> usize {
-        let most = text::INLINE_BYTES * 16;
-        let variables: usize = self.variables.values().map(|value| json::least_bytes(value, most)).sum();
-        1 + (json::least_bytes(&self.result, most) + variables) / ITEM_BYTES
+        1 + items(self.variables.values().chain([&self.result]))
     }
+}
+
+/// How many items values count as.
+pub(super) fn items<'a>(values: impl IntoIterator<Item = &'a Value>) -> usize {
+    let most = text::INLINE_BYTES * 16;
+    values.into_iter().map(|value| json::least_bytes(value, most)).sum::<usize>() / ITEM_BYTES
+}
+
+/// Records a result, whoever gives it.
+pub(super) fn record(decision: &mut DecisionBuilder<'_>, put: &PutResult) -> Result<(), Undecided> {
+    let PutResult { id, status, result, variables } = put;
+    decision.state.workflow.get(*id).ok_or_else(|| Error::not_found("node", id))?;
+    if *status == NodeStatus::NotRun {
+        let words = NodeStatus::ALL.into_iter().filter(|status| *status != NodeStatus::NotRun);
+        let words = words.map(NodeStatus::as_str).collect::<Vec<_>>().join(", ");
+        return Err(Error::invalid("/status", format!("use one of {words}")).into());
+    }
+    if !json::is_shallow(result) {
+        let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
+        return Err(Error::invalid("/result", problem).into());
+    }
+    let sealed = sealed(decision, in_result(*id), result, None, "/result")?;
+    // A value always has a text.
+    let text: Arc<str> = serde_json::to_string(result).unwrap_or_default().into();
+    let kept = Text::keep(&text, "the result", &mut decision.values)?;
+    let is_long = kept.stored().is_some();
+    let (result, long_result) = ((!is_long).then(|| result.clone()), is_long.then_some(kept));
+    decision.record(ResultRecorded { id: *id, status: *status, result, long_result, sealed });
+    for (name, value) in variables {
+        let at = format!("/variables/{}", pointer_token(name));
+        let reason = format!("the result of {id}").into();
+        let name = own(*id, name).map_err(|problem| Error::invalid(&*at, problem))?;
+        SetVariable::new(name, value.clone(), None, reason)
+            .map_err(Undecided::from)
+            .and_then(|set| set.decide(decision))
+            .map_err(|undecided| moved(undecided, &at))?;
+    }
+    Ok(())
 }
 
 /// The variable `name` of a node: `node7.emails`, also where it is called so already.
@@ -84,7 +98,7 @@ fn own(id: NodeId, name: &str) -> Result<VariableName, String> {
 }
 
 /// The same refusal, with the place of the variable in what was brought.
-fn moved(undecided: Undecided, at: &str) -> Undecided {
+pub(super) fn moved(undecided: Undecided, at: &str) -> Undecided {
     let Undecided::Refused(Error::Invalid(faults)) = undecided else { return undecided };
     let place = |pointer: &str| format!("{at}{}", pointer.strip_prefix("/value").unwrap_or_default());
     let faults = faults.into_iter().map(|fault| Fault { pointer: place(&fault.pointer), ..fault });

@@ -1,12 +1,12 @@
 //! Who sees the workflow: the user and the manager, and all agents where the session shares it.
 
-use super::{Document, Shown, Workflow};
+use super::{Document, Shown, Workflow, execution::Execution};
 use crate::{
     audience::Audience,
     entry::Header,
     error::Error,
     fact::{Fact, Seen},
-    id::{NodeId, Seq},
+    id::{ExecutionId, NodeId, Seq},
     session::Share,
     view::View,
 };
@@ -34,6 +34,19 @@ impl<'a> View<'a> {
         self.node(id)?;
         let held = self.state.workflow.get(id);
         held.and_then(|held| held.result).ok_or_else(|| Error::not_found("result of the node", id))
+    }
+}
+
+impl View<'_> {
+    /// The newest executions, the newest first. Those of a hidden workflow answer like those of one that is not there.
+    pub fn executions(&self) -> Result<Vec<Execution>, Error> {
+        Ok(self.workflow()?.executions.iter().rev().map(|execution| Execution::clone(execution)).collect())
+    }
+
+    /// The execution with this id.
+    pub fn execution(&self, id: &ExecutionId) -> Result<Execution, Error> {
+        let found = self.workflow().ok().and_then(|workflow| workflow.execution(id));
+        found.cloned().ok_or_else(|| Error::not_found("execution", id))
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     *,
 };
 use crate::{
-    compression::instructions as compression,
+    compression::instructions::context_for,
     conversation::{AddMessages, PutThread},
     error::{ConflictKind, Error},
     plan::PutPlan,
@@ -123,7 +123,7 @@ fn what_a_configuration_refers_to_is_told_with_its_place() {
     });
     let Value::Object(config) = config else { panic!() };
     let shown = |Reference { pointer, to, kind }: Reference| format!("{pointer} {kind:?} {to}");
-    let found: Vec<_> = references(&config).into_iter().map(shown).collect();
+    let found: Vec<_> = references("step", &config).into_iter().map(shown).collect();
     assert_eq!(
         found,
         [
@@ -348,11 +348,11 @@ fn workers_see_a_workflow_that_is_shared_and_change_none() {
 fn who_writes_a_summary_is_told_of_the_workflow_where_all_readers_of_the_thread_may_see_it() {
     let mut board = board(1);
     let told =
-        |board: &Board, thread: &str| compression::context(&board.state, &thread.parse().unwrap(), &board.values);
+        |board: &Board, thread: &str| context_for(&board.state, &thread.parse().unwrap(), None, None, &board.values);
     let message = crate::conversation::NewMessage::text(crate::conversation::Role::User, "hello");
     for (thread, visible_to) in [("main", "\"all\""), ("plans", "[\"lead\"]")] {
         let (thread, visible_to) = (thread.parse().unwrap(), serde_json::from_str(visible_to).unwrap());
-        board.user(PutThread { thread, visible_to }).unwrap();
+        board.user(PutThread::seen_by(thread, visible_to)).unwrap();
     }
     board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
     assert!(!told(&board, "main").contains("node_1") && told(&board, "plans").contains("\"id\": \"node_1\""));

@@ -92,6 +92,27 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
     variable: None,
 };
 
+/// Executes a node alone.
+pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
+    name: "test_single_node",
+    description: "Executes one node of the workflow and answers with its result. Its variables are set as in an execution of \
+        the whole.",
+    idempotent: false,
+    execution: Execution::Read(|view, arguments| {
+        let Which { node_id } = parse(arguments)?;
+        if !view.is_in_charge() {
+            let who = view.agent().map(ToString::to_string).unwrap_or_default();
+            let (what, hint) = ("execute the workflow", "ask the manager or the user");
+            return Err(Error::Forbidden { who: format!("agent:{who}"), what, hint });
+        }
+        view.node(node_id)?;
+        Ok(Read::TestNode(node_id))
+    }),
+    is_for: |view| view.is_in_charge(),
+    arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
+    variable: None,
+};
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Which {
@@ -158,7 +179,7 @@ fn reason() -> Value {
 
 /// What a node is made of, for models.
 fn content(position: &str) -> Value {
-    let kind = json!({"type": "string", "description": "What kind of work it does, such as `browser_action`."});
+    let kind = json!({"type": "string", "description": "What kind of work it does: `browser_action`, `browser_query`, `transform`, `model`, `route` or `iterate` can be executed; any other type is a note."});
     let config = json!({"type": "object", "description": "How it does it. To read what another node left, name its variable, such as `node4.loginRequired` or `{{node4.loginRequired}}`; to go on at another node, give its id."});
     let description = json!({"type": "string", "description": "What it is for, so that a person understands it."});
     let position = format!("Its place among the nodes, from 1. {position}");

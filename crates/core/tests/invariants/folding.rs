@@ -43,7 +43,7 @@ proptest! {
             let then = &ended[&run.id];
             // What was due is shown of no run that has ended.
             let read = Run { due: then.due.clone(), due_origin: then.due_origin.clone(), ..(**run).clone() };
-            prop_assert_eq!(Run { idle: then.idle, tool_started: then.tool_started.clone(), ..read }, (**then).clone());
+            prop_assert_eq!(Run { idle: then.idle, tools_started: then.tools_started.clone(), ..read }, (**then).clone());
         }
         prop_assert_eq!(told.board.runs().iter().filter(|run| run.has_ended()).count(), ended.len());
     }

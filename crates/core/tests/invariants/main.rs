@@ -12,6 +12,7 @@ mod filled;
 mod folding;
 mod hiding;
 mod kept;
+mod pieces;
 mod plan;
 mod recall;
 mod shapes;

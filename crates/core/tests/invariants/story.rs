@@ -26,7 +26,8 @@ use callboard_core::{
     plan::{PatchTask, PutPlan, Status},
     prompt::{Layout, LayoutName, profile::LayoutPart},
     run::{
-        CancelRun, ClaimRun, Due, PauseRun, ResumeRun, ToolResults, TurnFailure, TurnReply, Usage, Wait,
+        CancelRun, ClaimRun, DoTool, Due, FinishTool, PauseRun, ResumeRun, StartTool, ToolResults, TurnFailure,
+        TurnReply, Usage, Used, Wait,
         own::{AnswerTurn, BeginTurn},
         team::Duty,
     },
@@ -82,8 +83,8 @@ pub(crate) enum Step {
     Say { by: &'static str, thread: &'static str, id: Option<u8>, words: usize, tool: Tool },
     /// A turn outside of runs is noted, or the newest one is answered: with words and a call, or with an error.
     Turn { by: &'static str, agent: &'static str, thread: &'static str, words: usize, what: u8 },
-    /// A run is started.
-    Start,
+    /// A run is started: of a director, or of a team.
+    Start { director: bool },
     /// The model whose turn it is answers.
     Reply(Reply),
     /// A run is paused, resumed, cancelled or taken over.
@@ -152,6 +153,8 @@ pub(crate) enum Reply {
     Verdict(bool),
     /// Calls of tools.
     Calls(u8),
+    /// Calls of Callboard's own tools: one that reads, one that is done when it is its turn, and one that there is not.
+    OwnCalls,
     /// Nothing that can be read.
     Nonsense(&'static str),
     /// Nothing: it fails.
@@ -173,6 +176,26 @@ pub(crate) fn layouts() -> Vec<Layout> {
 /// A session: what is done in it, one thing after another.
 pub(crate) fn story(steps: usize) -> impl Strategy<Value = Vec<Step>> {
     vec(step(), steps / 2..steps)
+}
+
+/// Much talk in a few threads, and changes of who sees them: also of those who see nothing of what was said before.
+pub(crate) fn seen_talk(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let audience = prop_oneof![
+        2 => Just(json!("all")),
+        5 => subsequence(vec!["lead", "writer", "critic"], 1..3).prop_map(|names| json!(names)),
+    ];
+    let thread = (select(&["main", "agent:writer"][..]), audience).prop_map(|(thread, visible_to)| Step::Thread {
+        by: "user",
+        thread,
+        visible_to,
+    });
+    let said = talk(most);
+    (said, vec((any::<proptest::sample::Index>(), thread), 0..6)).prop_map(|(mut steps, threads)| {
+        for (at, thread) in threads {
+            steps.insert(at.index(steps.len() + 1), thread);
+        }
+        steps
+    })
 }
 
 /// Much talk in a few threads.
@@ -223,7 +246,7 @@ fn step() -> impl Strategy<Value = Step> {
                 .prop_map(|(by, agent, thread, words, what)| Step::Turn { by, agent, thread, words, what })
                 .boxed(),
         ),
-        (2, Just(Step::Start).boxed()),
+        (3, proptest::bool::weighted(0.3).prop_map(|director| Step::Start { director }).boxed()),
         (12, reply().prop_map(Step::Reply).boxed()),
         (1, any::<u8>().prop_map(Step::Run).boxed()),
         (1, Just(Step::Submit).boxed()),
@@ -404,7 +427,7 @@ impl Told {
                 self.ask("user", Direct(directive))
             }
             Step::Thread { by, thread, visible_to } => {
-                self.ask(by, PutThread { thread: thread.parse()?, visible_to: said_audience(visible_to) })
+                self.ask(by, PutThread::seen_by(thread.parse()?, said_audience(visible_to)))
             }
             Step::Say { by, thread, id, words, tool } => {
                 let message = self.message(*id, *words, *tool);
@@ -465,9 +488,12 @@ impl Told {
                 self.board.erase(entry.header.seq).map(drop)
             }
             Step::Turn { by, agent, thread, words, what } => self.turn(by, agent, thread, *words, *what),
-            Step::Start => {
+            Step::Start { director } => {
                 let input = self.text(5);
-                self.board.start(&input).map(|_| ())
+                match director {
+                    true => self.board.build(&input, None).map(|_| ()),
+                    false => self.board.start(&input).map(|_| ()),
+                }
             }
             Step::Reply(reply) => self.reply(reply),
             Step::Run(what) => self.change_run(*what),
@@ -568,6 +594,19 @@ impl Told {
 
     fn reply(&mut self, reply: &Reply) -> Result<(), Error> {
         let Some(run) = self.board.state.runs.unfinished() else { return Ok(()) };
+        if let Due::Wait(Wait::Tools { own, .. }) = &run.due
+            && let Some(call) = own.first().cloned()
+        {
+            let (run, epoch, tool_call_id) = (run.id.clone(), run.epoch, call.id.clone());
+            if call.name == "set_variable" {
+                return self.board.system(DoTool { run, epoch, call }).map(|_| ());
+            }
+            let (started, result) = (StartTool { run, epoch, tool_call_id }, self.text(4).into());
+            self.board.system(started.clone())?;
+            let StartTool { run, epoch, tool_call_id } = started;
+            let used = Used { turns: 1, prompt_tokens: 5, ..Used::default() };
+            return self.board.system(FinishTool { run, epoch, tool_call_id, result, used }).map(|_| ());
+        }
         if let Due::Wait(Wait::Tools { calls, .. }) = &run.due {
             let (run, calls) = (run.id.clone(), calls.clone());
             let results = calls.iter().map(|call| (call.id.clone(), self.text(4))).collect();
@@ -576,6 +615,10 @@ impl Told {
         // A model mostly answers what it is asked.
         let fitting = match (&run.due, reply) {
             (Due::Team(Duty::Work { .. }), Reply::Directive(directed)) => Reply::Words(directed.sets.len() * 5 + 1),
+            (Due::Director(_), Reply::Directive(directed)) => match directed.complete {
+                true => Reply::Words(3),
+                false => Reply::OwnCalls,
+            },
             (Due::Team(Duty::Check { .. }), Reply::Directive(directed)) => Reply::Verdict(directed.expects),
             _ => reply.clone(),
         };
@@ -588,6 +631,14 @@ impl Told {
         }
         let calls = match reply {
             Reply::Calls(n) => calls(*n, &self.text(1)),
+            Reply::OwnCalls => {
+                let set = json!({"variableName": VARIABLES[0], "value": self.text(2), "reason": self.text(1)});
+                json!([
+                    {"id": "o1", "name": "read_messages", "arguments": {"thread": self.text(1)}},
+                    {"id": "o2", "name": "set_variable", "arguments": set},
+                    {"id": "o3", "name": "fly", "arguments": {"to": self.text(1)}},
+                ])
+            }
             _ => json!([]),
         };
         let text = match reply {
@@ -599,7 +650,7 @@ impl Told {
             },
             Reply::Words(words) => self.text(*words),
             Reply::Verdict(valid) => json!({"valid": valid, "reason": self.text(2)}).to_string(),
-            Reply::Calls(_) | Reply::Fails => String::new(),
+            Reply::Calls(_) | Reply::OwnCalls | Reply::Fails => String::new(),
             Reply::Nonsense(text) => (*text).to_owned(),
         };
         let calls = serde_json::from_value(calls).unwrap();

@@ -80,6 +80,10 @@ async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<S
         };
         let Some(changed) = changed else { return };
         let Some(board) = board.upgrade() else { return };
+        match changed.all {
+            true => board.overviews.forget_all(),
+            false => board.overviews.forget(&changed.sessions),
+        }
         let listening: Vec<Arc<Live>> = {
             let sessions = board.sessions();
             let is_named = |id: &SessionId| changed.all || changed.sessions.contains(id) || again.contains(id);

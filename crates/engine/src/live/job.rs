@@ -6,11 +6,12 @@ use callboard_core::{
     command::{self, Command, Decision, DecisionContext, ErasedData, Lookups, Undecided},
     entry::{Actor, Entry, SaltSeed},
     id::{AgentName, RunId, Seq},
-    secret::SealedInput,
+    secret::{HideSecrets, SealedInput},
     state::State,
     text::Values,
     time::Timestamp,
 };
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -44,6 +45,13 @@ pub enum Ephemeral {
         agent: AgentName,
         /// The piece.
         text: Arc<str>,
+    },
+    /// Something happened in the browser of the session.
+    Browser {
+        /// What: [`CHANGED`](callboard_core::browser::CHANGED) or [`NOTICED`](callboard_core::browser::NOTICED).
+        kind: &'static str,
+        /// More of it, as JSON.
+        data: Arc<Value>,
     },
 }
 
@@ -100,7 +108,8 @@ impl Batch {
         if let Ok(known) = &mut self.known
             && known.changed != secrets.changed
         {
-            *known = Arc::new(known.after(secrets, &brought));
+            let after = known.after(secrets, &brought).map(Arc::new);
+            self.known = after.map_err(|problem| self.sealer.sealed(&problem.to_string()));
         }
     }
 }
@@ -141,8 +150,9 @@ impl<C: Command> Execute for Waiting<C> {
         };
         let sealed = masked.as_ref().map_or(SealedInput::NOTHING, |masked| &masked.sealed);
         let command = masked.as_ref().map_or(&self.command, |masked| &masked.command);
-        let context =
-            DecisionContext { by: &self.by, at, nonce, salt: Some(batch.salt), count: sizes(), lookups, sealed };
+        let hide = masked.as_ref().map(|masked| &masked.mask as &dyn HideSecrets);
+        let salt = Some(batch.salt);
+        let context = DecisionContext { by: &self.by, at, nonce, salt, count: sizes(), lookups, sealed, hide };
         self.decided = Some(match command::decide(&batch.state, command, context) {
             Ok(Decision { entries, values, answer, erased, state }) => {
                 batch.entries.extend(entries);

@@ -12,7 +12,7 @@ use tokio::{sync::Notify, task::JoinSet, time::Instant};
 use crate::{
     calibration::BoardCalibration,
     error::Error,
-    live::{message_cache::MessageCache, session::Live},
+    live::{message_cache::MessageCache, overviews::Overviews, session::Live},
     recall::Indices,
     settings::Settings,
     upkeep::clock_trust::ClockTrust,
@@ -29,6 +29,8 @@ pub(crate) struct OpenSessions {
     pub(crate) calibration: BoardCalibration,
     /// What finds things again in sessions.
     pub(crate) indices: Arc<Indices>,
+    /// What lists know of sessions.
+    pub(crate) overviews: Overviews,
     sessions: Mutex<Sessions>,
     clock_trust: Mutex<ClockTrust>,
     /// The background tasks of the board.
@@ -50,7 +52,7 @@ pub(crate) struct OpenSession {
 
 impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (begun, messages, calibration, sessions, tasks) = Default::default();
+        let (begun, messages, calibration, overviews, sessions, tasks) = Default::default();
         let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
         let indices = Arc::new(Indices::new(store.clone(), settings.recall.clone()));
         Self {
@@ -60,6 +62,7 @@ impl OpenSessions {
             messages,
             calibration,
             indices,
+            overviews,
             sessions,
             clock_trust,
             tasks,

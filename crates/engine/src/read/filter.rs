@@ -7,7 +7,7 @@ use callboard_core::{
         Role,
         facts::{MessageAdded, thread_subject},
     },
-    entry::Entry,
+    entry::{Actor, Entry},
     error::Error,
     event,
     fact::{self, Fact},
@@ -24,6 +24,10 @@ pub struct Filter {
     pub thread: Option<ThreadId>,
     /// Only messages in these roles.
     pub roles: Vec<Role>,
+    /// Only entries about this.
+    pub subject: Option<Arc<str>>,
+    /// Only entries of this author.
+    pub by: Option<Actor>,
 }
 
 impl Filter {
@@ -32,9 +36,26 @@ impl Filter {
         if self.thread.as_ref().is_some_and(|thread| *entry.header.subject != *thread_subject(thread)) {
             return Ok(None);
         }
+        if self.by.as_ref().is_some_and(|by| entry.header.by != *by) {
+            return Ok(None);
+        }
+        if self.subject.as_ref().is_some_and(|subject| entry.header.subject != *subject) {
+            return Ok(None);
+        }
         let Some(seen) = view.project(entry)? else { return Ok(None) };
         let is_wanted = self.types.is_empty() || self.types.contains(&seen.kind);
         Ok(Some(seen).filter(|_| is_wanted && self.wants_role(entry)))
+    }
+
+    /// The subjects of the entries that are wanted; none where that does not matter.
+    pub(crate) fn subjects(&self) -> Vec<Arc<str>> {
+        let thread = self.thread.as_ref().map(|thread| thread_subject(thread).into());
+        self.subject.clone().or(thread).into_iter().collect()
+    }
+
+    /// Whether it leaves out entries of the types and subjects that are wanted.
+    pub(crate) fn chooses(&self) -> bool {
+        self.by.is_some() || !self.roles.is_empty()
     }
 
     fn wants_role(&self, entry: &Entry) -> bool {

@@ -36,6 +36,8 @@ pub struct MessageQuery {
     pub roles: Vec<Role>,
     /// Only those before this place, where the last page began.
     pub cursor: Option<Place>,
+    /// Whether each says which agents could see it when it was added. Workers are not told.
+    pub audience: bool,
 }
 
 /// Messages of a thread, the oldest first.
@@ -71,7 +73,7 @@ pub(super) struct Found {
     pub(super) seq: Seq,
     time: Timestamp,
     role: Role,
-    audience: Audience,
+    pub(super) audience: Audience,
     /// As JSON; or as it was read, where its text stands beside the journal.
     pub(super) content: Result<MessageJson, Box<Message>>,
 }
@@ -129,6 +131,14 @@ impl MessageJson {
         }
     }
 
+    /// The message with who could see it when it was added.
+    pub(super) fn with_audience(self, audience: &Audience) -> Result<Self, Error> {
+        let audience = serde_json::to_string(audience).map_err(|error| damaged(&error))?;
+        let fields = self.json.get().trim_end().strip_suffix('}').unwrap_or_default();
+        let json = RawValue::from_string(format!("{fields},\"audience\":{audience}}}"));
+        Ok(Self { json: json.map_err(|error| damaged(&error))?.into(), ..self })
+    }
+
     /// About how many bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.json.get().len() + self.reasoned.as_ref().map_or(0, |reasoned| reasoned.json.get().len())
@@ -176,5 +186,6 @@ pub(super) fn given(seq: Seq, message: Message, values: &Values) -> MessageView 
         expected_output: message.expected_output,
         reasoning: message.reasoning,
         as_given: message.as_given,
+        audience: None,
     }
 }

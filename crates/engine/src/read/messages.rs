@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
+    audience::Audience,
     conversation::facts::{MessageAdded, thread_subject},
     count::Tokens,
     entry::Entry,
@@ -82,7 +83,10 @@ impl Session {
                 && query.cursor.is_none_or(|cursor| message.place() < cursor)
                 && (query.roles.is_empty() || query.roles.contains(&message.role))
                 && view.sees_said(thread, message.seq, &message.audience);
-            found.extend(is_wanted.then(|| (message.place(), message.json.clone().seen_by(view))));
+            if is_wanted {
+                let seen = message.json.clone().seen_by(view);
+                found.push((message.place(), shown(seen, view, query, &message.audience)?));
+            }
         }
         let has_more = found.len() > limit;
         found.truncate(limit);
@@ -140,7 +144,7 @@ impl Session {
         }
         let has_more = found.len() > limit;
         found.truncate(limit);
-        let found = self.as_json(view, found).await?;
+        let found = self.as_json(view, query, found).await?;
         self.live.confirm(view.state).await?;
         if let Some(mut newest) = newest {
             let behind = query.after.map(|time| (time, Seq(u64::MAX)));
@@ -153,13 +157,18 @@ impl Session {
     }
 
     /// Messages as JSON, with the long texts that they speak of.
-    async fn as_json(&self, view: &View<'_>, found: Vec<Found>) -> Result<Vec<(Place, MessageJson)>, Error> {
+    async fn as_json(
+        &self,
+        view: &View<'_>,
+        query: &MessageQuery,
+        found: Vec<Found>,
+    ) -> Result<Vec<(Place, MessageJson)>, Error> {
         let long = found.iter().filter_map(|message| stored(message.content.as_ref().err()?));
         let values = self.values(long.collect::<Vec<_>>()).await?;
         let as_json = |message: Found| {
-            let place = message.place();
+            let (place, audience) = (message.place(), message.audience);
             let json = message.content.or_else(|long| MessageJson::of(given(message.seq, *long, &values)));
-            Ok((place, json?.seen_by(view)))
+            Ok((place, shown(json?.seen_by(view), view, query, &audience)?))
         };
         found.into_iter().map(as_json).collect()
     }
@@ -181,7 +190,7 @@ impl Session {
         let mut found = read.collect::<Result<Vec<_>, _>>()?;
         let next = found.last().map(Found::place).filter(|_| page.len() == PAGE);
         found.retain(|message| message.is_wanted(&view, thread, &query.roles));
-        let messages = self.as_json(&view, found).await?;
+        let messages = self.as_json(&view, query, found).await?;
         Ok((messages.into_iter().map(|(_, message)| message).collect(), next))
     }
 
@@ -212,6 +221,11 @@ impl Session {
         };
         Ok(self.live.store.read_by_time(self.id(), query).await?)
     }
+}
+
+/// A message as it is shown, with its audience where that is asked for and may be told.
+fn shown(seen: MessageJson, view: &View<'_>, query: &MessageQuery, audience: &Audience) -> Result<MessageJson, Error> {
+    if query.audience && view.is_in_charge() { seen.with_audience(audience) } else { Ok(seen) }
 }
 
 fn page_of(found: Vec<(Place, MessageJson)>, has_more: bool) -> MessagePage<MessageJson> {

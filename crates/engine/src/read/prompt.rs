@@ -6,30 +6,31 @@ mod make;
 mod measure;
 mod recalled;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use callboard_core::{
-    agent::Agent,
+    command::{Command, DecisionContext, Lookups, Undecided, decide},
     count::{TokenCounter, Tokens},
+    entry::{Actor, Entry},
     error::Error as Refusal,
     id::{AgentName, Seq, ThreadId},
-    prompt::{self, Layout, Prompt, PromptSpec, ResolvedSpec},
+    prompt::{self, Layout, PartName, Prompt, PromptSpec, ResolvedSpec},
+    secret::SealedInput,
+    session::Share,
     state::State,
     text::Values,
     view::View,
     viewer::Viewer,
 };
-use callboard_tokens::context_window;
 
 use crate::{
     error::Error,
+    outside::Outside,
     prompt_memory::MemoryKey,
+    seal::reading::ReadingMask,
     session::Session,
-    sizes::{Measure, sizes},
+    sizes::{DEFAULT_WINDOW, Measure, sizes, window_of},
 };
-
-/// The window of a model of which none is known, in tokens.
-pub const DEFAULT_WINDOW: Tokens = Tokens(128_000);
 
 impl Session {
     /// The prompt of an agent, now or as of an entry: the same bytes on every store, at any time.
@@ -52,13 +53,41 @@ impl Session {
         }
     }
 
+    /// The prompt as it would be after `command`, which is not executed.
+    pub async fn prompt_after<C: Command>(&self, command: &C, spec: &PromptSpec) -> Result<Prompt, Error> {
+        let state = self.state().await?;
+        let (by, at, lookups, sealed) = (&Actor::System, state.last_at, &Lookups::default(), SealedInput::NOTHING);
+        let context = DecisionContext { by, at, nonce: None, salt: None, count: sizes(), lookups, sealed, hide: None };
+        let decision = decide(&state, command, context).map_err(|undecided| match undecided {
+            Undecided::Refused(refusal) => Error::from(refusal),
+            Undecided::MissingEntry(_) => Error::Closed,
+        })?;
+        let mut wanted = Wanted::new(Arc::new(decision.state), state.erased, spec)?;
+        (wanted.recalled, wanted.drafts) = (decision.values, decision.entries);
+        Ok(self.make(&Arc::new(wanted)).await?.0)
+    }
+
     /// Whose prompt is meant by `spec`.
     pub async fn whose_prompt(&self, spec: &PromptSpec) -> Result<WhosePrompt, Error> {
+        let Wanted { spec, model, .. } = self.resolved(spec).await?;
+        Ok(WhosePrompt { agent: spec.agent, thread: spec.thread, model })
+    }
+
+    /// Notes in `spec` what can be seen of the browser now, where its prompt shows that.
+    pub async fn observe(&self, spec: &mut PromptSpec, outside: &Outside) -> Result<(), Error> {
+        let wanted = self.resolved(spec).await?;
+        let shows_tabs = wanted.spec.layout.has(PartName::BROWSER_STATE) && wanted.view()?.may_see(Share::Browser);
+        if shows_tabs {
+            spec.observed.tabs = outside.browsers.tabs(self).await;
+        }
+        Ok(())
+    }
+
+    /// What `spec` means now, with what it leaves out filled in. Nothing is read or looked for yet.
+    async fn resolved(&self, spec: &PromptSpec) -> Result<Wanted, Error> {
         let state = self.state().await?;
-        let model = |agent: &Agent| spec.model.clone().or(agent.model.clone()).or(spec.default_model.clone());
-        let wanted = Wanted::new(state.clone(), state.erased, spec)?;
-        let model = model(state.team.agent(&wanted.spec.agent)?);
-        Ok(WhosePrompt { agent: wanted.spec.agent, thread: wanted.spec.thread, model })
+        let erased = state.erased;
+        Ok(Wanted::new(state, erased, spec)?)
     }
 
     async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {
@@ -73,6 +102,8 @@ impl Session {
         if spec.counted.is_none() && wanted.state.head == head {
             self.calibrate(&mut wanted).await?;
         }
+        let mask = self.reading_mask(&wanted.viewer).await?;
+        wanted.hide(mask);
         self.add_recalled(&mut wanted, spec).await?;
         Ok(Arc::new(wanted))
     }
@@ -103,6 +134,10 @@ struct Wanted {
     erased: Seq,
     /// The texts of what was found for it.
     recalled: Values,
+    /// Entries of the state that are not in the journal.
+    drafts: Vec<Entry>,
+    /// What hides secrets in what it is made from: of a value that was cut nothing would be found in the prompt.
+    mask: Option<ReadingMask>,
 }
 
 impl Wanted {
@@ -113,16 +148,17 @@ impl Wanted {
             None => prompt::default_agent(&state.team)?,
         };
         let viewer = Viewer::Agent(agent.name.clone());
-        let model = spec.model.as_ref().or(agent.model.as_ref()).or(spec.default_model.as_ref());
-        let window = model.and_then(|model| context_window(model)).map_or(DEFAULT_WINDOW, Tokens);
-        let learned = |model: &String| state.calibrations.all.factor(model);
-        let of_model = || model.map_or_else(Measure::default, |model| Measure::of(model, learned(model)));
-        let Measure { counter: count, factor } =
-            spec.counted.as_ref().and_then(Measure::named).unwrap_or_else(of_model);
         let thread = match &spec.thread {
             Some(thread) => thread.clone(),
             None => prompt::default_thread(&View::new(&state, &viewer, sizes())?),
         };
+        let named = spec.model.as_deref().or_else(|| state.threads.model_of(agent, &thread));
+        let model = named.or(spec.default_model.as_deref());
+        let window = model.and_then(window_of).unwrap_or(DEFAULT_WINDOW);
+        let learned = |model: &str| state.calibrations.all.factor(model);
+        let of_model = || model.map_or_else(Measure::default, |model| Measure::of(model, learned(model)));
+        let Measure { counter: count, factor } =
+            spec.counted.as_ref().and_then(Measure::named).unwrap_or_else(of_model);
         let profile = spec.profile.as_ref().unwrap_or(&state.session.settings.prompt);
         let answer_tokens = profile.room_for_answer(window);
         if spec.budget.or(profile.budget).is_none() && answer_tokens >= window {
@@ -142,8 +178,39 @@ impl Wanted {
             observed: spec.observed.clone(),
             tools: spec.tools.clone(),
         };
-        let model = model.cloned();
-        Ok(Self { viewer, model, count, spec, answer_tokens, erased, recalled: Values::new(), state })
+        let model = model.map(str::to_owned);
+        Ok(Self {
+            viewer,
+            model,
+            count,
+            spec,
+            answer_tokens,
+            erased,
+            recalled: Values::new(),
+            drafts: Vec::new(),
+            mask: None,
+            state,
+        })
+    }
+
+    /// Hides secrets in what it is made from.
+    fn hide(&mut self, mask: Option<ReadingMask>) {
+        if let Some(mask) = &mask {
+            self.state = self.state.without_secrets(mask).map_or_else(|| self.state.clone(), Arc::new);
+            self.spec.task = self.spec.task.take().map(|task| mask.hide(&task).into_owned());
+        }
+        self.mask = mask;
+    }
+
+    /// Entries without secrets.
+    fn hide_in(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+        self.mask.iter().for_each(|mask| mask.hide_in_entries(&mut entries));
+        entries
+    }
+
+    /// An entry without secrets.
+    fn hidden<'a>(&self, entry: &'a Entry) -> Cow<'a, Entry> {
+        self.mask.as_ref().map_or(Cow::Borrowed(entry), |mask| mask.hide_in_entry(entry))
     }
 
     /// Under which key something is remembered of it.
@@ -154,9 +221,4 @@ impl Wanted {
     fn view(&self) -> Result<View<'_>, Refusal> {
         View::new(&self.state, &self.viewer, sizes())
     }
-}
-
-/// The window of a model, in tokens, where it is known.
-pub fn window_of(model: &str) -> Option<Tokens> {
-    context_window(model).map(Tokens)
 }

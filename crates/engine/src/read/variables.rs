@@ -26,8 +26,8 @@ impl Session {
         Ok((variable, value))
     }
 
-    /// The value of a variable as JSON.
-    pub(crate) async fn value_of(&self, variable: &Variable) -> Result<Arc<str>, Error> {
+    /// The value of a variable as JSON, with `[hidden:NAME]` in the place of each secret.
+    pub async fn value_of(&self, variable: &Variable) -> Result<Arc<str>, Error> {
         let entry = self.entry(variable.seq).await?.ok_or_else(|| self.live.gone())?;
         let Set { value, long_value, .. } = read(&entry)?;
         match (value, long_value) {

@@ -111,7 +111,7 @@ pub(super) fn show(
 }
 
 /// A passage without secrets, also without the half of one that goes on behind it.
-pub(super) fn hidden(mask: &ReadingMask, whole: &str, bytes: &Range<usize>, passage: &str) -> String {
+pub(crate) fn hidden(mask: &ReadingMask, whole: &str, bytes: &Range<usize>, passage: &str) -> String {
     let (before, after) = (whole.get(..bytes.start).unwrap_or_default(), whole.get(bytes.end..).unwrap_or_default());
     let (masked, all) = (mask.hide(passage), mask.hide(whole));
     let is_cut = format!("{}{masked}{}", mask.hide(before), mask.hide(after)) != all;

@@ -14,18 +14,38 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_recall::{Class, Error as IndexError, Hit, Index, Query, Scope, Vector, search};
-use tokio::{time::timeout, try_join};
+use tokio::{task::JoinHandle, time::timeout, try_join};
 
 use super::{
     answer::{Place, RecallAnswer, RecallHit, show},
     corpus::Corpus,
-    elsewhere,
+    elsewhere::{self, FromElsewhere},
     query::RecallQuery,
     sight::Sight,
 };
 use crate::{error::Error, seal::reading::ReadingMask, session::Session, sizes::sizes, texts};
 
-/// The vector of a question, or why there is none; `None` without a model.
+/// How many passages of each source elsewhere a prompt shows at most.
+const ELSEWHERE: usize = 3;
+
+/// Where something stands that answers a question.
+pub(crate) struct Places {
+    /// The journals in which it was looked for.
+    pub(crate) corpus: Corpus,
+    /// The places in them, the best first.
+    pub(crate) hits: Vec<Hit>,
+    /// How many entries were not looked at, where some were not.
+    pub(crate) behind: Option<u64>,
+    /// Whether there is a model of vectors, and it did not answer.
+    pub(crate) by_words_alone: bool,
+    /// What sources elsewhere gave.
+    pub(crate) elsewhere: Vec<FromElsewhere>,
+}
+
+/// What is said to an agent of a model that gave no vectors. The reason may name machines that a model must not know.
+const NO_VECTORS: &str = "the model gave no vectors";
+
+/// The vector of a question, or why there is none; `None` without a model, and where the question says nothing.
 type Meaning = Option<Result<Vector, String>>;
 
 impl Session {
@@ -38,11 +58,7 @@ impl Session {
         if let Some(thread) = &query.thread {
             view.thread(thread)?;
         }
-        let mask = self.reading_mask(viewer).await?;
-        if let Some(mask) = &mask {
-            // A question does not find out what a secret is.
-            query.text = mask.hide(&query.text).into_owned();
-        }
+        let mask = self.hide_secrets(viewer, &mut query).await?;
         // Sources elsewhere know neither threads nor entries.
         let is_open = query.thread.is_none() && query.at.is_none();
         let asked = settings.sources.iter().filter(|source| is_open && query.is_from(source.name()));
@@ -52,30 +68,55 @@ impl Session {
             let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
             Ok::<_, Error>((behind, shown(&corpus, found, mask.as_ref()).await?, embedder))
         };
-        let ((behind, hits, embedder), elsewhere) = try_join!(here, elsewhere)?;
+        let ((behind, hits, embedder), mut elsewhere) = try_join!(here, elsewhere)?;
         corpus.confirm().await?;
+        if matches!(viewer, Viewer::Agent(_)) {
+            elsewhere.iter_mut().for_each(FromElsewhere::hide_reason);
+        }
         let note = hits.is_empty().then(|| query.note()).flatten();
         Ok(RecallAnswer { hits, behind, note, embedder, elsewhere })
     }
 
     /// The places that answer a question, as far as `viewer` may see them, and the journals in which they are. Their texts are
-    /// not read.
+    /// not read. With `asks_elsewhere`, also what sources elsewhere give.
     pub(crate) async fn recalled_places(
         &self,
         viewer: &Viewer,
-        query: RecallQuery,
-    ) -> Result<(Corpus, Vec<Hit>), Error> {
-        query.check(&self._board.indices.settings)?;
+        mut query: RecallQuery,
+        asks_elsewhere: bool,
+    ) -> Result<Places, Error> {
+        let settings = &self._board.indices.settings;
+        query.check(settings)?;
+        self.hide_secrets(viewer, &mut query).await?;
         let corpus = self.corpus(query.at).await?;
-        let (_, meaning) = self.followed_with(&corpus, &query.text).await?;
-        let (hits, _) = self.hits(&corpus, viewer, &query, meaning).await?;
-        Ok((corpus, hits))
+        let here = async {
+            let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
+            let by_words_alone = matches!(&meaning, Some(Err(_)));
+            let (hits, _) = self.hits(&corpus, viewer, &query, meaning).await?;
+            Ok::<_, Error>((hits, behind, by_words_alone))
+        };
+        let sources = settings.sources.iter().filter(|_| asks_elsewhere);
+        let elsewhere = async { Ok(elsewhere::ask(sources, &query.text, ELSEWHERE).await) };
+        let ((hits, behind, by_words_alone), elsewhere) = try_join!(here, elsewhere)?;
+        Ok(Places { corpus, hits, behind, by_words_alone, elsewhere })
+    }
+
+    /// Hides secrets in a question: it must not find out what a secret is, and goes to models elsewhere.
+    async fn hide_secrets(&self, viewer: &Viewer, query: &mut RecallQuery) -> Result<Option<ReadingMask>, Error> {
+        let mask = self.reading_mask(viewer).await?;
+        if let Some(mask) = &mask {
+            query.text = mask.hide(&query.text).into_owned();
+        }
+        Ok(mask)
     }
 
     /// Takes what was erased out of the index, if the session has one. Whoever erases something calls it.
     pub async fn forget_erased(&self) -> Result<(), Error> {
         if self._board.indices.knows(self.id()).await {
-            self.followed(self.state().await?.head).await?;
+            let task = self.read_on(self.state().await?.head);
+            if let Ok(read) = timeout(self._board.indices.settings.patience, task).await {
+                read.map_err(|_| Error::Closed)??;
+            }
         }
         Ok(())
     }
@@ -83,29 +124,42 @@ impl Session {
     /// Has all journals read, and gets the vector of the question meanwhile, if there is a model.
     async fn followed_with(&self, corpus: &Corpus, question: &str) -> Result<(Option<u64>, Meaning), Error> {
         let indices = &self._board.indices;
-        let meaning = async { Ok(indices.vectors.of_question(question, indices.settings.patience).await) };
+        let meaning = async {
+            if callboard_recall::is_blank(question) {
+                return Ok(None);
+            }
+            Ok(indices.vectors.of_question(question, indices.settings.patience).await)
+        };
         try_join!(corpus.followed(), meaning)
     }
 
-    /// Has the journal read up to `head`. Says how many entries are missing after a moment.
+    /// Has the journal read up to `head`. Says how many entries are missing after a moment; or at once, where another question
+    /// waited in vain for what is read still.
     pub(super) async fn followed(&self, head: Head) -> Result<Option<u64>, Error> {
-        let (indices, id) = (self._board.indices.clone(), self.id().clone());
-        if indices.cursor(&id).await? == head {
+        let (indices, id) = (&self._board.indices, self.id());
+        if indices.cursor(id).await? == head {
             return Ok(None);
         }
-        let (following, session) = (indices.clone(), id.clone());
-        // It goes on when nobody waits for it any more.
-        let task = tokio::spawn(async move { following.follow(&session, head, usize::MAX).await });
-        match timeout(indices.settings.patience, task).await {
-            Ok(read) => {
+        if !indices.readings.take_long(id) {
+            if let Ok(read) = timeout(indices.settings.patience, self.read_on(head)).await {
                 read.map_err(|_| Error::Closed)??;
-                Ok(None)
+                return Ok(None);
             }
-            Err(_) => {
-                let behind = head.seq.0.saturating_sub(indices.cursor(&id).await?.seq.0);
-                Ok((behind > 0).then_some(behind))
-            }
+            indices.readings.note_long(id);
         }
+        let behind = head.seq.0.saturating_sub(indices.cursor(id).await?.seq.0);
+        Ok((behind > 0).then_some(behind))
+    }
+
+    /// Reads the journal on up to `head`. It goes on when nobody waits for it any more.
+    fn read_on(&self, head: Head) -> JoinHandle<Result<Seq, Error>> {
+        let (indices, id) = (self._board.indices.clone(), self.id().clone());
+        let reading = indices.readings.begin(&id);
+        tokio::spawn(async move {
+            let read = indices.follow(&id, head, usize::MAX).await;
+            drop(reading);
+            read
+        })
     }
 
     /// The hits among what a viewer may see, and which model counted.
@@ -118,7 +172,10 @@ impl Session {
     ) -> Result<(Vec<Hit>, Option<String>), Error> {
         let indices = &self._board.indices;
         let (vector, trouble) = match meaning {
-            Some(Err(reason)) => (None, Some(format!("unavailable: {reason}"))),
+            Some(Err(reason)) => {
+                let reason = if matches!(viewer, Viewer::User) { reason.as_str() } else { NO_VECTORS };
+                (None, Some(format!("unavailable: {reason}")))
+            }
             meaning => (meaning.and_then(Result::ok), None),
         };
         let found = async || {
@@ -126,16 +183,15 @@ impl Session {
             let (viewer, query, vector) = (viewer.clone(), query.clone(), vector.clone());
             let (hits, whole) = indices
                 .with_each(&corpus.ids(), move |all| {
-                    let hits = found(all, &states, &viewer, &query, vector.as_ref())?;
+                    let found = found(all, &states, &viewer, &query, vector.as_ref())?;
                     let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
-                    Ok((hits, whole))
+                    Ok((found, whole))
                 })
                 .await?;
             for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
                 indices.vectors.want(journal.session.id());
             }
-            let shown = indices.vectors.shown(whole.iter().all(|is_whole| *is_whole));
-            Ok::<_, Error>(hits.map(|hits| (hits, trouble.clone().or(shown))))
+            Ok::<_, Error>(hits.map(|(hits, is_whole)| (hits, trouble.clone().or(indices.vectors.shown(is_whole)))))
         };
         let error = match found().await? {
             Ok(hits) => return Ok(hits),
@@ -175,14 +231,14 @@ async fn shown(corpus: &Corpus, hits: Vec<Hit>, mask: Option<&ReadingMask>) -> R
     Ok(shown)
 }
 
-/// The hits among what a viewer may see, by one score over all journals.
+/// The hits among what a viewer may see, by one score over all journals; and whether all that it sees has its vectors.
 fn found(
     indexes: &[&Index],
     states: &[Arc<State>],
     viewer: &Viewer,
     query: &RecallQuery,
     vector: Option<&Vector>,
-) -> Result<Result<Vec<Hit>, IndexError>, Error> {
+) -> Result<Result<(Vec<Hit>, bool), IndexError>, Error> {
     let sights = states.iter().map(|state| Sight::of(state, viewer)).collect::<Result<Vec<_>, _>>()?;
     let begins = |sight: &Sight<'_>, class: &Class| {
         let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
@@ -200,5 +256,6 @@ fn found(
     let skips = |scope: usize, seq: Seq| scope == 0 && query.but.contains(&seq);
     let asked =
         Query { text: &query.text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
-    Ok(search(&scopes, &asked))
+    let is_whole = vector.is_none() || scopes.iter().all(|scope| scope.index.has_vectors_for(scope.from, scope.at));
+    Ok(search(&scopes, &asked).map(|hits| (hits, is_whole)))
 }

@@ -67,15 +67,30 @@ pub struct FromElsewhere {
     pub passages: Result<Vec<ForeignPassage>, String>,
 }
 
+/// What is said to an agent of a source that gave nothing.
+const NOTHING: &str = "it could not be asked, or its answer is not understood";
+
+impl FromElsewhere {
+    /// Leaves out why there are no passages: it may name machines that a model must not know.
+    pub(super) fn hide_reason(&mut self) {
+        if let Err(reason) = &mut self.passages {
+            NOTHING.clone_into(reason);
+        }
+    }
+}
+
 /// Asks all of these sources at the same time.
 pub(super) async fn ask(
     sources: impl Iterator<Item = &Arc<dyn PassageSource>>,
     question: &str,
     limit: usize,
 ) -> Vec<FromElsewhere> {
-    let ask = async |source: &Arc<dyn PassageSource>| FromElsewhere {
-        source: source.name().to_owned(),
-        passages: source.passages(question, limit).await,
+    let ask = async |source: &Arc<dyn PassageSource>| {
+        let passages = source.passages(question, limit).await;
+        if let Err(reason) = &passages {
+            tracing::warn!(source = source.name(), reason, "a source elsewhere gave no passages");
+        }
+        FromElsewhere { source: source.name().to_owned(), passages }
     };
     join_all(sources.map(ask)).await
 }

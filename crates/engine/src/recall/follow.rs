@@ -37,6 +37,9 @@ struct Page {
     values: Values,
 }
 
+/// After how many pages of a journal what was read is saved.
+const SAVED_PAGES: usize = 20;
+
 /// How often an index is read anew that turns out to be damaged, or of another journal.
 const TRIES: usize = 3;
 
@@ -81,6 +84,10 @@ impl Indices {
                 }
             }
             read_pages += 1;
+            // So that a long journal is not read from its beginning again where it ends here.
+            if read_pages % SAVED_PAGES == 0 {
+                self.save(id, has_erased).await?;
+            }
         }
         if read_pages == 0 {
             return Ok(Read::Through(cursor.seq));
@@ -169,6 +176,7 @@ impl Page {
             role: role(&said),
             time: header.time.unwrap_or(header.at),
             text: &text,
+            has_headings: said.has_headings,
         });
         Ok(())
     }

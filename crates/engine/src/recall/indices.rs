@@ -10,7 +10,7 @@ use callboard_recall::{Error as IndexError, Index, Indexes, lock};
 use callboard_store::Store;
 use tokio::sync::Mutex as Turn;
 
-use super::{blocking::off_runtime, settings::RecallSettings, vectors::Vectors};
+use super::{blocking::off_runtime, readings::Readings, settings::RecallSettings, vectors::Vectors};
 use crate::error::Error;
 
 /// The indices of a board.
@@ -20,6 +20,8 @@ pub(crate) struct Indices {
     /// The vectors of their passages.
     pub(super) vectors: Arc<Vectors>,
     all: OnceLock<Arc<Indexes>>,
+    /// What is read on while questions wait.
+    pub(super) readings: Arc<Readings>,
     /// Whose turn it is to read a journal on.
     turns: Mutex<HashMap<SessionId, Arc<Turn<()>>>>,
 }
@@ -29,9 +31,9 @@ const TURNS: usize = 1024;
 
 impl Indices {
     pub(crate) fn new(store: Arc<dyn Store>, settings: RecallSettings) -> Self {
-        let (all, turns) = Default::default();
+        let (all, readings, turns) = Default::default();
         let vectors = Arc::new(Vectors::new(settings.embedder.clone(), settings.file.as_deref()));
-        Self { store, settings, vectors, all, turns }
+        Self { store, settings, vectors, all, readings, turns }
     }
 
     /// Does something with all indices. Their file is opened when it is first needed; where that fails, they are in memory

@@ -80,7 +80,8 @@ impl RecallQuery {
     pub(super) fn note(&self) -> Option<&'static str> {
         let says_nothing = callboard_recall::is_blank(&self.text);
         says_nothing.then_some(
-            "the query has only words that stand in nearly every text: add a name or a word of what you look for",
+            "the query has only words that stand in nearly every text, and single letters: add a name or a word of what you look \
+             for",
         )
     }
 }

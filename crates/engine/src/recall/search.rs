@@ -1,6 +1,6 @@
 //! The exact form of recall. It reads the journals from their ends, so it is complete and needs no index.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::{borrow::Cow, cmp::Reverse, sync::Arc};
 
 use callboard_core::{
     entry::Entry,
@@ -67,7 +67,7 @@ impl Journal {
                 if hits.len() == limit {
                     break;
                 }
-                if let Some((place, values)) = self.found_in(&sight, search, entry).await? {
+                if let Some((place, values)) = self.found_in(&sight, search, entry, mask).await? {
                     let hit = show(place, entry, &values, mask)?;
                     let of_here = |hit| RecallHit { collection: self.collection.clone(), ..hit };
                     hits.extend(hit.map(|hit| (entry.header.at, of_here(hit))));
@@ -83,6 +83,7 @@ impl Journal {
         sight: &Sight<'_>,
         search: &Search,
         entry: &Entry,
+        mask: Option<&ReadingMask>,
     ) -> Result<Option<(Place, Values)>, Error> {
         let header = &entry.header;
         let Some(said) = recallable(entry)? else { return Ok(None) };
@@ -93,6 +94,12 @@ impl Journal {
         let values = self.session.values(texts::long_texts(entry)).await?;
         let Ok(text) = said.text(&values) else { return Ok(None) };
         let Some(found) = search.find(header, &said, &text) else { return Ok(None) };
+        // Words that stand in a secret alone are not found: who guesses it piece by piece does not find it out.
+        if let Some(Cow::Owned(hidden)) = mask.map(|mask| mask.hide(&text))
+            && search.find(header, &said, &hidden).is_none()
+        {
+            return Ok(None);
+        }
         let why = Why { terms: search.words().to_vec(), ..Why::default() };
         Ok(Some((Place { bytes: found.bytes, score: found.times as f32, why }, values)))
     }

@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::seal::{
     keys::DataKey,
-    mask::{Hidden, Mask},
+    layer::{Hidden, TooMany},
+    mask::Mask,
 };
 
 /// The secrets of a session as of an entry.
@@ -91,31 +92,32 @@ pub(crate) fn wipe(value: Value) {
 
 impl Known {
     /// The same after a decision that made `secrets` what they are, with what its input brought.
-    pub(crate) fn after(&self, secrets: &Secrets, brought: &Brought) -> Self {
+    pub(crate) fn after(&self, secrets: &Secrets, brought: &Brought) -> Result<Self, TooMany> {
         let mut known = self.clone();
         known.changed = secrets.changed;
         known.key = brought.key.clone().or(known.key);
         let is_there = |hash: &Hash| secrets.iter().any(|(_, there)| there == *hash);
         let new = brought.secrets.iter().filter(|(hash, _)| is_there(hash));
-        known.take(secrets, new.map(|(hash, secret)| (*hash, secret.clone())).collect());
-        known
+        known.take(secrets, new.map(|(hash, secret)| (*hash, secret.clone())).collect())?;
+        Ok(known)
     }
 
     /// Takes new secrets in, and forgets those that are not among `secrets` any more.
-    pub(crate) fn take(&mut self, secrets: &Secrets, new: Vec<(Hash, Arc<Secret>)>) {
+    pub(crate) fn take(&mut self, secrets: &Secrets, new: Vec<(Hash, Arc<Secret>)>) -> Result<(), TooMany> {
         let there: BTreeSet<_> = secrets.iter().map(|(_, hash)| hash).collect();
         let before = self.secrets.len();
         self.secrets.retain(|hash, _| there.contains(hash));
         let forgot = self.secrets.len() < before;
         let hidden: Vec<_> = new.iter().flat_map(|(_, secret)| secret.hidden.iter().cloned()).collect();
         self.secrets.extend(new);
-        self.mask = if forgot { self.mask_without(|_| false) } else { Arc::new(self.mask.with(hidden)) };
+        self.mask = if forgot { self.mask_without(|_| false)? } else { Arc::new(self.mask.with(hidden)?) };
+        Ok(())
     }
 
     /// A mask of all secrets but those of variables that `is_left_out`.
-    pub(crate) fn mask_without(&self, is_left_out: impl Fn(&str) -> bool) -> Arc<Mask> {
+    pub(crate) fn mask_without(&self, is_left_out: impl Fn(&str) -> bool) -> Result<Arc<Mask>, TooMany> {
         let kept = self.secrets.values().filter(|secret| !is_left_out(&secret.name));
-        Arc::new(Mask::default().with(kept.flat_map(|secret| secret.hidden.iter().cloned())))
+        Ok(Arc::new(Mask::default().with(kept.flat_map(|secret| secret.hidden.iter().cloned()))?))
     }
 
     /// The secrets that are sealed as `hash`.

@@ -1,12 +1,11 @@
 //! Masks: they find known values in texts, and put `[hidden:NAME]` in their places.
 
-use std::{fmt, ops::Range, sync::Arc};
+use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use callboard_core::secret::HideSecrets;
 use serde_json::{Map, Value};
-use zeroize::Zeroizing;
 
-use crate::seal::variants::variants;
+use crate::seal::layer::{Found, Hidden, Layer, TooMany};
 
 /// Values with fewer characters are not looked for: they would be found in every other text.
 pub(crate) const MIN_CHARS: usize = 6;
@@ -14,11 +13,8 @@ pub(crate) const MIN_CHARS: usize = 6;
 /// What stands around the name of a secret.
 pub(crate) const HIDDEN: &str = "[hidden:";
 
-/// A value to be hidden, and the name that is shown in its place.
-pub(crate) struct Hidden {
-    pub(crate) name: Arc<str>,
-    pub(crate) value: Zeroizing<String>,
-}
+/// How many bytes the beginnings of all forms of the values of a mask have at most. To find them takes fifty times as many.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// Finds known values in texts, in all the forms that they may have.
 #[derive(Clone, Default)]
@@ -28,35 +24,30 @@ pub struct Mask {
     layers: Vec<Arc<Layer>>,
 }
 
-struct Layer {
-    hidden: Vec<Arc<Hidden>>,
-    /// All forms of the values in the order of their bytes, with the name of each.
-    forms: Vec<(Zeroizing<String>, Arc<str>)>,
-    automaton: Option<AhoCorasick>,
-}
-
-/// A place in a text where a value stands.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
-    start: usize,
-    /// Of two that begin at the same place, the longer one comes first.
-    shortness: usize,
-    name: Arc<str>,
+impl HideSecrets for Mask {
+    fn hide(&self, value: &mut Value) -> bool {
+        self.mask_json(value)
+    }
 }
 
 impl Mask {
-    /// A mask that hides these values too.
-    pub(crate) fn with(&self, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Self {
+    /// A mask that hides these values too. What it cannot look for is refused.
+    pub(crate) fn with(&self, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Result<Self, TooMany> {
+        self.within(MOST_BYTES, hidden)
+    }
+
+    fn within(&self, most: usize, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Result<Self, TooMany> {
         let mut newest: Vec<_> = hidden.into_iter().filter(|hidden| is_hidden(&hidden.value)).collect();
         if newest.is_empty() {
-            return self.clone();
+            return Ok(self.clone());
         }
         let mut layers = self.layers.clone();
         while let Some(last) = layers.pop_if(|last| last.hidden.len() < newest.len() * 2) {
             newest.extend(last.hidden.iter().cloned());
         }
-        layers.push(Arc::new(Layer::new(newest)));
-        Self { layers }
+        let others: usize = layers.iter().map(|layer| layer.bytes).sum();
+        layers.push(Arc::new(Layer::new(newest, most.saturating_sub(others))?));
+        Ok(Self { layers })
     }
 
     /// Whether it hides nothing.
@@ -66,7 +57,7 @@ impl Mask {
 
     /// Whether a known value stands in `text`.
     pub fn finds(&self, text: &str) -> bool {
-        self.layers.iter().any(|layer| layer.automaton.as_ref().is_some_and(|known| known.is_match(text)))
+        self.layers.iter().any(|layer| layer.finds(text))
     }
 
     /// `text` with known values hidden; `None` where there are none in it.
@@ -136,13 +127,29 @@ impl Mask {
 
     fn mask_fields(&self, fields: &mut Map<String, Value>) -> bool {
         let mut any = fields.values_mut().fold(false, |any, inner| self.mask_json(inner) | any);
-        if fields.keys().any(|key| self.finds(key)) {
-            any = true;
-            let renamed = std::mem::take(fields).into_iter();
-            *fields = renamed.map(|(key, value)| (self.mask(&key).unwrap_or(key), value)).collect();
-        }
+        any |= rename_keys(fields, |key| self.mask(key));
         any
     }
+}
+
+/// Gives keys other names; `renamed` says which one, or `None`. Where a name is taken, a number is put behind it, so that
+/// no field is lost. Says whether there were any.
+pub(super) fn rename_keys(fields: &mut Map<String, Value>, renamed: impl Fn(&str) -> Option<String>) -> bool {
+    let names: Vec<_> = fields.keys().map(|key| renamed(key)).collect();
+    if names.iter().all(Option::is_none) {
+        return false;
+    }
+    let stay = fields.keys().zip(&names).filter(|(_, name)| name.is_none());
+    let mut taken: BTreeSet<String> = stay.map(|(key, _)| key.clone()).collect();
+    let mut free = |name: String| {
+        let numbered = (2..).map(|number: usize| format!("{name} {number}"));
+        let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name))?;
+        taken.insert(name.clone());
+        Some(name)
+    };
+    let named = std::mem::take(fields).into_iter().zip(names);
+    *fields = named.map(|((key, value), name)| (name.and_then(&mut free).unwrap_or(key), value)).collect();
+    true
 }
 
 impl fmt::Debug for Mask {
@@ -154,49 +161,6 @@ impl fmt::Debug for Mask {
 /// Whether a value is looked for. What stands in every placeholder cannot be.
 fn is_hidden(value: &str) -> bool {
     value.chars().nth(MIN_CHARS - 1).is_some() && !HIDDEN.contains(value)
-}
-
-impl Layer {
-    fn new(hidden: Vec<Arc<Hidden>>) -> Self {
-        let of = |hidden: &Arc<Hidden>| {
-            let name = hidden.name.clone();
-            variants(&hidden.value).into_iter().map(move |form| (Zeroizing::new(form), name.clone()))
-        };
-        let mut forms: Vec<_> = hidden.iter().flat_map(of).collect();
-        forms.sort_by(|a, b| a.0.cmp(&b.0));
-        forms.dedup_by(|a, b| a.0 == b.0);
-        // All matches are asked for, so that of two values that overlap nothing is left. A value that is larger than the
-        // automaton takes cannot be: the values of a session are bounded.
-        let known = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(forms.iter().map(|(form, _)| form.as_bytes()));
-        let automaton = known.inspect_err(|error| tracing::error!(%error, "secrets cannot be masked")).ok();
-        Self { hidden, forms, automaton }
-    }
-
-    fn found(&self, text: &str) -> Vec<Found> {
-        let matches = self.automaton.iter().flat_map(|known| known.find_overlapping_iter(text));
-        let found = matches.filter_map(|found| {
-            let (_, name) = self.forms.get(found.pattern().as_usize())?;
-            Some(Found { start: found.start(), shortness: usize::MAX - found.len(), name: name.clone() })
-        });
-        found.collect()
-    }
-
-    fn begins(&self, text: &str) -> usize {
-        let longest = self.forms.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
-        let from = text.len().saturating_sub(longest.saturating_sub(1));
-        let starts = (from..text.len()).filter(|at| text.is_char_boundary(*at));
-        let mut begins = starts.filter(|at| text.get(*at..).is_some_and(|end| self.goes_on(end)));
-        begins.next().unwrap_or(text.len())
-    }
-
-    /// Whether some form begins with `beginning` and is longer.
-    fn goes_on(&self, beginning: &str) -> bool {
-        let at = self.forms.partition_point(|(form, _)| form.as_str() <= beginning);
-        self.forms.get(at).is_some_and(|(form, _)| form.starts_with(beginning))
-    }
 }
 
 #[cfg(test)]

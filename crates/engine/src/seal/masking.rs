@@ -36,6 +36,8 @@ pub(crate) struct Masked<C> {
     pub(crate) command: C,
     pub(crate) sealed: SealedInput,
     pub(crate) brought: Brought,
+    /// Finds all that is secret by then.
+    pub(crate) mask: Mask,
 }
 
 impl Sealer {
@@ -58,8 +60,8 @@ impl Sealer {
             Err(_) => {
                 let mut command = command.clone();
                 command.input(&mut Redaction);
-                let (sealed, brought) = Default::default();
-                return Ok(Some(Masked { command, sealed, brought }));
+                let (sealed, brought, mask) = Default::default();
+                return Ok(Some(Masked { command, sealed, brought, mask }));
             }
         };
         let mut command = command.clone();
@@ -69,14 +71,18 @@ impl Sealer {
         }
         let Splitting { found, forgotten, .. } = splitting;
         let (sealed, brought) = self.seal(found, state, known)?;
-        let kept =
-            if forgotten.is_empty() { known.mask.clone() } else { known.mask_without(|name| forgotten.contains(name)) };
-        let mask = kept.with(brought.secrets.values().flat_map(|secret| secret.hidden().cloned()));
+        let kept = match forgotten.is_empty() {
+            true => Ok(known.mask.clone()),
+            false => known.mask_without(|name| forgotten.contains(name)),
+        };
+        let mask =
+            kept.and_then(|kept| kept.with(brought.secrets.values().flat_map(|secret| secret.hidden().cloned())));
+        let mask = mask.map_err(|problem| self.sealed(&problem.to_string()))?;
         let key = brought.key.as_ref().or(known.key.as_ref());
         let mut masking = Masking { mask: &mask, key, faults: Vec::new() };
         command.input(&mut masking);
         match masking.faults {
-            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought })),
+            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, mask })),
             faults => Err(Refusal::Invalid(faults).into()),
         }
     }
@@ -192,6 +198,30 @@ impl InputVisitor for Masking<'_> {
         self.mask.mask_json(value);
     }
 
+    fn keys(&mut self, pointer: fmt::Arguments<'_>, value: &Value) {
+        let mut rest = vec![(pointer.to_string(), value)];
+        while let Some((pointer, value)) = rest.pop() {
+            match value {
+                Value::Array(all) => {
+                    let inner = all.iter().enumerate().filter(|(_, inner)| inner.is_object() || inner.is_array());
+                    rest.extend(inner.map(|(at, inner)| (format!("{pointer}/{at}"), inner)).rev());
+                }
+                Value::Object(fields) => {
+                    for (key, inner) in fields.iter().rev() {
+                        // A fault shows no value.
+                        let shown = self.mask.mask(key);
+                        let pointer = format!("{pointer}/{}", token(shown.as_deref().unwrap_or(key)));
+                        if shown.is_some() {
+                            self.name(format_args!("{pointer}"), key);
+                        }
+                        rest.push((pointer, inner));
+                    }
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+    }
+
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str) {
         if let Some((_, secret)) = self.mask.found(name).first() {
             let problem = format!("it holds the value of the secret {secret}: use another name");
@@ -206,6 +236,12 @@ impl InputVisitor for Masking<'_> {
     fn fingerprint(&mut self, fingerprint: &mut Fingerprint) {
         fingerprint.keyed = self.key.map(|key| key.keyed(fingerprint.plain));
     }
+}
+
+/// A key as a part of a JSON pointer.
+fn token(key: &str) -> String {
+    let plain = key.replace('~', "~0");
+    plain.as_str().replace('/', "~1")
 }
 
 /// Leaves texts out.

@@ -1,27 +1,12 @@
 //! Hiding secrets in what is read: a value may have been said before it was known to be secret, and who may not see
 //! variables learns no names of secrets.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use callboard_core::{
-    count::Tokens,
-    error::Error as Refusal,
-    prompt::{Body, Prompt},
-    session::Share,
-    state::State,
-    view::View,
-    viewer::Viewer,
-};
+use callboard_core::{entry::Entry, error::Error as Refusal, event, secret::HideSecrets, text::Values};
 use serde_json::{Map, Value};
 
-use crate::{
-    error::Error,
-    live::session::Live,
-    seal::mask::{HIDDEN, Mask},
-    session::Session,
-    sizes::Measure,
-    sizes::sizes,
-};
+use crate::seal::mask::{HIDDEN, Mask, rename_keys};
 
 /// Hides secrets in what one viewer reads.
 #[derive(Clone, Debug)]
@@ -31,53 +16,45 @@ pub struct ReadingMask {
     shows_names: bool,
 }
 
-impl Session {
-    /// What hides secrets in what `viewer` reads; `None` where the session never had any. What cannot be opened is not
-    /// searched for.
-    pub async fn reading_mask(&self, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
-        let state = self.live.known()?;
-        self.live.reading_mask(&state, viewer).await
-    }
-
-    /// Hides secrets in a prompt of `viewer`. It may be larger then: by how much more than its budget, if it is.
-    pub(crate) async fn hide_in_prompt(
-        &self,
-        prompt: &mut Prompt,
-        viewer: &Viewer,
-        measure: Measure,
-    ) -> Result<Tokens, Error> {
-        let Some(mask) = self.reading_mask(viewer).await? else { return Ok(Tokens(0)) };
-        let (mut more, mut less) = (0, 0);
-        mask.each_text(&mut prompt.body, &mut |text, hidden| {
-            less += measure.count(text).0;
-            more += measure.count(hidden).0;
-        });
-        prompt.tokens = Tokens((prompt.tokens.0 + more).saturating_sub(less));
-        Ok(Tokens(prompt.tokens.0.saturating_sub(prompt.budget.0)))
-    }
-}
-
-impl Live {
-    /// What hides secrets in what `viewer` reads, as of a state.
-    pub(crate) async fn reading_mask(&self, state: &State, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
-        if state.secrets.key.is_none() {
-            return Ok(None);
-        }
-        let mask = match self.known_secrets(state).await {
-            Ok(known) => known.mask.clone(),
-            Err(error) if error.is_sealed() => Arc::default(),
-            Err(error) => return Err(error),
-        };
-        // Who has left the team sees no names.
-        let shows_names = View::new(state, viewer, sizes()).is_ok_and(|view| view.may_see(Share::Variables));
-        Ok(Some(ReadingMask { mask, shows_names }))
+impl HideSecrets for ReadingMask {
+    fn hide(&self, value: &mut Value) -> bool {
+        self.hide_in(value)
     }
 }
 
 impl ReadingMask {
+    /// Hides what `mask` knows, with the names of secrets or without.
+    pub(super) fn new(mask: Arc<Mask>, shows_names: bool) -> Self {
+        Self { mask, shows_names }
+    }
+
     /// Whether it is known to hide the same.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.mask, &other.mask) && self.shows_names == other.shows_names
+    }
+
+    /// An entry with secrets hidden in its words.
+    pub(crate) fn hide_in_entry<'a>(&self, entry: &'a Entry) -> Cow<'a, Entry> {
+        let hidden = self.may_have(&entry.data).then(|| event::without_secrets(entry, self)).flatten();
+        hidden.map_or(Cow::Borrowed(entry), Cow::Owned)
+    }
+
+    /// Hides secrets in the words of entries.
+    pub(crate) fn hide_in_entries(&self, entries: &mut [Entry]) {
+        for entry in entries {
+            if let Cow::Owned(hidden) = self.hide_in_entry(entry) {
+                *entry = hidden;
+            }
+        }
+    }
+
+    /// Hides secrets in long texts.
+    pub(crate) fn hide_in_texts(&self, texts: &mut Values) {
+        for text in texts.values_mut() {
+            if let Cow::Owned(hidden) = self.hide(text) {
+                *text = hidden.into();
+            }
+        }
     }
 
     /// `text` without secrets.
@@ -105,55 +82,31 @@ impl ReadingMask {
 
     fn hide_in_fields(&self, fields: &mut Map<String, Value>) -> bool {
         let any = fields.values_mut().fold(false, |any, inner| self.hide_in(inner) | any);
-        if fields.keys().all(|key| matches!(self.hide(key), Cow::Borrowed(_))) {
-            return any;
-        }
-        let renamed = std::mem::take(fields).into_iter();
-        *fields = renamed.map(|(key, value)| (self.hide(&key).into_owned(), value)).collect();
-        true
+        self.hide_keys(fields) | any
+    }
+
+    /// Hides secrets in the keys of an object. Says whether there were any.
+    pub(super) fn hide_keys(&self, fields: &mut Map<String, Value>) -> bool {
+        rename_keys(fields, |key| match self.hide(key) {
+            Cow::Owned(hidden) => Some(hidden),
+            Cow::Borrowed(_) => None,
+        })
     }
 
     /// Hides secrets in JSON that is a text; `None` where there are none in it.
     pub fn hide_in_json(&self, json: &str) -> Option<String> {
-        let may_have = self.mask.finds(json) || (!self.shows_names && json.contains(HIDDEN));
-        let mut value = may_have.then(|| serde_json::from_str::<Value>(json).ok()).flatten()?;
+        let mut value = self.may_have(json).then(|| serde_json::from_str::<Value>(json).ok()).flatten()?;
         self.hide_in(&mut value).then(|| value.to_string())
     }
 
-    fn each_text(&self, body: &mut Body, changed: &mut dyn FnMut(&str, &str)) {
-        match body {
-            Body::Text(text) => {
-                if let Cow::Owned(hidden) = self.hide(text) {
-                    changed(text, &hidden);
-                    *text = hidden;
-                }
-            }
-            Body::Messages(messages) => messages.iter_mut().for_each(|message| self.each(message, changed)),
-            Body::Anthropic { system, messages } => {
-                system.iter_mut().chain(messages).for_each(|message| self.each(message, changed));
-            }
-        }
+    /// Whether there may be something to hide in JSON that is a text.
+    fn may_have(&self, json: &str) -> bool {
+        self.mask.finds(json) || (!self.shows_names && json.contains(HIDDEN))
     }
 
-    fn each(&self, value: &mut Value, changed: &mut dyn FnMut(&str, &str)) {
-        match value {
-            Value::String(text) => {
-                if let Cow::Owned(hidden) = self.hide(text) {
-                    changed(text, &hidden);
-                    *text = hidden;
-                }
-            }
-            Value::Array(all) => all.iter_mut().for_each(|inner| self.each(inner, changed)),
-            Value::Object(fields) => {
-                fields.values_mut().for_each(|inner| self.each(inner, changed));
-                // Keys are those of arguments of tools.
-                if fields.keys().any(|key| matches!(self.hide(key), Cow::Owned(_))) {
-                    let renamed = std::mem::take(fields).into_iter();
-                    *fields = renamed.map(|(key, value)| (self.hide(&key).into_owned(), value)).collect();
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
+    /// Where values of secrets stand in a text, in bytes.
+    pub(super) fn values_in(&self, text: &str) -> Vec<Range<usize>> {
+        self.mask.found(text).into_iter().map(|(range, _)| range).collect()
     }
 }
 

@@ -1,106 +1,196 @@
-//! The forms in which a value may stand in a text: as it is, and escaped.
+//! The ways in which a value may be written in a text: as it is, and escaped.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
-};
-
-/// All forms of `value`, itself among them, each once.
-pub(crate) fn variants(value: &str) -> BTreeSet<String> {
-    let mut all = BTreeSet::from([value.to_owned()]);
-    json(value, &mut all);
-    url(value, &mut all);
-    base64(value.as_bytes(), &mut all);
-    all
-}
+use super::writing::{Beyond, How, Json, Newlines, Writing};
 
 /// How often JSON may stand in a text of JSON, which stands in a text of JSON.
-const JSON_LEVELS: usize = 4;
+const JSON_LEVELS: u8 = 4;
+
+/// The encoders of JSON that differ in what they escape, the characters that none needs to but this one does.
+const JSON: [(&str, Beyond); 14] = [
+    // JavaScript, serde, Jackson, Python with `ensure_ascii=False`
+    ("", Beyond::Kept),
+    // Ruby, PHP with plain slashes
+    ("", Beyond::Escaped),
+    // Python, jq
+    ("", Beyond::EscapedWithDelete),
+    // PHP with plain letters
+    ("/", Beyond::Kept),
+    ("/", Beyond::LineEndsEscaped),
+    // PHP
+    ("/", Beyond::Escaped),
+    ("/<>&'\"", Beyond::Escaped),
+    // Go, Rails
+    ("<>&", Beyond::LineEndsEscaped),
+    ("<>&", Beyond::EscapedWithDelete),
+    // Gson
+    ("<>&'=", Beyond::LineEndsEscaped),
+    // Flask, Jinja
+    ("<>&'", Beyond::Kept),
+    ("<>&'", Beyond::EscapedWithDelete),
+    // .NET
+    ("\"&'+<>`", Beyond::EscapedWithDelete),
+    ("\"&'<>", Beyond::LineEndsEscaped),
+];
+
+/// What stays as it is in an address or a form: strictly, and as browsers do it.
+const URL: [&str; 5] = ["-_.~", "-_.!~*'()", "-_.*", "-_.~/", "-_.!~*'();/?:@&=+$,#"];
+
+/// All ways in which `value` may be written, itself first. Ways that give the same are there once, but for a few of a long
+/// value.
+pub(crate) fn variants(value: &str) -> Vec<Writing> {
+    let characters = Characters::of(value);
+    let mut ways = Vec::new();
+    for newlines in characters.newlines() {
+        let mut seen = BTreeSet::new();
+        let of = |how| Writing { newlines, how };
+        ways.push(of(How::Plain));
+        // Ways that write each character alike write the value alike.
+        let is_new = |way: &Writing| way.of_characters(&characters.each).is_some_and(|each| seen.insert(each));
+        ways.extend(json().chain(url()).map(of).filter(is_new));
+        ways.extend(base64().map(of));
+    }
+    ways
+}
 
 /// In a text of JSON, and in one that stands in a text of JSON, and so on.
-fn json(value: &str, all: &mut BTreeSet<String>) {
-    let once = escaped(value);
-    for first in [once.replace('/', "\\/"), ascii(&once, false), ascii(&once, true), once] {
-        let levels = std::iter::successors(Some(first), |text| Some(escaped(text)));
-        all.extend(levels.take(JSON_LEVELS));
-    }
+fn json() -> impl Iterator<Item = How> {
+    let nested = |(escaped, beyond): (&'static str, Beyond)| {
+        [false, true].into_iter().flat_map(move |upper| {
+            // Of what an encoder gave, the same one escapes slashes once more.
+            let slashes: &[bool] = if escaped.contains('/') { &[false, true] } else { &[false] };
+            let of = move |slashes: &bool| {
+                let slashes = *slashes;
+                (0..JSON_LEVELS).map(move |more| How::Json(Json { escaped, beyond, upper, more, slashes }))
+            };
+            slashes.iter().flat_map(of)
+        })
+    };
+    JSON.into_iter().flat_map(nested)
 }
 
-/// A text of JSON with all but ASCII written in digits, small or capital ones.
-fn ascii(text: &str, upper: bool) -> String {
-    text.chars().fold(String::new(), |mut text, c| {
-        if c.is_ascii() {
-            text.push(c);
-            return text;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a string cannot fail.
-            let _ = if upper { write!(text, "\\u{unit:04X}") } else { write!(text, "\\u{unit:04x}") };
-        }
-        text
-    })
+/// In an address or a form: with `+` for blanks or without; with small and capital digits.
+fn url() -> impl Iterator<Item = How> {
+    let with = |kept| {
+        [(true, true), (true, false), (false, true), (false, false)].map(|(upper, plus)| How::Url { kept, upper, plus })
+    };
+    URL.into_iter().flat_map(with)
 }
 
-fn escaped(value: &str) -> String {
-    let quoted = serde_json::Value::from(value).to_string();
-    quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(str::to_owned).unwrap_or(quoted)
+/// In base64 of any text that holds the value. There are three ways, since three bytes make four characters.
+fn base64() -> impl Iterator<Item = How> {
+    (0..3).flat_map(|before| [false, true].map(|url| How::Base64 { before, url }))
 }
 
-/// In an address or a form: strictly, as browsers do it, and with `+` for blanks; with small and capital digits.
-fn url(value: &str, all: &mut BTreeSet<String>) {
-    for kept in ["-_.~", "-_.!~*'()", "-_.*", "-_.~/", "-_.!~*'();/?:@&=+$,#"] {
-        for upper in [true, false] {
-            let text = value.bytes().fold(String::new(), |mut text, byte| {
-                if byte.is_ascii_alphanumeric() || kept.contains(char::from(byte)) {
-                    text.push(char::from(byte));
-                } else {
-                    // Writing to a string cannot fail.
-                    let _ = if upper { write!(text, "%{byte:02X}") } else { write!(text, "%{byte:02x}") };
+/// What characters a value has.
+struct Characters {
+    /// Each of ASCII that it has, and of the others as many as are escaped differently.
+    each: String,
+    has_line_feeds: bool,
+    has_pairs: bool,
+}
+
+impl Characters {
+    fn of(value: &str) -> Self {
+        let (mut ascii, mut beyond) = ([false; 128], BTreeSet::new());
+        let (mut has_line_feeds, mut has_pairs, mut before) = (false, false, '\0');
+        let mut has_letters = false;
+        for c in value.chars() {
+            match ascii.get_mut(c as usize) {
+                Some(has) => *has = true,
+                None if matches!(c, '\u{2028}' | '\u{2029}') => drop(beyond.insert(c)),
+                None if has_letters => {}
+                None => {
+                    // Capital digits differ from small ones where there are letters among them.
+                    has_letters =
+                        c.encode_utf16(&mut [0; 2]).iter().any(|unit| format!("{unit:x}") != format!("{unit:X}"));
+                    if has_letters || beyond.is_empty() {
+                        beyond.insert(c);
+                    }
                 }
-                text
-            });
-            all.insert(text.replace("%20", "+"));
-            all.insert(text);
+            }
+            match (before, c) {
+                ('\r', '\n') => has_pairs = true,
+                (_, '\n') => has_line_feeds = true,
+                _ => {}
+            }
+            before = c;
         }
+        let ascii = (0..128_u8).map(char::from).filter(|c| ascii.get(*c as usize).is_some_and(|has| *has));
+        Self { each: ascii.chain(beyond).collect(), has_line_feeds, has_pairs }
     }
-}
 
-/// In base64 of any text that holds the value: its middle, which is the same whatever stands around it. There are three
-/// forms, since three bytes make four characters.
-fn base64(value: &[u8], all: &mut BTreeSet<String>) {
-    for before in 0..3 {
-        let bytes = [&vec![0; before], value].concat();
-        // The characters that are made of bits of the value alone.
-        let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
-        for text in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
-            all.extend(text.get(first..end).map(str::to_owned));
-        }
+    /// Lines may end in another way than in the value.
+    fn newlines(&self) -> impl Iterator<Item = Newlines> {
+        let others = [(self.has_line_feeds, Newlines::Pairs), (self.has_pairs, Newlines::LineFeeds)];
+        std::iter::once(Newlines::Kept).chain(others.into_iter().filter(|(has, _)| *has).map(|(_, newlines)| newlines))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::{
+        Engine as _,
+        engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+    };
+
     use super::*;
+
+    fn forms(value: &str) -> BTreeSet<String> {
+        variants(value).iter().map(|way| way.of(value)).collect()
+    }
 
     #[test]
     fn a_plain_value_has_few_forms() {
-        let all: Vec<_> = variants("hunter22").into_iter().collect();
+        let all: Vec<_> = forms("hunter22").into_iter().collect();
         assert_eq!(all, ["aHVudGVyMj", "h1bnRlcjIy", "hunter22", "odW50ZXIyM"]);
     }
 
     #[test]
     fn the_middle_of_base64_is_found_whatever_stands_around_the_value() {
-        let value = "pä$$ w/rd?!";
-        let forms = variants(value);
-        for before in ["", "u", "us", "use", "user"] {
-            for after in ["", ":", ":x", ":xy"] {
-                let text = format!("{before}{value}{after}");
-                for encoded in [STANDARD_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
-                    assert!(forms.iter().any(|form| encoded.contains(form)), "{text}: {encoded}");
+        for value in ["pä$$ w/rd?!", &"pä$$ w/rd?!".repeat(1000)] {
+            let forms = forms(value);
+            for before in ["", "u", "us", "use", "user"] {
+                for after in ["", ":", ":x", ":xy"] {
+                    let text = format!("{before}{value}{after}");
+                    for encoded in [STANDARD_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                        assert!(forms.iter().any(|form| encoded.contains(form)), "{text}: {encoded}");
+                    }
                 }
             }
         }
+    }
+
+    #[track_caller]
+    fn check(value: &str, written: &str) {
+        let forms = forms(value);
+        assert!(forms.contains(written), "{written} is not among {forms:#?}");
+    }
+
+    #[test]
+    fn each_encoder_of_json_has_its_own_form() {
+        let value = "ä/\"\\<&>'+\n\u{7f}\u{1f}\u{2028}😀";
+        // JavaScript
+        check(value, "ä/\\\"\\\\<&>'+\\n\u{7f}\\u001f\u{2028}😀");
+        // PHP
+        check(value, r#"\u00e4\/\"\\<&>'+\n\u007f\u001f\u2028\ud83d\ude00"#.replace("\\u007f", "\u{7f}").as_str());
+        // Go
+        check(value, "ä/\\\"\\\\\\u003c\\u0026\\u003e'+\\n\u{7f}\\u001f\\u2028😀");
+        // .NET
+        check(value, r"\u00E4/\u0022\\\u003C\u0026\u003E\u0027\u002B\n\u007F\u001F\u2028\uD83D\uDE00");
+        // Python
+        check(value, r#"\u00e4/\"\\<&>'+\n\u007f\u001f\u2028\ud83d\ude00"#);
+        // PHP in PHP, and in Python
+        check("a/b\"c", r#"a\\\/b\\\"c"#);
+        check("a/b\"c", r#"a\\/b\\\"c"#);
+    }
+
+    #[test]
+    fn lines_may_end_otherwise() {
+        check("a\nb", "a\r\nb");
+        check("a\nb", r"a\r\nb");
+        check("a\r\nb\nc", "a\nb\nc");
+        check("a\r\nb\nc", "a%0D%0Ab%0D%0Ac");
     }
 }

@@ -78,7 +78,7 @@ impl Board {
         let lookups = Lookups::default();
         let (nonce, salt) = (self.settings().nonce(), Some(self.settings().salt()));
         let (by, count, sealed) = (&Actor::User, sizes(), SealedInput::NOTHING);
-        let context = DecisionContext { by, at: now, nonce, salt, count, lookups: &lookups, sealed };
+        let context = DecisionContext { by, at: now, nonce, salt, count, lookups: &lookups, sealed, hide: None };
         let decided = command::decide(&State::default(), new, context);
         let Decision { entries, values, state, .. } = decided.map_err(|undecided| match undecided {
             Undecided::Refused(error) => Error::from(error),

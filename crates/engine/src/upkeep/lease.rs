@@ -1,4 +1,4 @@
-//! Leases: the server that drives the run of a session has a lease on it. Another server takes the run over only when the
+//! Leases: the server that drives the run of a session, or executes its workflow, has a lease on it. Another server takes the run over only when the
 //! lease has expired.
 //!
 //! The append in which a run begins, goes on or is taken over sets the lease. The append in which the run waits or ends
@@ -6,7 +6,11 @@
 
 use std::time::Duration;
 
-use callboard_core::{id::RunId, run::Status, state::State};
+use callboard_core::{
+    id::{ExecutionId, RunId},
+    run::Status,
+    state::State,
+};
 use callboard_store::{Lease, LeaseChange};
 
 /// How long a lease lasts. It is renewed five times as often, so that one late renewal loses nothing.
@@ -26,8 +30,16 @@ pub(crate) fn unheld_lease(state: &State) -> LeaseChange {
     if going_on(state).is_some() { LeaseChange::Set(Lease::unheld()) } else { LeaseChange::Remove }
 }
 
-/// The run that is going on, and its epoch.
-fn going_on(state: &State) -> Option<(&RunId, u64)> {
-    let run = state.runs.unfinished().filter(|run| run.status() == Status::Running)?;
-    Some((&run.id, run.epoch))
+/// What is going on: a run in its epoch, an execution of the workflow, or both.
+#[derive(PartialEq, Eq)]
+struct GoingOn<'a> {
+    run: Option<(&'a RunId, u64)>,
+    execution: Option<&'a ExecutionId>,
+}
+
+fn going_on(state: &State) -> Option<GoingOn<'_>> {
+    let run = state.runs.unfinished().filter(|run| run.status() == Status::Running);
+    let run = run.map(|run| (&run.id, run.epoch));
+    let execution = state.workflow.at_work().map(|execution| &execution.id);
+    (run.is_some() || execution.is_some()).then_some(GoingOn { run, execution })
 }

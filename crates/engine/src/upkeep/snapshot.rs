@@ -50,7 +50,7 @@ async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Sta
 }
 
 /// The version of snapshots. A snapshot of another version is ignored, and the journal is folded from its start.
-const VERSION: u32 = 6;
+const VERSION: u32 = 8;
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Snapshot<S> {

@@ -73,7 +73,7 @@ async fn take(session: &Session, step: Step) {
         }
         Step::Show { to } => {
             let to = [Audience::None, only(&["writer"]), Audience::All][to].clone();
-            run(session, PutThread { thread: thread("aside"), visible_to: to }).await;
+            run(session, PutThread::seen_by(thread("aside"), to)).await;
         }
         Step::Read(_) => {}
     }
@@ -89,6 +89,7 @@ async fn answer(session: &Session, wanted: &Wanted) -> String {
         after: time(wanted.after),
         roles: if wanted.of_agents { vec![Role::Ai] } else { Vec::new() },
         cursor: None,
+        audience: false,
     };
     let mut page = session.messages(&viewer, &thread(wanted.thread), query.clone()).await;
     if let Ok(first) = &page
@@ -127,11 +128,11 @@ async fn i3_a_page_in_memory_has_nothing_of_a_thread_that_went_out_of_sight() {
     let (aside, all) = (thread("aside"), MessageQuery::default());
     run(&session, add("aside", vec![text("for all")])).await;
     assert_eq!(session.messages(&agent("writer"), &aside, all.clone()).await.unwrap().messages.len(), 1);
-    run(&session, PutThread { thread: aside.clone(), visible_to: only(&["editor"]) }).await;
+    run(&session, PutThread::seen_by(aside.clone(), only(&["editor"]))).await;
     run(&session, add("aside", vec![text("for the editor")])).await;
     assert_eq!(code(session.messages(&agent("writer"), &aside, all.clone()).await), "not_found");
     assert_eq!(session.messages(&agent("editor"), &aside, all.clone()).await.unwrap().messages.len(), 2);
-    run(&session, PutThread { thread: aside.clone(), visible_to: Audience::All }).await;
+    run(&session, PutThread::seen_by(aside.clone(), Audience::All)).await;
     run(&session, add("aside", vec![text("for all again")])).await;
     let seen = session.messages(&agent("writer"), &aside, all).await.unwrap();
     assert_eq!(

@@ -136,7 +136,8 @@ async fn wait_for_a_person(session: &Session) {
     let claim = ClaimRun { run: run_id.clone(), node: "test".into() };
     session.execute(system.clone(), claim).await.unwrap();
     let prompt = session.prompt(&Default::default()).await.unwrap().record();
-    let request = TurnRequest { run: run_id.clone(), epoch: 1, model: "openai:x".to_owned(), prompt };
+    let request =
+        TurnRequest { run: run_id.clone(), epoch: 1, model: "openai:x".to_owned(), tools: Default::default(), prompt };
     session.execute(system.clone(), request).await.unwrap();
     let reply = TurnReply {
         report: None,

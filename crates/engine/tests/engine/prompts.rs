@@ -104,7 +104,7 @@ async fn a_prompt_as_of_an_entry_does_not_change_with_what_comes_later() {
 async fn a_task_is_found_behind_thousands_of_entries_that_the_reader_does_not_see() {
     let session = crate::fixture::session().await;
     say(&session, "the task").await;
-    let hide = |agents: &[&str]| PutThread { thread: thread("main"), visible_to: crate::fixture::only(agents) };
+    let hide = |agents: &[&str]| PutThread::seen_by(thread("main"), crate::fixture::only(agents));
     run(&session, hide(&["lead", "editor"])).await;
     let chatter = (0..3000).map(|n| text(&n.to_string())).collect();
     run(&session, add("main", chatter)).await;

@@ -1,6 +1,10 @@
 //! Recall: what is found, by whom, and what becomes of it when journals change.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use callboard_engine::{
     Board, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
@@ -11,6 +15,7 @@ use callboard_engine::{
         },
         conversation::Role,
         count::Tokens,
+        document::PutDocument,
         entry::Actor,
         id::Seq,
         recall::Source,
@@ -23,7 +28,12 @@ use callboard_engine::{
     },
 };
 
-use crate::fixture::{File, add, agent, clock, code, id, memory, new, put, run, say, session, settings, text, thread};
+use tokio::sync::Semaphore;
+
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixture::{File, add, agent, clock, code, id, memory, new, put, run, say, session, settings, text, thread},
+};
 
 async fn asked(session: &Session, viewer: &Viewer, query: &str) -> RecallAnswer {
     session.recall(viewer, RecallQuery::new(query)).await.unwrap()
@@ -121,13 +131,74 @@ async fn what_is_quiet_is_read_before_anybody_asks() {
     .await;
 }
 
+#[tokio::test]
+async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answered_at_once() {
+    let patience = Duration::from_secs(1);
+    let recall = RecallSettings { quiet: None, patience, ..RecallSettings::default() };
+    let store = Faulty::new(memory(&clock()));
+    let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
+    let session = board.create(new("s")).await.unwrap();
+    let said = say(&session, "the xylophonist").await;
+    let gate = Arc::new(Semaphore::new(0));
+    let closed = gate.clone();
+    store.play(move |call| if call == Call::Read { Act::Wait(closed.clone()) } else { Act::Pass });
+    let ask = async || {
+        let begun = Instant::now();
+        let answer = asked(&session, &Viewer::User, "xylophonist").await;
+        (begun.elapsed() >= patience, answer.behind, answer.hits.len())
+    };
+    assert_eq!(ask().await, (true, Some(said.0), 0));
+    for _ in 0..3 {
+        assert_eq!(ask().await, (false, Some(said.0), 0));
+    }
+    // A prompt says so too.
+    store.mend();
+    let (agent, query) = ("writer".parse().ok(), Some("a harpist".to_owned()));
+    let spec = PromptSpec { agent, recall: Some(true), query, ..PromptSpec::default() };
+    let prompt = session.prompt(&spec).await.unwrap();
+    let said = format!("[not all was looked at: {said} entries are not in the index yet]");
+    assert!(prompt.text().contains(&said), "{}", prompt.text());
+    gate.add_permits(100);
+    crate::fixture::soon("the index", async {
+        while ask().await != (false, None, 1) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn prose_is_cut_at_its_headings_and_source_code_is_not() {
+    let session = session().await;
+    let put = async |name: &str, text: &str| {
+        let name = name.parse().unwrap();
+        run(&session, PutDocument { name, text: text.into(), visible_to: None, media_type: None }).await;
+    };
+    put("guide.md", "# Lighthouse\nIt is old.\n## Lamp\nIt turns.\n## Horn\nIt sounds.\n").await;
+    put("horn.py", "# The horn\nsound()\n# The lamp\nturn()\n").await;
+    let mut found = texts(&session, &Viewer::User, "Does the lamp or the horn of the lighthouse turn?").await;
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [
+            "# Lighthouse\nIt is old.",
+            "# The horn\nsound()\n# The lamp\nturn()",
+            "## Horn\nIt sounds.",
+            "## Lamp\nIt turns."
+        ]
+    );
+}
+
 /// Puts a summary in the place of nearly all that was said.
 async fn compress(session: &Session) {
     let aim = Aim { target: Tokens(500), keep_recent: Some(Tokens(50)) };
-    let Outlook::Compress(plan) = session.plan_compression(&thread("main"), aim).await.unwrap() else { panic!() };
+    let Outlook::Compress(plan) = session.plan_compression(&thread("main"), Default::default(), aim).await.unwrap()
+    else {
+        panic!()
+    };
     let summary = plan.extract(callboard_engine::sizes()).unwrap();
     let (model, reason, spent) = Default::default();
-    let compress = Compress { plan: plan.into(), summary, model, reason, spent };
+    let compress = Compress { plan: plan.into(), summary, model, reason, spent, measured: None, with: Vec::new() };
     session.execute(Actor::System, compress).await.unwrap();
 }
 

@@ -110,6 +110,22 @@ async fn a_damaged_file_is_made_anew() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_deleted_while_the_board_is_there_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recall.db");
+    let board = Board::new(memory(&clock()), settings_in(folder.path()));
+    let session = board.create(new("s")).await.unwrap();
+    for number in 0..3 {
+        say(&session, &format!("xylophonist {number}")).await;
+        assert_eq!(texts(&session, &Viewer::User, "xylophonist").await.len(), number + 1);
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert_eq!(texts(&session, &Viewer::User, "xylophonist").await.len(), 3);
+    board.close().await;
+    assert_eq!(Indexes::open(Some(&path), 1 << 20).unwrap().journals().unwrap(), ["/s"]);
+}
+
+#[tokio::test]
 async fn nothing_is_left_of_a_session_that_expired_and_of_a_collection_that_was_deleted() {
     let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
     let board = Board::new(memory(&clock), Settings { clock: Arc::new(clock.clone()), ..settings_in(folder.path()) });

@@ -96,7 +96,7 @@ pub(crate) async fn take(shared: &Shared, step: &Step) {
         }
         Step::Thread { thread: name, audience: number } => {
             let visible_to = audience(*number);
-            run(session, PutThread { thread: thread(THREADS[*name]), visible_to }).await;
+            run(session, PutThread::seen_by(thread(THREADS[*name]), visible_to)).await;
         }
         Step::Set { set, words: said, audience: number } => {
             let name = ["Facts", "Notes"][*set].parse().unwrap();
@@ -127,7 +127,7 @@ pub(crate) async fn without_hidden(board: &Board, shared: &Shared, viewer: &View
     let Shared { session: other, handbook: others } = Shared::new(board, "other").await;
     run(&other, patch(json!({"share": ["variables"]}))).await;
     for name in &THREADS[1..] {
-        run(&other, PutThread { thread: thread(name), visible_to: Audience::All }).await;
+        run(&other, PutThread::seen_by(thread(name), Audience::All)).await;
     }
     let all = |word: &str| RecallQuery { limit: 1000, ..RecallQuery::new(word) };
     let mut seen = std::collections::BTreeSet::new();

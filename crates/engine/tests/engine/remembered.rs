@@ -113,7 +113,7 @@ async fn take(session: &Session, step: &Step, number: usize) {
             drop(session.execute(user, set.unwrap()).await);
         }
         Step::Show(name, agents) => {
-            drop(session.execute(user, PutThread { thread: thread(name), visible_to: only(agents) }).await);
+            drop(session.execute(user, PutThread::seen_by(thread(name), only(agents))).await);
         }
         Step::Team(agents) => {
             let role = |name: &str| if name == "lead" { "manager" } else { "worker" };

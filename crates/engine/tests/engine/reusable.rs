@@ -58,7 +58,13 @@ impl Play {
         };
         let prompt = self.ask(&query).await;
         let (id, epoch) = (now.id.clone(), now.epoch);
-        let request = TurnRequest { run: id.clone(), epoch, model: MODEL.to_owned(), prompt: prompt.record() };
+        let request = TurnRequest {
+            run: id.clone(),
+            epoch,
+            model: MODEL.to_owned(),
+            tools: Default::default(),
+            prompt: prompt.record(),
+        };
         self.session.execute(Actor::System, request).await.unwrap();
         let text = says.as_str().map_or_else(|| says.to_string(), str::to_owned).into();
         let usage = Usage { prompt_tokens: 1, completion_tokens: 1 };
@@ -172,7 +178,13 @@ async fn a_prompt_that_cannot_be_made_again_has_nothing_in_common() {
     let lead = PromptSpec { agent: "lead".parse().ok(), ..query(Format::OpenAi, None) };
     let mut record = play.ask(&lead).await.record();
     record.layout_version += 1;
-    let request = TurnRequest { run: now.id, epoch: now.epoch, model: MODEL.to_owned(), prompt: record };
+    let request = TurnRequest {
+        run: now.id,
+        epoch: now.epoch,
+        model: MODEL.to_owned(),
+        tools: Default::default(),
+        prompt: record,
+    };
     play.session.execute(Actor::System, request).await.unwrap();
     assert_eq!(play.ask(&lead).await.reusable_prefix_tokens, Tokens(0));
 }

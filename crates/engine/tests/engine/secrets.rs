@@ -3,12 +3,18 @@ use std::{io::Cursor, sync::Arc};
 use callboard_engine::{
     Board, MasterKey, MasterKeys, MessageQuery, Session, Settings,
     core::{
+        audience::Audience,
+        context_set::PutSet,
+        directive::Direct,
         entry::{Actor, Entry, Hash},
         event::EventType,
         idempotency::Request,
+        plan::{PatchTask, PutPlan, Status},
+        session::{SessionPatch, Share},
         tool::CallTool,
         variable::{ClearVariable, ClearVariables, SetVariable},
         viewer::Viewer,
+        workflow::{Change, CreateNode, PatchNode, PatchWorkflow},
     },
     store::Store,
 };
@@ -313,4 +319,68 @@ async fn long_texts(store: &Arc<dyn Store>) -> Vec<Hash> {
         EventType::named(&entry.header.kind).map(|kind| kind.long_texts(&data)).unwrap_or_default()
     };
     journal(store, &id("s")).await.iter().flat_map(texts).collect()
+}
+
+#[tokio::test]
+async fn i6_what_is_said_again_of_older_words_is_masked_in_the_new_entry() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let said = format!("log in with {CANARY}");
+    let task = json!({"task_id": 1, "description": said, "status": "pending"});
+    let phase = json!({"phase_name": said, "status": "pending", "tasks": [task]});
+    let plan = json!({"overall_goal": "g", "current_phase": said, "phases": [phase]});
+    run(&session, PutPlan { plan, reason: "begin".into(), expected_version: None }).await;
+    run(&session, put("Brief", &said)).await;
+    let change = || Change { reason: Some("needed".into()), expected_version: None };
+    let (kind, config, description) = ("note".into(), json!({"text": said}), Some(said.as_str().into()));
+    run(&session, CreateNode { kind, config, description, position: None, change: change() }).await;
+    let (name, description) = (Some("Log-in".into()), Some(said.as_str().into()));
+    run(&session, PatchWorkflow { name, description, change: change() }).await;
+    run(&session, SessionPatch { title: Some(said.as_str().into()), ..SessionPatch::default() }).await;
+    run(&session, set("password", json!(CANARY))).await;
+    let head = session.state().await.unwrap().head.seq;
+
+    let status = Some(Status::Completed);
+    run(&session, PatchTask { task_id: 1, status, notes: None, reason: "done".into() }).await;
+    let everybody = PutSet { visible_to: Some(Audience::All), enabled: Some(false), ..put("Brief", &said) };
+    run(&session, everybody).await;
+    let node = "node_1".parse().unwrap();
+    let (kind, config, description, position) = (Some("step".into()), None, None, None);
+    run(&session, PatchNode { id: node, kind, config, description, position, change: change() }).await;
+    run(&session, PatchWorkflow { name: Some("Log in".into()), description: None, change: change() }).await;
+    let share = Some(vec![Share::Plan]);
+    run(&session, SessionPatch { share, ..SessionPatch::default() }).await;
+    let later = journal(&store, &id("s")).await.into_iter().filter(|entry| entry.header.seq > head);
+    let later: Vec<Entry> = later.collect();
+    assert!(later.len() >= 5, "{later:?}");
+    for entry in &later {
+        assert!(!entry.data.contains(CANARY), "{entry:?}");
+    }
+    let state = session.state().await.unwrap();
+    assert_eq!(state.plan.as_ref().unwrap().plan.current_phase.to_string(), "log in with [hidden:password]");
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn a_directive_with_a_secret_in_a_name_is_refused_however_it_is_written() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    run(&session, set("password", json!("hunter22"))).await;
+    let head = session.state().await.unwrap().head;
+    let structured = json!({"contextSetUpdate": {"contextSets": [{"name": "about hunter22", "context": "x"}]}});
+    let field = |key: &str| json!([{"key": key, "valueType": "STRING", "label": "L", "required": true}]);
+    let asking = |form: Value| json!({"isInfoRequest": true, "messageTo": "user", "message": "m", "form": form});
+    for (directive, place) in [
+        (structured.clone(), "/contextSetUpdate/contextSets/0/name"),
+        (json!({ "text": structured.to_string() }), "/text"),
+        (json!({ "text": format!("```json\n{structured}\n```") }), "/text"),
+        (json!({"text": "Context update: about hunter22 (visible to: all)\nx"}), "/text"),
+        (asking(json!({"name": "hunter22", "fields": field("k")})), "/form/name"),
+        (asking(json!({"name": "F", "fields": field("hunter22")})), "/form/fields/0/key"),
+    ] {
+        let error = session.execute(Viewer::User, Direct(directive.clone())).await.unwrap_err();
+        assert_eq!(error.code(), "invalid", "{directive}");
+        assert!(error.to_string().contains(place) && !error.to_string().contains("hunter22"), "{error}");
+    }
+    assert_eq!(session.state().await.unwrap().head, head);
 }

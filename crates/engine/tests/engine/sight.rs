@@ -28,11 +28,11 @@ async fn secretive() -> Session {
     run(&session, put_for("Was seen", &marked("no more"), &["editor"])).await;
     run(&session, put("Deleted", &marked("once"))).await;
     run(&session, DeleteSet("Deleted".parse().unwrap())).await;
-    run(&session, PutThread { thread: thread(&marked("aside")), visible_to: only(&["editor"]) }).await;
+    run(&session, PutThread::seen_by(thread(&marked("aside")), only(&["editor"]))).await;
     run(&session, add(&marked("aside"), vec![text(&marked("whispers")), text(&long)])).await;
-    run(&session, PutThread { thread: thread("was open"), visible_to: only(&["editor", "writer"]) }).await;
+    run(&session, PutThread::seen_by(thread("was open"), only(&["editor", "writer"]))).await;
     run(&session, add("was open", vec![text(&marked("before")), text(&long)])).await;
-    run(&session, PutThread { thread: thread("was open"), visible_to: only(&["editor"]) }).await;
+    run(&session, PutThread::seen_by(thread("was open"), only(&["editor"]))).await;
     run(&session, add("agent:editor", vec![NewMessage::text(Role::Ai, marked("for the editor").as_str())])).await;
     let directive = serde_json::json!({"messageTo": "editor", "message": marked("order"), "contextSetUpdate": {
         "contextSets": [{"name": marked("Plan"), "context": marked("all of it"), "visibleToAgents": ["editor"]}]}});

@@ -215,10 +215,10 @@ async fn whoever_gains_sight_gets_the_whole_thing_and_whoever_loses_it_a_deletio
     let (seq, kind, data) = next(&mut stream).await;
     assert_eq!((seq, kind.as_str(), data.as_str()), (7, "context_set.deleted", r#"{"name":"Brief"}"#));
     run(&session, put_for("Brief", "still hidden", &["editor"])).await;
-    run(&session, PutThread { thread: thread("aside"), visible_to: only(&["editor"]) }).await;
-    run(&session, PutThread { thread: thread("aside"), visible_to: only(&["editor", "writer"]) }).await;
+    run(&session, PutThread::seen_by(thread("aside"), only(&["editor"]))).await;
+    run(&session, PutThread::seen_by(thread("aside"), only(&["editor", "writer"]))).await;
     assert_eq!(next(&mut stream).await.1, "thread.updated");
-    run(&session, PutThread { thread: thread("aside"), visible_to: only(&["editor"]) }).await;
+    run(&session, PutThread::seen_by(thread("aside"), only(&["editor"]))).await;
     let (seq, kind, _) = next(&mut stream).await;
     assert_eq!((seq, kind.as_str()), (11, "thread.deleted"));
 }
@@ -278,7 +278,7 @@ async fn what_is_not_kept_is_heard_by_those_in_charge() {
     assert_eq!(code(session.listen(&agent("writer")).await), "not_found");
     let whisper =
         Ephemeral::Delta { run: "r1".parse().unwrap(), turn: 1, agent: "editor".parse().unwrap(), text: "Psst".into() };
-    run(&session, PutThread { thread: thread("agent:editor"), visible_to: only(&["editor"]) }).await;
+    run(&session, PutThread::seen_by(thread("agent:editor"), only(&["editor"]))).await;
     session.tell(whisper);
     session.tell(delta.clone());
     assert_eq!(soon("the delta", heard.next()).await.unwrap(), delta, "a thread is hidden from the manager");
@@ -308,7 +308,7 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         (0..2u8, who.clone()).prop_map(|(set, who)| Change::Put(put_for(&format!("set {set}"), "content", &who))),
         (0..2u8, who)
-            .prop_map(|(name, who)| PutThread { thread: thread(&format!("thread {name}")), visible_to: only(&who) })
+            .prop_map(|(name, who)| PutThread::seen_by(thread(&format!("thread {name}")), only(&who)))
             .prop_map(Change::PutThread),
         (0..2u8).prop_map(|name| Change::Add(add(&format!("thread {name}"), vec![text("words")]))),
     ]

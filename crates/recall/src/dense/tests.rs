@@ -20,6 +20,7 @@ fn index(texts: &[&str]) -> Index {
             // A day between two messages, so that they lend each other nothing.
             time: Timestamp::from_millis(i64::try_from(seq).unwrap() * 86_400_000).unwrap(),
             text,
+            has_headings: false,
         });
     }
     index
@@ -66,6 +67,36 @@ fn a_passage_without_a_word_of_the_question_is_found_by_what_it_means() {
 }
 
 #[test]
+fn a_question_without_a_term_has_no_meaning_either() {
+    let mut index = index(&["I bought a car", "The soup was salty"]);
+    let wanted = index.without_vectors(10);
+    index.add_vectors(&wanted, &vectors(&[Some([1.0, 0.1]), Some([0.2, 1.0])]));
+    for question in ["the of", "who was it", "?!"] {
+        assert_eq!(ask(&index, question, Some([1.0, 0.0])), [], "{question}");
+    }
+}
+
+#[test]
+fn that_passages_lack_vectors_is_told_of_those_alone_that_are_seen() {
+    let mut index = index(&["I bought a car", "hidden automobile of the boss", "The soup was salty"]);
+    let seen =
+        |index: &Index, at| index.has_vectors_for(&|class| (&*class.subject == "thread:main").then_some(Seq(1)), at);
+    let all = |index: &Index| index.has_vectors_for(&|_| Some(Seq(1)), None);
+    let fill = |index: &mut Index| {
+        let wanted = index.without_vectors(1);
+        index.add_vectors(&wanted, &[None]);
+    };
+    assert!(!seen(&index, None));
+    fill(&mut index);
+    assert!(!seen(&index, None) && seen(&index, Some(Seq(2))));
+    index.erase(Seq(3)).unwrap();
+    assert!(seen(&index, None) && !all(&index));
+    fill(&mut index);
+    fill(&mut index);
+    assert!(seen(&index, None) && all(&index));
+}
+
+#[test]
 fn terms_and_meaning_add_up() {
     let mut index = index(&["soup with salt", "soup with salt", "a car with salt"]);
     let wanted = index.without_vectors(10);
@@ -82,7 +113,7 @@ fn neighbours_lend_their_vectors_too() {
         let class = Class { source: "message".into(), subject: "thread:main".into(), audience: Audience::All };
         let time = Timestamp::from_millis(seq * 1000).unwrap();
         let (seq, role) = (Seq(seq.unsigned_abs()), Role::User);
-        index.add(&Item { seq, kind: Kind::Message, class, speaker: None, role, time, text });
+        index.add(&Item { seq, kind: Kind::Message, class, speaker: None, role, time, text, has_headings: false });
     }
     let wanted = index.without_vectors(10);
     index.add_vectors(&wanted, &vectors(&[Some([1.0, 0.0]), Some([0.0, 1.0]), Some([0.0, -1.0])]));

@@ -23,7 +23,7 @@ fn add(indexes: &Indexes, seq: u64, text: &str) {
     let class = Class { source: "test".into(), subject: "thread:main".into(), audience: Audience::All };
     let time = Timestamp::nearest(i64::try_from(seq).unwrap() * 1000);
     let (kind, role) = (Kind::Message, Role::Other);
-    let item = Item { seq: Seq(seq), kind, class, speaker: None, role, time, text };
+    let item = Item { seq: Seq(seq), kind, class, speaker: None, role, time, text, has_headings: false };
     let index = indexes.of("s").unwrap();
     lock(&index).add(&item);
     lock(&index).advance(Head { seq: Seq(seq), ..Head::default() });

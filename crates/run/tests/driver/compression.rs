@@ -10,7 +10,7 @@ use callboard_engine::{
             pin::{Pin, PinMessage},
             plan::Aim,
         },
-        conversation::{AddMessages, NewMessage, Role, ToolCall},
+        conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch},
         count::Tokens,
         entry::Actor,
         id::{Seq, ThreadId},
@@ -49,10 +49,15 @@ fn compressor(models: &Models, session: &Session) -> Compressor {
     Compressor { session: session.clone(), models: models.model(), timeout: Duration::from_secs(2) }
 }
 
-async fn compress(models: &Models, session: &Session, model: Option<&str>) -> Compression {
-    let aim = Aim { target: Tokens(20_000), keep_recent: None };
+/// The user's wish to compress `main` to `target` tokens.
+fn compressing(target: u64, model: Option<&str>) -> Compressing {
+    let aim = Aim { target: Tokens(target), keep_recent: None };
     let (thread, model) = ("main".parse().unwrap(), model.map(str::to_owned));
-    let wanted = Compressing { thread, aim, model, by: Actor::User, preview: false };
+    Compressing { thread, aim, model, by: Actor::User, preview: false, layout: None, behind: Seq::ZERO }
+}
+
+async fn compress(models: &Models, session: &Session, model: Option<&str>) -> Compression {
+    let wanted = compressing(20_000, model);
     soon("the summary", compressor(models, session).compress(wanted)).await.unwrap()
 }
 
@@ -64,7 +69,15 @@ async fn shown(session: &Session) -> String {
 #[tokio::test]
 async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_good_a_bad_and_no_model() {
     let good = |facts: &[&str]| Reply::text(format!("They talk of tides. Known so far: {}.", facts.join(", ")));
-    let facts = ["node_1234", "#identifierNext", "https://example.com/a?b=7"];
+    // One of each kind that has to stay as it is to the letter, two for each round.
+    let facts = [
+        "node_1234",
+        "/srv/tides/high.log",
+        "#identifierNext",
+        "250 ms",
+        "https://example.com/a?b=7",
+        "\"the spring tide\"",
+    ];
     type Script = Box<dyn FnMut(&Value, usize) -> Reply + Send>;
     let scripts: Vec<(&str, Option<&str>, Script)> = vec![
         ("model", Some("openai:scripted"), Box::new(move |_, _| good(&facts))),
@@ -86,9 +99,11 @@ async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_goo
         let session = session_on(&memory()).await;
         let models = Models::new(script);
         let mut pinned = None;
-        for (round, fact) in facts.iter().enumerate() {
+        for (round, new) in facts.chunks(2).enumerate() {
+            let known = &facts[..2 * (round + 1)];
             let before =
-                say(&session, "main", talk(180_000, &format!("It is {fact}, and the color is teal {round}."))).await;
+                say(&session, "main", talk(180_000, &format!("It is {}, and the color is teal.", new.join(" or "))))
+                    .await;
             if round == 0 {
                 let pin = Pin {
                     thread: "main".parse().unwrap(),
@@ -98,18 +113,22 @@ async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_goo
                 user(&session, PinMessage(pin)).await;
                 pinned = Some(before[9]);
             }
-            let call = ToolCall { id: format!("open{round}"), name: "look_up".into(), arguments: json!({"at": fact}) };
+            let call = ToolCall { id: format!("open{round}"), name: "look_up".into(), arguments: json!({"at": round}) };
             let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "Let me look.") };
-            let question = NewMessage::text(Role::User, format!("What of {}?", facts[..=round].join(" and ")));
+            let question = NewMessage::text(Role::User, format!("What of {}?", known.join(" and ")));
             say(&session, "main", vec![question, calling]).await;
             let done = compress(&models, &session, model).await;
             assert_eq!(serde_json::to_value(done.method).unwrap(), method, "{done:?}");
             assert!(done.tokens_before >= Tokens(150_000) && done.tokens_after <= Tokens(20_000), "{done:?}");
             let text = shown(&session).await;
-            for fact in &facts[..=round] {
-                assert!(text.rsplit_once("What of").unwrap().0.contains(fact), "{fact} is not in the summary: {text}");
+            let (_, summary) = text.split_once("<CONVERSATION_SUMMARY").unwrap();
+            let (summary, _) = summary.split_once("</CONVERSATION_SUMMARY>").unwrap();
+            for fact in known {
+                assert!(summary.contains(fact.trim_matches('"')), "{fact} is not in the summary: {summary}");
             }
-            assert!(text.contains(&format!("open{round}")), "the open call is there: {text}");
+            for open in 0..=round {
+                assert!(text.contains(&format!("open{open}")), "the open call {open} is there: {text}");
+            }
             assert!(text.contains("Part 8. The tide turns twice"), "what is pinned is there, word for word");
             assert_eq!(text.matches("<CONVERSATION_SUMMARY").count(), 1, "{text}");
             assert!(!text.contains("[summary of") || text.matches("[summary of").count() == 1, "{text}");
@@ -143,9 +162,7 @@ async fn two_compressions_at_once_are_one() {
     let session = session_on(&memory()).await;
     say(&session, "main", talk(40_000, "It is node_77.")).await;
     let models = Models::new(|_, _| Reply::text("They talk of tides.").after(Duration::from_millis(200)));
-    let aim = Aim { target: Tokens(5000), keep_recent: None };
-    let model = Some("openai:scripted".to_owned());
-    let wanted = Compressing { thread: "main".parse().unwrap(), aim, model, by: Actor::User, preview: false };
+    let wanted = compressing(5000, Some("openai:scripted"));
     let compressor = compressor(&models, &session);
     let (one, other) = tokio::join!(compressor.compress(wanted.clone()), compressor.compress(wanted.clone()));
     let refused = one.err().or(other.err()).unwrap().to_string();
@@ -249,10 +266,8 @@ async fn a_history_that_does_not_fit_the_window_is_read_in_pieces() {
         assert_eq!(asked.contains("SUMMARY OF WHAT WAS SAID BEFORE"), nth > 0);
         Reply::text(format!("Summary {nth} of tides, after node_77."))
     });
-    let aim = Aim { target: Tokens(1000), keep_recent: None };
     // Its window is 8,192 tokens.
-    let model = Some("openai:gpt-4".to_owned());
-    let wanted = Compressing { thread: "main".parse().unwrap(), aim, model, by: Actor::User, preview: false };
+    let wanted = compressing(1000, Some("openai:gpt-4"));
     let done = compressor(&models, &session).compress(wanted).await.unwrap();
     assert!(done.spent.requests >= 3 && done.model.as_deref() == Some("openai:gpt-4"), "{done:?}");
     let asked: String = models.endpoint.requests().iter().map(prompt).collect();
@@ -273,9 +288,7 @@ async fn i6_a_model_that_summarizes_is_told_no_secret_that_was_said_before_it_wa
     let secret = SetVariable::new("password".parse().unwrap(), json!("hunter2-hunter2"), None, "needed".into());
     user(&session, secret.unwrap()).await;
     let models = Models::new(|_, _| Reply::text("They talk of tides."));
-    let (thread, model) = ("main".parse().unwrap(), Some("openai:gpt-4".to_owned()));
-    let aim = Aim { target: Tokens(1000), keep_recent: None };
-    let wanted = Compressing { thread, aim, model, by: Actor::User, preview: false };
+    let wanted = compressing(1000, Some("openai:gpt-4"));
     let done = compressor(&models, &session).compress(wanted).await.unwrap();
     assert!(done.spent.requests > 3 && done.model.is_some(), "{done:?}");
     let requests = models.endpoint.requests();
@@ -304,4 +317,95 @@ async fn a_run_compresses_however_much_is_pinned() {
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     let compressed = of_type(&journal(&store).await, "conversation.compressed").pop().unwrap();
     assert_eq!(compressed["pins"].as_array().unwrap().len(), 15, "{compressed}");
+}
+
+/// Undoes what stands in `main`.
+async fn undo(session: &Session) {
+    let thread: ThreadId = "main".parse().unwrap();
+    let seq = session.state().await.unwrap().threads.get(&thread).unwrap().compression.newest().unwrap().seq;
+    user(session, UndoCompression { thread, seq }).await;
+}
+
+#[tokio::test]
+async fn what_is_said_behind_a_compression_that_was_undone_is_compressed_and_what_was_put_back_is_not() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let sizes = json!({"compression": {"compress_tokens": 40_000, "target_tokens": 4000}});
+    user(&session, patch(sizes)).await;
+    let back = say(&session, "main", talk(6000, "It is node_77.")).await;
+    let models = Models::new(|request, _| match is_summary(request) {
+        true => Reply::text("They talk of tides and node_78."),
+        false => done("Done.").without_usage(),
+    });
+    assert!(compressor(&models, &session).compress(compressing(4000, None)).await.unwrap().seq.is_some());
+    undo(&session).await;
+    for _ in 0..2 {
+        say(&session, "main", talk(60_000, "It is node_78.")).await;
+        let run = start(&session).await;
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+        let entries = journal(&store).await;
+        let compressed = of_type(&entries, "conversation.compressed").pop().unwrap();
+        assert_eq!(compressed["method"], "model", "{compressed}");
+        assert!(compressed["from"].as_u64().unwrap() > back[20].0, "what was put back is left alone: {compressed}");
+        let last = of_type(&entries, "turn.requested").pop().unwrap();
+        assert!(last["prompt"]["tokens"].as_u64().unwrap() < 40_000, "{last}");
+        assert!(shown(&session).await.contains("It is node_77."), "what was put back is shown word for word");
+        assert_eq!(shown(&session).await.matches("<CONVERSATION_SUMMARY").count(), 1);
+    }
+    // Where that is not enough, all of it is compressed.
+    user(&session, patch(json!({"prompt": {"budget": 9000}}))).await;
+    say(&session, "main", talk(4000, "It is node_79.")).await;
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let compressed = of_type(&journal(&store).await, "conversation.compressed").pop().unwrap();
+    assert!(compressed["from"].as_u64().unwrap() <= back[0].0, "{compressed}");
+    assert!(!shown(&session).await.contains("It is node_77."));
+}
+
+#[tokio::test]
+async fn a_history_that_only_has_a_share_of_the_prompt_is_compressed_and_not_only_cut() {
+    let store = memory();
+    let session = session_on(&store).await;
+    let share = json!({"prompt": {"budget": 20_000, "parts": {"history": {"max": "20%"}}}, "compression": {"target_tokens": 4000}});
+    user(&session, patch(share)).await;
+    say(&session, "main", talk(40_000, "It is node_77.")).await;
+    let models = Models::new(|request, _| match is_summary(request) {
+        true => Reply::text("They talk of tides and node_77."),
+        false => done("Done.").without_usage(),
+    });
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let entries = journal(&store).await;
+    assert_eq!(of_type(&entries, "context.warned").len(), 1);
+    let compressed = of_type(&entries, "conversation.compressed");
+    assert_eq!((compressed.len(), &compressed[0]["method"]), (1, &json!("model")));
+    let sent = prompt(models.endpoint.requests().last().unwrap());
+    assert!(sent.contains("They talk of tides and node_77."), "{sent}");
+    // What a share keeps short and is not much is only cut.
+    say(&session, "main", talk(4000, "It is node_78.")).await;
+    let run = start(&session).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    assert_eq!(of_type(&journal(&store).await, "conversation.compressed").len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_that_summarizes_is_told_what_the_director_is_told_and_the_instructions_of_the_thread() {
+    let session = session_with_keys(&memory(), Arc::new(Vec::new())).await;
+    user(&session, patch(json!({"prompt": {"layout": "director"}}))).await;
+    let thread: ThreadId = "main".parse().unwrap();
+    let settings = ThreadPatch { instructions: Some(Some("Speak of tides alone.".into())), ..ThreadPatch::default() };
+    user(&session, PutThread { thread: thread.clone(), visible_to: None, settings }).await;
+    say(&session, "main", talk(40_000, "It is node_77.")).await;
+    let models = Models::new(|_, _| Reply::text("They talk of tides and node_77."));
+    let done = compress(&models, &session, Some("openai:scripted")).await;
+    assert!(done.model.is_some(), "{done:?}");
+    let sent = prompt(&models.endpoint.requests()[0]);
+    let context = sent.split("CONTEXT").nth(2).unwrap().split("MESSAGES").next().unwrap().to_owned();
+    let told = session.prompt(&PromptSpec::default()).await.unwrap();
+    let own = told.text().split("CONVERSATION HISTORY:").next().unwrap().to_owned();
+    let first = own.lines().find(|line| line.len() > 60).unwrap();
+    let quoted = json!(first).to_string();
+    assert!(context.contains(quoted.trim_matches('"')), "{first} is not in {context}");
+    assert!(context.contains("Speak of tides alone."), "{context}");
+    assert!(done.tokens_after <= Tokens(20_000));
 }

@@ -8,6 +8,7 @@ mod fixture;
 
 mod compression;
 mod course;
+mod director;
 mod interruptions;
 mod providers;
 mod recovery;

@@ -7,8 +7,9 @@ use callboard_core::{
     command::{Command, KeptAnswer},
     entry::{Actor, Hash},
     error::Error as Refusal,
-    id::{AgentName, BadName, CollectionName, SessionId},
+    id::{AgentName, BadName, CollectionName, Seq, SessionId},
     state::State,
+    view::View,
     viewer::Viewer,
 };
 use callboard_engine::{Error, Receipt, Session};
@@ -207,6 +208,21 @@ impl<R> Authorized<R> {
     /// The error for one thing that the call can do, but not for this caller.
     pub(crate) fn forbidden(&self, what: &'static str) -> CallError {
         Refusal::Forbidden { who: self.actor.to_string(), what, hint: "ask the user" }.into()
+    }
+
+    /// Looks at the session as it is now, or for the user as it was after the entry `at`.
+    pub(crate) async fn look_at<T>(
+        &self,
+        at: Option<u64>,
+        look: impl FnOnce(View<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, CallError> {
+        Ok(match at {
+            None => self.session.view(&self.viewer(), look).await?,
+            Some(_) if self.rank != Rank::User => {
+                return Err(self.forbidden("look at the session as of an earlier entry"));
+            }
+            Some(at) => self.session.view_at(&self.viewer(), Seq(at), look).await?,
+        })
     }
 }
 

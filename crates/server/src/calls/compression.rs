@@ -1,20 +1,27 @@
 //! Compressing threads, undoing that, pins, and how large prompts are.
 
+use std::borrow::Cow;
+
 use callboard_api as api;
 use callboard_core::{
     agent::Agent,
+    audience::Audience,
     compression::{
         CompressionSettings,
         decide::UndoCompression,
+        material::Scope,
         pin::{Pin, PinMessage, UnpinMessage},
         plan::{Aim, Outlook},
     },
+    error::Error as Refusal,
     id::{AgentName, MessageId, Seq, ThreadId},
-    prompt::{PartName, PartReport},
+    prompt::{Format, PartName, PartReport},
+    tool::bundled,
     view::View,
     viewer::Viewer,
 };
 use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
+use callboard_model::ModelName;
 use callboard_run::{Compressing, Compressor};
 
 use super::{
@@ -32,11 +39,16 @@ impl Authorized<CompressThread> {
         options: WriteOptions,
     ) -> Result<Answer<api::CompressAnswer>, CallError> {
         let api::Compress { target_tokens, keep_recent_tokens, model, method, preview } = body;
+        if let Some(model) = &model {
+            self.check_model(model).await?;
+        }
         let (target, manager) = self
             .session
             .view(&self.viewer(), |view| {
                 let held = view.thread(&thread)?;
-                let manager = view.state.team.manager().and_then(|manager| manager.model.clone());
+                let manager = view.state.team.manager();
+                let manager = manager.and_then(|manager| view.state.threads.model_of(manager, &thread));
+                let manager = manager.map(str::to_owned);
                 let settings = &view.state.session.settings;
                 let window =
                     manager.as_ref().or(self.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
@@ -52,6 +64,8 @@ impl Authorized<CompressThread> {
             model: model.filter(|_| method != Some(api::WantedMethod::Extractive)),
             by: self.actor.clone(),
             preview,
+            layout: None,
+            behind: Seq::ZERO,
         };
         let compressor = Compressor { session: self.session.clone(), models, timeout: settings.turn_timeout };
         let compress = async || {
@@ -73,6 +87,17 @@ impl Authorized<CompressThread> {
             false => self.idempotent(&options, async |_| compress().await).await?,
         };
         Ok(Answer::ok(answer))
+    }
+
+    /// Refuses what is no name of a model, or holds a secret that the model's endpoint would be told.
+    async fn check_model(&self, model: &str) -> Result<(), CallError> {
+        let refused = |problem: String| Refusal::invalid("/model", problem);
+        model.parse::<ModelName>().map_err(|error| refused(error.to_string()))?;
+        let mask = self.session.reading_mask(&Viewer::User).await?;
+        if mask.is_some_and(|mask| matches!(mask.hide(model), Cow::Owned(_))) {
+            return Err(refused("it holds the value of a secret: use another name".to_owned()).into());
+        }
+        Ok(())
     }
 
     /// Undoes the newest compression of a thread that stands.
@@ -116,13 +141,21 @@ impl Authorized<ReadMessages> {
 impl Authorized<ReadThreads> {
     /// Says how large the prompts are that a thread leads to.
     pub(crate) async fn measure_context(&self, thread: ThreadId) -> Result<Answer<api::ContextSize>, CallError> {
-        let (readers, settings, usual, compression) = self
+        let (readers, scope, settings, usual, compression) = self
             .session
             .view(&self.viewer(), |view| {
                 let held = view.thread(&thread)?;
                 let settings = view.state.session.settings.compression.clone();
                 let usual = view.state.session.settings.prompt.budget_in(DEFAULT_WINDOW);
-                Ok((readers(&view, &thread), settings, usual, held.compression.clone()))
+                let readers = readers(&view, &thread);
+                let first = readers.first();
+                let sees =
+                    |all: &Option<Audience>| all.as_ref().is_none_or(|all| first.is_some_and(|one| all.contains(one)));
+                let scope = Scope {
+                    readers: held.readers(&view.state.team).into_iter().find(sees).flatten(),
+                    behind: Seq::ZERO,
+                };
+                Ok((readers, scope, settings, usual, held.compression.clone()))
             })
             .await?;
         let mut agents = Vec::new();
@@ -146,7 +179,8 @@ impl Authorized<ReadThreads> {
             let budget = agents.first().map_or(usual, |first| first.window);
             let aim = Aim { target: compression.target(&settings, budget), keep_recent: None };
             let newest = compression.newest().map(|head| head.seq);
-            let (messages, tokens_before, tokens_after) = match self.session.plan_compression(&thread, aim).await {
+            let (messages, tokens_before, tokens_after) = match self.session.plan_compression(&thread, scope, aim).await
+            {
                 Ok(Outlook::Compress(plan)) => (plan.messages(), plan.tokens_before, aim.target),
                 Ok(Outlook::Enough(tokens)) => (0, tokens, tokens),
                 // More is pinned than there is room for, for instance.
@@ -168,12 +202,23 @@ impl Authorized<ReadThreads> {
         settings: &CompressionSettings,
     ) -> Result<api::AgentContext, CallError> {
         let default_model = self.app.settings.runs.model.clone();
-        let query = PromptSpec {
+        let state = self.session.state().await?;
+        // As the agent is asked in runs, where it speaks there in one of this kind.
+        let turn = state.runs.newest().and_then(|run| run.kind.first_turn());
+        let turn =
+            turn.filter(|turn| turn.thread == *thread && turn.agent(&state.team).is_ok_and(|asked| asked == agent));
+        let (layout, bundle) = turn.map_or((None, None), |turn| (turn.layout, turn.bundle));
+        let mut query = PromptSpec {
             agent: Some(agent.clone()),
             thread: Some(thread.clone()),
+            layout,
+            // A text has no tools beside it.
+            format: if bundle.is_none() { Format::Text } else { Format::OpenAi },
+            tools: self.app.outside.served(bundled(bundle)),
             default_model,
             ..PromptSpec::default()
         };
+        self.session.observe(&mut query, &self.app.outside).await?;
         let prompt = self.session.prompt(&query).await?;
         let thresholds = settings.thresholds(prompt.budget);
         let last_turn = match self.rank > super::rights::Rank::Worker {

@@ -64,7 +64,7 @@ impl Seen {
 }
 
 impl Authorized<ReadSets> {
-    pub(crate) async fn list_sets(&self, query: api::PageQuery) -> Result<ListedSets, CallError> {
+    pub(crate) async fn list_sets(&self, query: api::PageAtQuery) -> Result<ListedSets, CallError> {
         let after = After::read(query.cursor.as_deref())?;
         let limit = query.limit.unwrap_or(usize::MAX);
         let look = |view: View<'_>| {
@@ -72,7 +72,7 @@ impl Authorized<ReadSets> {
             let sets = sets.take(limit.saturating_add(1));
             Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
         };
-        let mut sets = self.session.view(&self.viewer(), look).await?;
+        let mut sets = self.look_at(query.at, look).await?;
         let next_cursor = cursor::cut(&mut sets, limit, |(name, _)| name.as_str());
         let session = self.session.clone();
         let sets = stream::iter(sets).then(move |(_, set)| {
@@ -82,8 +82,12 @@ impl Authorized<ReadSets> {
         Ok(ListedSets { sets: sets.boxed(), next_cursor })
     }
 
-    pub(crate) async fn read_set(&self, name: SetName) -> Result<Answer<api::ContextSet>, CallError> {
-        let seen = self.session.view(&self.viewer(), |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
+    pub(crate) async fn read_set(
+        &self,
+        name: SetName,
+        query: api::AtQuery,
+    ) -> Result<Answer<api::ContextSet>, CallError> {
+        let seen = self.look_at(query.at, |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
         Ok(Answer::ok(seen.whole(&self.session).await?))
     }
 }

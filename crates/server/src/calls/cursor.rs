@@ -42,6 +42,29 @@ pub(crate) fn session(cursor: &str) -> Result<SessionId, CallError> {
     text(cursor)?.parse().map_err(|_| bad())
 }
 
+/// The cursor behind a session in the order of last use.
+pub(crate) fn of_use(last_activity: Timestamp, id: &SessionId) -> String {
+    seal(&format!("{}/{id}", last_activity.as_millis()))
+}
+
+/// Where a page of sessions in the order of last use begins.
+pub(crate) enum Use {
+    /// Behind one that was used at this time.
+    Behind((Timestamp, SessionId)),
+    /// At the newest one whose id comes after this.
+    After(SessionId),
+}
+
+/// Where a page of sessions in the order of last use begins, as a cursor says.
+pub(crate) fn session_use(cursor: &str) -> Result<Use, CallError> {
+    let text = text(cursor)?;
+    let id = |id: &str| id.parse::<SessionId>().map_err(|_| bad());
+    Ok(match text.split_once('/') {
+        Some((time, behind)) => Use::Behind((Timestamp::nearest(time.parse().map_err(|_| bad())?), id(behind)?)),
+        None => Use::After(id(&text)?),
+    })
+}
+
 /// The collection after which a page begins.
 pub(crate) fn collection(cursor: &str) -> Result<CollectionName, CallError> {
     text(cursor)?.parse().map_err(|_| bad())

@@ -4,10 +4,19 @@ use std::sync::Arc;
 
 use callboard_api::{DELTA, Delta, FollowQuery, words};
 use callboard_core::{
-    conversation::facts::MessageAdded, entry::Hash, error::Error as Refusal, fact::Fact, id::Seq, state::State,
-    view::Projected, viewer::Viewer,
+    browser::{CHANGED, NOTICED},
+    conversation::facts::MessageAdded,
+    entry::Hash,
+    error::Error as Refusal,
+    fact::Fact,
+    id::Seq,
+    session::Share,
+    state::State,
+    view::Projected,
+    viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, Error, Filter, Listener, Session, Subscription};
+use serde_json::Value;
 
 use super::{Authorized, CallError, message::roles, rights::Rank};
 use crate::app::App;
@@ -17,7 +26,9 @@ pub(crate) struct Feed {
     app: App,
     session: Session,
     subscription: Subscription,
-    deltas: Option<Listener>,
+    heard: Option<Listener>,
+    /// The types of what is not stored that the caller wants.
+    heard_types: Vec<&'static str>,
     admission: Admission,
 }
 
@@ -33,8 +44,13 @@ struct Admission {
 pub(crate) enum Item {
     /// An entry.
     Entry(Projected),
-    /// A piece of a model's answer. It is not stored and not sent again.
-    Delta(Delta),
+    /// What is not stored and not sent again: a piece of a model's answer, or what happened in the browser.
+    Heard {
+        /// The type.
+        kind: &'static str,
+        /// More of it, as JSON.
+        data: Value,
+    },
 }
 
 impl Feed {
@@ -46,11 +62,11 @@ impl Feed {
     ) -> Result<Self, CallError> {
         let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
         let roles = roles(query.roles.as_deref())?;
-        let wants_deltas = if types.is_empty() {
-            roles.is_empty() && query.thread.is_none()
-        } else {
-            types.iter().any(|kind| **kind == *DELTA)
+        let wanted = |kind: &&str| match types.is_empty() {
+            true => roles.is_empty() && query.thread.is_none(),
+            false => types.iter().any(|wanted| **wanted == **kind),
         };
+        let heard_types: Vec<_> = [DELTA, CHANGED, NOTICED].into_iter().filter(wanted).collect();
         if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
             return Err(Refusal::contradiction(
                 "/roles",
@@ -60,19 +76,28 @@ impl Feed {
         }
         let viewer = caller.viewer();
         let in_charge = caller.rank >= Rank::Manager;
-        let deltas = if wants_deltas && in_charge { Some(caller.session.listen(&viewer).await?) } else { None };
-        let filter = Filter { types, thread: query.thread, roles };
+        let may_hear = in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
+        let listens = may_hear && !heard_types.is_empty();
+        let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };
+        let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
         let after = last.or(query.after.map(Seq));
         let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
         caller.app.metrics.streams.up();
         let admission = Admission { viewer, token: caller.token, in_charge };
-        Ok(Self { app: caller.app.clone(), session: caller.session.clone(), subscription, deltas, admission })
+        Ok(Self {
+            app: caller.app.clone(),
+            session: caller.session.clone(),
+            subscription,
+            heard,
+            heard_types,
+            admission,
+        })
     }
 
     /// The next item; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Item> {
         loop {
-            let Self { app, session, subscription, deltas, admission } = self;
+            let Self { app, session, subscription, heard, heard_types, admission } = self;
             let ended = session.when(|state| (!admission.holds(state)).then_some(()));
             tokio::select! {
                 biased;
@@ -93,9 +118,13 @@ impl Feed {
                         None
                     }
                 },
-                delta = hear(deltas) => match delta {
-                    Some(delta) => return Some(Item::Delta(delta)),
-                    None => *deltas = None,
+                event = hear(heard) => match event {
+                    Some(event) if heard_types.contains(&kind(&event)) => {
+                        let kind = kind(&event);
+                        return Some(Item::Heard { kind, data: told(session, &admission.viewer, event).await });
+                    }
+                    Some(_) => {}
+                    None => *heard = None,
                 },
             }
         }
@@ -137,9 +166,38 @@ async fn hidden(session: &Session, viewer: &Viewer, entry: Projected) -> Result<
     Ok(Projected { data: data.map_or_else(|| entry.data.clone(), Arc::from), ..entry })
 }
 
-/// The next piece of a model's answer. Pieces that arrived too fast are skipped.
-async fn hear(deltas: &mut Option<Listener>) -> Option<Delta> {
-    let Some(deltas) = deltas else { return std::future::pending().await };
-    let Ephemeral::Delta { run, turn, agent, text } = deltas.next().await?;
-    Some(Delta { run, turn, agent, text })
+/// The next of what is not stored. What arrived too fast is skipped.
+async fn hear(heard: &mut Option<Listener>) -> Option<Ephemeral> {
+    match heard {
+        Some(heard) => heard.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The type of what was heard.
+fn kind(event: &Ephemeral) -> &'static str {
+    match event {
+        Ephemeral::Delta { .. } => DELTA,
+        Ephemeral::Browser { kind, .. } => kind,
+    }
+}
+
+/// What was heard, as this viewer is told of it: without secrets. What cannot be searched for them is left out.
+async fn told(session: &Session, viewer: &Viewer, event: Ephemeral) -> Value {
+    match event {
+        // It has none: they were hidden as it came. It is made of names and texts.
+        Ephemeral::Delta { run, turn, agent, text } => {
+            serde_json::to_value(Delta { run, turn, agent, text }).unwrap_or_default()
+        }
+        Ephemeral::Browser { data, .. } => match session.reading_mask(viewer).await {
+            Ok(mask) => {
+                let mut data = (*data).clone();
+                mask.iter().for_each(|mask| {
+                    mask.hide_in(&mut data);
+                });
+                data
+            }
+            Err(_) => Value::Null,
+        },
+    }
 }

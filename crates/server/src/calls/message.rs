@@ -48,8 +48,8 @@ impl Authorized<ReadMessages> {
         query: api::MessagesQuery,
     ) -> Result<ListedMessages, CallError> {
         let cursor = query.cursor.as_deref().map(cursor::place).transpose()?;
-        let api::MessagesQuery { limit, before, after, .. } = query;
-        let wanted = MessageQuery { limit, before, after, roles: roles(query.roles.as_deref())?, cursor };
+        let api::MessagesQuery { limit, before, after, audience, .. } = query;
+        let wanted = MessageQuery { limit, before, after, roles: roles(query.roles.as_deref())?, cursor, audience };
         let shape = query.shape;
         if limit.is_some() || cursor.is_some() || self.session.is_short(&thread)? {
             let page = self.session.messages_as_json(&self.viewer(), &thread, wanted).await?;

@@ -15,11 +15,11 @@ const LISTED: usize = 100;
 
 impl Authorized<ReadPlan> {
     /// Read the plan
-    pub(crate) async fn read_plan(&self) -> Result<Answer<api::Plan>, CallError> {
+    pub(crate) async fn read_plan(&self, query: api::AtQuery) -> Result<Answer<api::Plan>, CallError> {
         let look = |view: callboard_core::view::View<'_>| {
             Ok((api::Plan::of(view.plan()?, &view.state.session.workflow_id), view.state.head.seq))
         };
-        let (plan, head) = self.session.view(&self.viewer(), look).await?;
+        let (plan, head) = self.look_at(query.at, look).await?;
         Ok(Answer::ok(plan).at(head))
     }
 

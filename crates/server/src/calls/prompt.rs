@@ -5,7 +5,7 @@ use callboard_core::{
     context_set::SetView,
     error::{ConflictKind, Error as Refusal},
     id::{AgentName, Seq},
-    prompt::{Body, Prompt},
+    prompt::{Body, PlacedPiece, Prompt},
     tool::own_names,
     view::View,
 };
@@ -37,9 +37,12 @@ impl Authorized<BuildPrompt> {
         let default_model = self.app.settings.runs.model.clone();
         let spec =
             PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
-        let spec = PromptSpec { recall, query, tools, ..spec };
+        let mut spec = PromptSpec { recall, query, tools, ..spec };
         if record {
             return self.record_turn(spec, pieces, options).await;
+        }
+        if at.is_none() {
+            self.session.observe(&mut spec, &self.app.outside).await?;
         }
         let prompt = self.session.prompt(&spec).await?;
         Ok(Answer::ok(with_pieces(prompt, None, pieces)))
@@ -68,7 +71,7 @@ impl Authorized<BuildPrompt> {
         }
         self.expect(&options).await?;
         let (models, settings) = (self.app.settings.models.clone(), self.app.settings.runs.clone());
-        let driver = Driver::new(self.session.clone(), models, settings);
+        let driver = Driver::new(self.session.clone(), models, settings).with(self.app.outside.clone());
         let (prompt, begin) = driver.own_turn(spec).await?;
         // Room may have been made for it, which is no change of somebody else.
         let options = WriteOptions { expected: options.expected.map(|_| prompt.seq), ..options };
@@ -82,23 +85,32 @@ impl Authorized<BuildPrompt> {
 
 /// A prompt as it is given out, and, if they are wanted, the pieces of its text.
 fn with_pieces(prompt: Prompt, turn: Option<Seq>, wanted: bool) -> api::Prompt {
-    let pieces = wanted.then(|| pieces(&prompt)).flatten();
+    let pieces = wanted.then(|| pieces(&prompt));
     api::Prompt { pieces, ..prompt_body(prompt, turn) }
 }
 
-/// Where each part stands in the text of a prompt.
-fn pieces(prompt: &Prompt) -> Option<Vec<api::PromptPiece>> {
-    let Body::Text(text) = &prompt.body else { return None };
-    let (mut bytes, mut chars) = (0, 0);
-    let ends = prompt.parts.iter().zip(&prompt.text_ends);
-    let pieces = ends.map(|(part, end)| {
-        let start = chars;
-        chars += text.get(bytes..*end).map_or(0, |piece| piece.chars().count() as u64);
-        bytes = *end;
-        let (part, tokens, shortened) = (part.name.clone(), part.tokens, part.shortened);
-        api::PromptPiece { part, tokens, start, end: chars, shortened }
-    });
-    Some(pieces.collect())
+/// Where the pieces of a prompt stand, in characters.
+fn pieces(prompt: &Prompt) -> Vec<api::PromptPiece> {
+    let mut pieces = Vec::with_capacity(prompt.pieces.len());
+    for of_text in prompt.pieces.chunk_by(|one, next| one.message == next.message) {
+        let Some(message) = of_text.first().map(|piece| piece.message) else { continue };
+        let (text, mut chars) = (prompt.body.texts(message).concat(), 0);
+        for piece in of_text {
+            let start = chars;
+            chars += text.get(piece.bytes.clone()).map_or(0, |piece| piece.chars().count() as u64);
+            let PlacedPiece { part, seq, tokens, shortened, message, .. } = piece;
+            pieces.push(api::PromptPiece {
+                part: part.to_string(),
+                seq: *seq,
+                tokens: *tokens,
+                message: *message,
+                start,
+                end: chars,
+                shortened: *shortened,
+            });
+        }
+    }
+    pieces
 }
 
 /// A prompt as it is given out, with the number of its turn.

@@ -10,7 +10,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{Board, Error, NewBoardSession, Session, SessionInfo};
+use callboard_engine::{Error, LargestPrompt, LastEntry, NewBoardSession, Overview, RunOverview, Session, SessionInfo};
 
 use super::{
     Answer, Authorized, AuthorizedIfThere, AuthorizedOnServer, CallError, WriteOptions,
@@ -22,8 +22,9 @@ use super::{
 use crate::{app::App, files};
 
 /// What the user sees of a session.
-fn whole(info: SessionInfo) -> api::Session {
-    let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings } = info;
+fn whole(app: &App, info: SessionInfo) -> api::Session {
+    let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings, overview, last } = info;
+    let overview = Some(at_a_glance(app, head, overview, last));
     let Settings {
         title,
         default_visibility,
@@ -46,7 +47,34 @@ fn whole(info: SessionInfo) -> api::Session {
         compression,
         collections,
     });
-    api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings }
+    api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings, overview }
+}
+
+/// What is known of a session at a glance.
+fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<LastEntry>) -> api::SessionOverview {
+    let Overview { largest_prompt, run, needs_user, used, size_bytes, has_secrets: _ } = overview;
+    let largest_prompt = largest_prompt.map(|LargestPrompt { agent, tokens, window, warn_at }| api::LargestPrompt {
+        agent,
+        tokens,
+        window,
+        warn_at,
+    });
+    let run = run.map(|RunOverview { id, kind, status, reason, started_at }| api::SessionRun {
+        id,
+        kind,
+        status,
+        reason,
+        started_at,
+    });
+    let last = last.map(|LastEntry { seq, at, by, kind, sentence }| api::LastEntry { seq, at, by, kind, sentence });
+    let cost = app.cost(used.iter().map(|(model, usage)| (model.as_deref(), *usage)));
+    let mut usage = api::SessionUsage::default();
+    for (_, used) in used {
+        usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);
+        usage.completion_tokens = usage.completion_tokens.saturating_add(used.completion_tokens);
+    }
+    usage.total_tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+    api::SessionOverview { entries: head.0, size_bytes, last, largest_prompt, run, needs_user, usage, cost }
 }
 
 /// A session with this state, whose last use was its last entry.
@@ -60,19 +88,21 @@ fn known(id: &SessionId, state: &State) -> SessionInfo {
         expires_at: settings.ttl_seconds.expires_at(state.last_at),
         agents: state.team.agents().cloned().collect(),
         settings,
+        overview: Overview::of(state),
+        last: None,
     }
 }
 
 /// The answer of a call that created a session. A repeat of the call gives the same one.
-pub(super) async fn created(session: &Session) -> Result<api::Session, CallError> {
-    Ok(whole(session.info().await?))
+pub(super) async fn created(app: &App, session: &Session) -> Result<api::Session, CallError> {
+    Ok(whole(app, session.info().await?))
 }
 
 /// The most sessions on a page.
 const LIMIT: usize = 1000;
 
 async fn make_session(
-    board: &Board,
+    app: &App,
     body: api::NewSession,
     attempt: Attempt<SessionId>,
 ) -> Result<api::Session, CallError> {
@@ -91,6 +121,7 @@ async fn make_session(
         context_sets_from,
         ..
     } = body;
+    let board = &app.board;
     check_collections(board, &collections).await?;
     let sets = match context_sets_from {
         Some(source) => board.session(&source).await?.sets_for(&Viewer::User, &agents).await?,
@@ -115,23 +146,72 @@ async fn make_session(
         }
         session => session?,
     };
-    created(&session).await
+    created(app, &session).await
 }
 
 impl AuthorizedOnServer<ListSessions> {
     pub(crate) async fn list_sessions(&self, query: api::SessionsQuery) -> Result<Answer<api::SessionList>, CallError> {
-        let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
-        let after = query.cursor.as_deref().map(cursor::session).transpose()?;
-        if query.order == api::SessionOrder::Recent {
-            let recent = self.app.board.recent_sessions(after.as_ref(), limit).await?;
-            let sessions = recent.into_iter().map(whole).collect();
-            return Ok(Answer::ok(api::SessionList { sessions, next_cursor: None }));
+        let api::SessionsQuery { limit, cursor, q, order } = query;
+        let (board, limit) = (&self.app.board, limit.unwrap_or(LIMIT).min(LIMIT));
+        let words = q.map(|q| q.to_lowercase());
+        let is_wanted = |info: &SessionInfo| {
+            let has = |text: &str| words.as_ref().is_none_or(|words| text.to_lowercase().contains(words));
+            has(info.id.as_str()) || info.settings.title.as_deref().is_some_and(has)
+        };
+        let (infos, next_cursor) = match order {
+            api::SessionOrder::Id => {
+                let after = cursor.as_deref().map(cursor::session).transpose()?;
+                let mut infos = board.sessions_that(after.as_ref(), limit.saturating_add(1), is_wanted).await?;
+                let next = cursor::cut(&mut infos, limit, |info| info.id.as_str());
+                (infos, next)
+            }
+            api::SessionOrder::Recent => {
+                let (before, after) = match cursor.as_deref().map(cursor::session_use).transpose()? {
+                    None => (None, None),
+                    Some(cursor::Use::Behind(place)) => (Some(place), None),
+                    Some(cursor::Use::After(id)) => (None, Some(id)),
+                };
+                let is_wanted =
+                    |info: &SessionInfo| after.as_ref().is_none_or(|after| info.id > *after) && is_wanted(info);
+                let mut infos = board.recent_sessions(before.as_ref(), limit.saturating_add(1), is_wanted).await?;
+                let is_more = infos.len() > limit;
+                infos.truncate(limit);
+                let last = infos.last().filter(|_| is_more && after.is_none());
+                let next = last.map(|last| cursor::of_use(last.last_activity, &last.id));
+                (infos, next)
+            }
+        };
+        let mut sessions = Vec::with_capacity(infos.len());
+        for info in infos {
+            let has_secrets = info.overview.has_secrets;
+            let session = whole(&self.app, SessionInfo::clone(&info));
+            sessions.push(if has_secrets { self.hidden(session).await? } else { session });
         }
-        let mut infos = self.app.board.sessions(after.as_ref(), limit.saturating_add(1)).await?;
-        let next_cursor = cursor::cut(&mut infos, limit, |info| info.id.as_str());
-        let sessions = infos.into_iter().map(whole).collect();
         Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
     }
+
+    /// A session in which its secrets are hidden. Where that leaves nothing that can be read, what people wrote is left out.
+    async fn hidden(&self, mut session: api::Session) -> Result<api::Session, CallError> {
+        let mask = match self.app.board.reading_mask(&session.id, &Viewer::User).await {
+            Ok(mask) => mask,
+            // It has gone since it was listed.
+            Err(error) if error.code() == "not_found" => return Ok(bare(session)),
+            Err(error) => return Err(error.into()),
+        };
+        let Some(mask) = mask else { return Ok(session) };
+        let mut shown = serde_json::to_value(&session).unwrap_or_default();
+        if mask.hide_in(&mut shown) {
+            session = serde_json::from_value(shown).unwrap_or_else(|_| bare(session));
+        }
+        Ok(session)
+    }
+}
+
+/// A session without what people wrote.
+fn bare(mut session: api::Session) -> api::Session {
+    (session.title, session.settings) = (None, None);
+    session.agents.clear();
+    session
 }
 
 impl AuthorizedOnServer<CreateSession> {
@@ -142,16 +222,18 @@ impl AuthorizedOnServer<CreateSession> {
     ) -> Result<Answer<api::Session>, CallError> {
         let board = &self.app.board;
         let id = body.id.clone().unwrap_or_else(|| board.new_id());
-        let made =
-            self.app.idempotent(Actor::User, &options, None, id, |attempt| make_session(board, body, attempt)).await?;
+        let made = self
+            .app
+            .idempotent(Actor::User, &options, None, id, |attempt| make_session(&self.app, body, attempt))
+            .await?;
         Ok(Answer::ok(made))
     }
 }
 
 impl Authorized<ReadSession> {
     pub(crate) async fn read_session(&self) -> Result<Answer<api::Session>, CallError> {
-        let look = |view: View<'_>, info: SessionInfo| (info.head, whole(info).seen(&view));
-        let (head, body) = self.session.info_seen(&self.viewer(), look).await?;
+        let look = |view: View<'_>, info: SessionInfo| (info.head, whole(&self.app, info).seen(&view));
+        let (head, body) = self.session.info_with_last(&self.viewer(), look).await?;
         Ok(Answer::ok(body).at(head))
     }
 }
@@ -169,7 +251,7 @@ impl Authorized<ChangeSession> {
             check_collections(&self.app.board, names).await?;
         }
         let receipt = self.execute(options, body).await?;
-        let look = |view: View<'_>| Ok(whole(known(self.session.id(), view.state)).seen(&view));
+        let look = |view: View<'_>| Ok(whole(&self.app, known(self.session.id(), view.state)).seen(&view));
         let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
         Ok(Answer::ok(body).at(receipt.head))
     }
@@ -196,6 +278,9 @@ async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Resul
     let deleted = app.board.delete(&attempt.intent).await;
     if let (Ok(()), Some(files)) = (&deleted, &app.files) {
         files.end(&attempt.intent, files::now(&app.board).await?).await;
+    }
+    if let (Ok(()), Some(browsers)) = (&deleted, &app.browsers) {
+        browsers.forget(&attempt.intent).await;
     }
     match deleted {
         Err(Error::NoSession { .. }) if attempt.is_repeat && was_gone => Ok(()),
@@ -243,5 +328,5 @@ async fn make_fork(caller: &Authorized<ForkSession>, attempt: Attempt<Intent>) -
         true => board.fork_again(&caller.session, at, &id).await?,
         false => board.fork(&caller.session, Some(at), Some(id)).await?,
     };
-    created(&fork).await
+    created(&caller.app, &fork).await
 }

@@ -13,7 +13,7 @@ use super::{
     Authorized, AuthorizedIfThere, AuthorizedOnServer, AuthorizedToAdd, CallError, Caller, Credentials, WriteOptions,
     rights::{AddMessages, CreateSession, DeleteSession, ReadJournal, ReadSets, WriteSets},
 };
-use crate::{Settings, app::App, drivers::Driving, settings::Limits};
+use crate::{Settings, app::App, driving::Driving, settings::Limits};
 
 /// A model that nobody asks.
 struct NoModel;
@@ -35,11 +35,13 @@ async fn app() -> App {
         origins: Vec::new(),
         public_url: None,
         project: None,
+        prices: None,
+        browsers: None,
         limits: Limits::default(),
         models: Arc::new(NoModel),
         runs: callboard_run::Settings { node: "test".into(), model: None, turn_timeout: Duration::from_secs(60) },
     };
-    App::new(Board::new(store, BoardSettings::default()), settings, true, Driving::None, String::new).unwrap()
+    App::new(Board::new(store, BoardSettings::default()), settings, None, Driving::None, String::new).unwrap()
 }
 
 fn user() -> Caller {
@@ -77,7 +79,7 @@ async fn a_call_takes_typed_input_and_gives_a_typed_answer() {
     assert_eq!(with_team(&app).await.agents.len(), 2);
     put(&app, &user(), json!({"content": "The sky is blue.", "visible_to": "all"})).await.unwrap();
     let reader = Authorized::<ReadSets>::enter(&app, &agent("writer"), &id()).await.unwrap();
-    let set = reader.read_set("facts".parse().unwrap()).await.unwrap().body;
+    let set = reader.read_set("facts".parse().unwrap(), api::AtQuery::default()).await.unwrap().body;
     assert_eq!(set.content.as_deref(), Some("The sky is blue."));
 }
 
@@ -115,7 +117,7 @@ async fn a_long_list_comes_in_typed_pages() {
     with_team(&app).await;
     put(&app, &user(), json!({"content": "x"})).await.unwrap();
     let reader = Authorized::<ReadSets>::enter(&app, &user(), &id()).await.unwrap();
-    let listed = reader.list_sets(api::PageQuery::default()).await.unwrap();
+    let listed = reader.list_sets(api::PageAtQuery::default()).await.unwrap();
     let sets: Vec<_> = listed.sets.try_concat().await.unwrap();
     assert_eq!(sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>(), ["facts"]);
 }

@@ -1,7 +1,7 @@
 //! Threads.
 
 use callboard_api as api;
-use callboard_core::{conversation::PutThread, error::Error as Refusal, id::ThreadId, view::View};
+use callboard_core::{error::Error as Refusal, id::ThreadId, view::View};
 
 use super::{
     Answer, Authorized, CallError, WriteOptions,
@@ -33,7 +33,7 @@ impl Authorized<ChangeThread> {
         body: api::PutThread,
         options: WriteOptions,
     ) -> Result<Answer<api::Thread>, CallError> {
-        let receipt = self.execute(options, PutThread { thread: name.clone(), visible_to: body.visible_to }).await?;
+        let receipt = self.execute(options, body.command(name.clone())).await?;
         let viewer = self.viewer();
         // A caller who has hidden the thread from itself still gets this answer.
         let look = |view: View<'_>| {

@@ -3,6 +3,7 @@
 use callboard_api as api;
 use callboard_core::{
     agent::Tool,
+    browser::scout::DEPLOY_SCOUT,
     entry::Actor,
     id::AgentName,
     prompt::{Format, default_agent},
@@ -18,9 +19,8 @@ use super::{
 impl Authorized<ReadTools> {
     pub(crate) async fn list_tools(&self, query: api::ToolsQuery) -> Result<Answer<api::ToolList>, CallError> {
         let viewer = using(self, query.agent).await?.into();
-        // Without a folder there is nothing that those for files could do.
-        let has_files = self.app.files.is_some();
-        let can_do = |tool: &&OwnTool| has_files || !tool.is_of_files();
+        // A scout needs a model, which whoever drives models itself has.
+        let can_do = |tool: &&OwnTool| self.app.outside.serves(tool) && tool.name != DEPLOY_SCOUT;
         let described = |view: View<'_>| Ok(view.own_tools().filter(can_do).map(OwnTool::described).collect());
         let tools: Vec<Tool> = self.session.view(&viewer, described).await?;
         Ok(Answer::ok(api::ToolList { tools: Format::from(query.format).tools(&tools) }))
@@ -44,10 +44,10 @@ impl Authorized<CallTools> {
             }
             Execution::Read(read) => {
                 self.expect(&options).await?;
-                let result = self
-                    .session
-                    .read_with(&by.into(), |view| read(view, &arguments), &*self.app.context_files())
-                    .await?;
+                // One of them executes a node, and the lease on that is to be renewed.
+                self.app.drivers.keep();
+                let result =
+                    self.session.read_with(&by.into(), |view| read(view, &arguments), &self.app.outside).await?;
                 Ok(Answer::ok(api::ToolCallResult { result }))
             }
         }

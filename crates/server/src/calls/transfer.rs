@@ -4,7 +4,6 @@ use std::{fs::File, io::BufReader};
 
 use callboard_api as api;
 use callboard_core::{entry::Actor, id::SessionId};
-use callboard_engine::Board;
 use futures::{StreamExt, stream};
 
 use super::{
@@ -13,6 +12,7 @@ use super::{
     rights::{ExportSession, ImportSession},
     session::created,
 };
+use crate::app::App;
 
 impl Authorized<ExportSession> {
     /// Each text has several lines.
@@ -34,20 +34,19 @@ impl AuthorizedOnServer<ImportSession> {
         export: File,
         options: WriteOptions,
     ) -> Result<Answer<api::Session>, CallError> {
-        let (board, id) = (&self.app.board, query.id);
-        let import = |attempt| import(board, export, id, attempt);
+        let import = |attempt| import(&self.app, export, query.id, attempt);
         Ok(Answer::ok(self.app.idempotent(Actor::User, &options, None, (), import).await?))
     }
 }
 
 async fn import(
-    board: &Board,
+    app: &App,
     export: File,
     id: Option<SessionId>,
     attempt: Attempt<()>,
 ) -> Result<api::Session, CallError> {
-    let export = BufReader::new(export);
+    let (board, export) = (&app.board, BufReader::new(export));
     let session =
         if attempt.is_repeat { board.import_again(export, id).await? } else { board.import(export, id).await? };
-    created(&session).await
+    created(app, &session).await
 }

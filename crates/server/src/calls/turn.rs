@@ -18,13 +18,13 @@ impl Authorized<ReadTurns> {
         let before = query.cursor.as_deref().map(cursor::number).transpose()?.map(Seq);
         let limit = query.limit.unwrap_or(LISTED);
         let turns = self.session.turns(&self.viewer(), query.agent.as_ref(), before, limit.saturating_add(1)).await?;
-        let mut turns: Vec<_> = turns.into_iter().map(|turn| (turn.seq.to_string(), seen(turn))).collect();
+        let mut turns: Vec<_> = turns.into_iter().map(|turn| (turn.seq.to_string(), self.seen(turn))).collect();
         let next_cursor = cursor::cut(&mut turns, limit, |(seq, _)| seq);
         Ok(Answer::ok(api::TurnList { turns: turns.into_iter().map(|(_, turn)| turn).collect(), next_cursor }))
     }
 
     pub(crate) async fn read_turn(&self, turn: Seq) -> Result<Answer<api::Turn>, CallError> {
-        Ok(Answer::ok(seen(self.session.turn(&self.viewer(), turn).await?)))
+        Ok(Answer::ok(self.seen(self.session.turn(&self.viewer(), turn).await?)))
     }
 
     /// What a model was shown then may be hidden from its agent by now.
@@ -36,6 +36,14 @@ impl Authorized<ReadTurns> {
         let TurnView { agent, thread, model, .. } = sent.turn;
         let prompt = prompt_body(sent.prompt, Some(turn));
         Ok(Answer::ok(api::SentPrompt { agent, thread, model, as_sent: sent.is_as_sent, prompt }))
+    }
+
+    fn seen(&self, turn: TurnView) -> api::Turn {
+        let TurnView { seq, at, agent, thread, run, model, tokens, usage, answered, failed } = turn;
+        let (run, turn_of_run) = run.unzip();
+        let cost = usage.and_then(|usage| self.app.cost([(model.as_deref(), usage)]));
+        let usage = usage.map(Into::into);
+        api::Turn { turn: seq, agent, thread, seq, at, run, turn_of_run, model, tokens, usage, cost, answered, failed }
     }
 }
 
@@ -53,11 +61,4 @@ impl Authorized<AnswerTurns> {
         let outcome = receipt.answer;
         Ok(Answer::ok(api::TurnAnswered { messages: outcome.messages, head: outcome.head }).at(receipt.head))
     }
-}
-
-fn seen(turn: TurnView) -> api::Turn {
-    let TurnView { seq, at, agent, thread, run, model, tokens, usage, answered, failed } = turn;
-    let (run, turn_of_run) = run.unzip();
-    let usage = usage.map(Into::into);
-    api::Turn { turn: seq, agent, thread, seq, at, run, turn_of_run, model, tokens, usage, answered, failed }
 }

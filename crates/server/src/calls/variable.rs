@@ -2,6 +2,7 @@
 
 use callboard_api as api;
 use callboard_core::{
+    error::Error as Refusal,
     id::VariableName,
     variable::{ClearVariable, ClearVariables, SetVariable},
     view::View,
@@ -16,14 +17,14 @@ use super::{
 
 impl Authorized<ReadVariables> {
     /// List variables
-    pub(crate) async fn list_variables(&self, query: api::PageQuery) -> Result<Answer<api::VariableList>, CallError> {
+    pub(crate) async fn list_variables(&self, query: api::PageAtQuery) -> Result<Answer<api::VariableList>, CallError> {
         let after = After::read(query.cursor.as_deref())?;
         let limit = query.limit.unwrap_or(usize::MAX);
         let look = |view: View<'_>| {
             let variables = view.variables().filter(|variable| after.is_before(variable.name.as_str()));
             Ok(variables.take(limit.saturating_add(1)).map(api::Variable::of).collect::<Vec<_>>())
         };
-        let mut variables = self.session.view(&self.viewer(), look).await?;
+        let mut variables = self.look_at(query.at, look).await?;
         let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.as_str());
         Ok(Answer::ok(api::VariableList { variables, next_cursor }))
     }
@@ -37,7 +38,12 @@ impl Authorized<ReadVariables> {
         if query.reveal && self.rank != Rank::User {
             return Err(self.forbidden("see the values of secrets"));
         }
-        let (variable, mut value) = self.session.variable(&self.viewer(), &name).await?;
+        if query.reveal && query.at.is_some() {
+            let problem = "secrets are shown as they are now: leave `at` or `reveal` out";
+            return Err(Refusal::invalid("/at", problem).into());
+        }
+        let variable = self.look_at(query.at, |view| view.variable(&name).cloned()).await?;
+        let mut value = self.session.value_of(&variable).await?;
         if query.reveal && variable.secret {
             value = self.session.reveal(self.actor.clone(), &name).await?.to_string().into();
         }
@@ -56,8 +62,9 @@ impl Authorized<SetVariables> {
         body: api::PutVariable,
         options: WriteOptions,
     ) -> Result<Answer<api::Variable>, CallError> {
-        let api::PutVariable { value, reason, secret } = body;
-        let receipt = self.execute(options, SetVariable::new(name.clone(), value, secret, reason)?).await?;
+        let api::PutVariable { value, reason, secret, origins } = body;
+        let receipt =
+            self.execute(options, SetVariable::new(name.clone(), value, secret, reason)?.typed_into(origins)).await?;
         let look = |view: View<'_>| Ok(api::Variable::of(view.variable(&name)?));
         let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
         Ok(Answer::ok(body).at(receipt.head))

@@ -2,16 +2,19 @@
 
 use callboard_api as api;
 use callboard_core::{
-    id::{NodeId, Seq},
+    id::{ExecutionId, NodeId, Seq},
     view::View,
-    workflow::{Change, CreateNode, DeleteNode, PatchNode, PatchWorkflow, PutResult, PutWorkflow},
+    workflow::{
+        Change, CreateNode, DeleteNode, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+        execution::{CancelExecution, Execute},
+    },
 };
 use callboard_engine::NodeResult;
 use serde_json::value::RawValue;
 
 use super::{
     Answer, Authorized, CallError, WriteOptions,
-    rights::{ChangeWorkflow, ReadWorkflow},
+    rights::{ChangeWorkflow, ExecuteWorkflow, ReadWorkflow},
 };
 
 impl Authorized<ReadWorkflow> {
@@ -31,10 +34,68 @@ impl Authorized<ReadWorkflow> {
 
     /// Read the result of a node
     pub(crate) async fn read_node_result(&self, id: NodeId) -> Result<Answer<api::NodeResult>, CallError> {
-        let NodeResult { status, result, at } = self.session.node_result(&self.viewer(), id).await?;
-        let unreadable = |error: serde_json::Error| CallError::new("damaged", format!("the result of {id}: {error}"));
-        let result = RawValue::from_string(result.to_string()).map_err(unreadable)?;
-        Ok(Answer::ok(api::NodeResult { node: id, status, result, at }))
+        Ok(Answer::ok(node_result(id, self.session.node_result(&self.viewer(), id).await?)?))
+    }
+}
+
+impl Authorized<ReadWorkflow> {
+    /// List executions of the workflow
+    pub(crate) async fn list_executions(&self) -> Result<Answer<api::ExecutionList>, CallError> {
+        let look = |view: View<'_>| Ok((view.executions()?, view.state.head.seq));
+        let (executions, head) = self.session.view(&self.viewer(), look).await?;
+        Ok(Answer::ok(api::ExecutionList { executions }).at(head))
+    }
+
+    /// Read an execution of the workflow
+    pub(crate) async fn read_execution(&self, id: ExecutionId) -> Result<Answer<api::WorkflowExecution>, CallError> {
+        let look = |view: View<'_>| Ok((view.execution(&id)?, view.state.head.seq));
+        let (execution, head) = self.session.view(&self.viewer(), look).await?;
+        Ok(Answer::ok(execution).at(head))
+    }
+}
+
+impl Authorized<ExecuteWorkflow> {
+    /// Execute the workflow
+    pub(crate) async fn run_workflow(
+        &self,
+        body: api::RunWorkflow,
+        options: WriteOptions,
+    ) -> Result<Answer<api::WorkflowExecution>, CallError> {
+        let api::RunWorkflow { from, nodes, inputs, limits } = body;
+        let execute = Execute { from, nodes, inputs, limits: limits.unwrap_or_default() };
+        self.app.drivers.keep();
+        let receipt = self.app.executions.start(&self.session, self.execute(options, execute)).await?;
+        self.execution(&receipt.answer, receipt.head).await
+    }
+
+    /// Execute one node alone, and wait for its result
+    pub(crate) async fn run_node(
+        &self,
+        id: NodeId,
+        options: WriteOptions,
+    ) -> Result<Answer<api::NodeResult>, CallError> {
+        self.session.view(&self.viewer(), |view| view.node(id)).await?;
+        self.app.drivers.keep();
+        let run = async |_: bool| {
+            let begin = self.session.execute(self.actor.clone(), Execute::node(id));
+            node_result(id, self.app.executions.node(&self.session, id, begin).await?)
+        };
+        Ok(Answer::ok(self.idempotent(&options, run).await?))
+    }
+
+    /// Cancel an execution of the workflow
+    pub(crate) async fn cancel_execution(
+        &self,
+        id: ExecutionId,
+        options: WriteOptions,
+    ) -> Result<Answer<api::WorkflowExecution>, CallError> {
+        let head = self.execute(options, CancelExecution(id.clone())).await?.head;
+        self.execution(&id, head).await
+    }
+
+    async fn execution(&self, id: &ExecutionId, head: Seq) -> Result<Answer<api::WorkflowExecution>, CallError> {
+        let execution = self.session.view_at(&self.viewer(), head, |view| view.execution(id)).await?;
+        Ok(Answer::ok(execution).at(head))
     }
 }
 
@@ -121,4 +182,12 @@ impl Authorized<ChangeWorkflow> {
         let (node, version) = self.session.view_at(&self.viewer(), head, look).await?;
         Ok(Answer::ok(api::ChangedWorkflowNode { node, version }).at(head))
     }
+}
+
+/// The result of a node as callers get it.
+fn node_result(node: NodeId, result: NodeResult) -> Result<api::NodeResult, CallError> {
+    let NodeResult { status, result, at } = result;
+    let unreadable = |error: serde_json::Error| CallError::new("damaged", format!("the result of {node}: {error}"));
+    let result = RawValue::from_string(result.to_string()).map_err(unreadable)?;
+    Ok(api::NodeResult { node, status, result, at })
 }

@@ -25,9 +25,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
     operation_id = "list_context_sets",
-    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageQuery),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageAtQuery),
     responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
-async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>) -> Result<Response, CallError> {
+async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
     let listed = caller.list_sets(query).await?;
     let next = listed.next_cursor.map(|next| ("next_cursor", Value::String(next)));
     Ok(streamed("context_sets", listed.sets, next))
@@ -36,10 +36,14 @@ async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageQuery>)
 /// Read a context set
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "read_context_set",
-    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::SetName, Path, description = "The name of the context set")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::SetName, Path, description = "The name of the context set"), api::AtQuery),
     responses((status = OK, description = "The context set", body = api::ContextSet)))]
-async fn read(caller: Authorized<ReadSets>, Name(name): Name<SetName>) -> Result<Answer<api::ContextSet>, CallError> {
-    caller.read_set(name).await
+async fn read(
+    caller: Authorized<ReadSets>,
+    Name(name): Name<SetName>,
+    Query(query): Query<api::AtQuery>,
+) -> Result<Answer<api::ContextSet>, CallError> {
+    caller.read_set(name, query).await
 }
 
 /// Create or change a context set

@@ -42,7 +42,7 @@ async fn login(
 
 /// Log out
 ///
-/// The cookie stands for nothing from then on.
+/// The cookie is invalid from then on.
 #[utoipa::path(post, path = "/v1/logout", tag = "server", operation_id = "log_out",
     responses((status = NO_CONTENT, description = "The browser is logged out")))]
 async fn logout(

@@ -25,10 +25,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Read the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "read_plan",
-    params(("session" = api::SessionId, Path, description = "The id of the session")),
-    responses((status = OK, description = "The plan as it is now", body = api::Plan)))]
-async fn read(caller: Authorized<ReadPlan>) -> Result<Answer<api::Plan>, CallError> {
-    caller.read_plan().await
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::AtQuery),
+    responses((status = OK, description = "The plan", body = api::Plan)))]
+async fn read(caller: Authorized<ReadPlan>, Query(query): Query<api::AtQuery>) -> Result<Answer<api::Plan>, CallError> {
+    caller.read_plan(query).await
 }
 
 /// Replace the plan

@@ -34,7 +34,7 @@ async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Call
     caller.list_runs().await
 }
 
-/// Start a run of the team on a task
+/// Start a run of the team, or of the manager as a director
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
     params(("session" = api::SessionId, Path, description = "The id of the session")),
     request_body = api::NewRun,

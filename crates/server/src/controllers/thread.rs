@@ -30,7 +30,7 @@ async fn list(
     caller.list_threads(query).await
 }
 
-/// Set who may see a thread, or create it
+/// Create a thread, or change who may see it and its settings
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
     params(("session" = api::SessionId, Path, description = "The id of the session"),
         ("thread" = api::ThreadId, Path, description = "The name of the thread, such as `main`")),

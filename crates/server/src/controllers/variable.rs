@@ -22,11 +22,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List variables
 #[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
-    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageQuery),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::PageAtQuery),
     responses((status = OK, description = "A page of the variables, sorted by name", body = api::VariableList)))]
 async fn list(
     caller: Authorized<ReadVariables>,
-    Query(query): Query<api::PageQuery>,
+    Query(query): Query<api::PageAtQuery>,
 ) -> Result<Answer<api::VariableList>, CallError> {
     caller.list_variables(query).await
 }

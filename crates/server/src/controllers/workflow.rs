@@ -2,16 +2,18 @@
 
 use axum::http::StatusCode;
 use callboard_api as api;
+use callboard_core::id::ExecutionId;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    answer::Accepted,
     app::App,
     body::{Empty, RequestBody},
     calls::{
         Answer, Authorized, CallError,
-        rights::{ChangeWorkflow, ReadWorkflow},
+        rights::{ChangeWorkflow, ExecuteWorkflow, ReadWorkflow},
     },
-    params::{Query, WorkflowNode},
+    params::{Name, Query, WorkflowNode},
 };
 
 /// The calls on this resource.
@@ -21,6 +23,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(create_node))
         .routes(routes!(read_node, patch_node, delete_node))
         .routes(routes!(read_result, put_result))
+        .routes(routes!(run))
+        .routes(routes!(list_executions))
+        .routes(routes!(read_execution))
+        .routes(routes!(cancel_execution))
+        .routes(routes!(run_node))
 }
 
 /// Read the workflow
@@ -146,4 +153,73 @@ async fn put_result(
     request: RequestBody<api::PutNodeResult>,
 ) -> Result<StatusCode, CallError> {
     caller.put_node_result(node, request.body, request.options).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+/// Execute the workflow
+///
+/// All nodes, those from one on, or only the named ones. The answer comes at once; streams and `GET` tell what happens. One
+/// execution at a time is under way in a session: meanwhile the workflow cannot be changed.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow", operation_id = "run_workflow",
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    request_body = api::RunWorkflow,
+    responses((status = ACCEPTED, description = "The execution, which is under way", body = api::WorkflowExecution)))]
+async fn run(
+    caller: Authorized<ExecuteWorkflow>,
+    request: RequestBody<api::RunWorkflow>,
+) -> Result<Accepted<api::WorkflowExecution>, CallError> {
+    caller.run_workflow(request.body, request.options).await.map(Accepted)
+}
+
+/// List executions of the workflow
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions", tag = "workflow",
+    operation_id = "list_executions",
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    responses((status = OK, description = "The newest 20 executions, the newest first", body = api::ExecutionList)))]
+async fn list_executions(caller: Authorized<ReadWorkflow>) -> Result<Answer<api::ExecutionList>, CallError> {
+    caller.list_executions().await
+}
+
+/// Read an execution of the workflow
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions/{execution}", tag = "workflow",
+    operation_id = "read_execution",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("execution" = String, Path, description = "The id of the execution: one of the newest 20")),
+    responses((status = OK, description = "The execution", body = api::WorkflowExecution)))]
+async fn read_execution(
+    caller: Authorized<ReadWorkflow>,
+    Name(execution): Name<ExecutionId>,
+) -> Result<Answer<api::WorkflowExecution>, CallError> {
+    caller.read_execution(execution).await
+}
+
+/// Cancel an execution of the workflow
+///
+/// A node that is under way may have done some of its work. An execution that has ended is refused with 409.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/executions/{execution}/cancel", tag = "workflow",
+    operation_id = "cancel_execution",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("execution" = String, Path, description = "The id of the execution")),
+    responses((status = OK, description = "The execution after the change", body = api::WorkflowExecution)))]
+async fn cancel_execution(
+    caller: Authorized<ExecuteWorkflow>,
+    Name(execution): Name<ExecutionId>,
+    request: RequestBody<Empty>,
+) -> Result<Answer<api::WorkflowExecution>, CallError> {
+    caller.cancel_execution(execution, request.options).await
+}
+
+/// Execute one node alone
+///
+/// The answer comes when the node is done. A node that failed says why in its result.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes/{node}/run", tag = "workflow",
+    operation_id = "run_node",
+    params(("session" = api::SessionId, Path, description = "The id of the session"),
+        ("node" = api::NodeId, Path, description = "The id of the node")),
+    responses((status = OK, description = "The result of the node", body = api::NodeResult)))]
+async fn run_node(
+    caller: Authorized<ExecuteWorkflow>,
+    WorkflowNode(node): WorkflowNode,
+    request: RequestBody<Empty>,
+) -> Result<Answer<api::NodeResult>, CallError> {
+    caller.run_node(node, request.options).await
 }

@@ -1,7 +1,5 @@
 //! What agents do with context files through tools.
 
-use std::sync::Arc;
-
 use callboard_core::{
     error::Error as Refusal,
     file::{
@@ -9,7 +7,7 @@ use callboard_core::{
         tools::{AddFile, Delegate, FindFiles, ReadFile},
     },
 };
-use callboard_engine::{ContextFiles, Error, NoContextFiles, Session};
+use callboard_engine::{ContextFiles, Error, Session};
 use callboard_files::{Error as FilesError, Found, NewFile, Parts, Query, Session as Folder, Template, message};
 use futures::future::BoxFuture;
 use serde_json::json;
@@ -18,14 +16,6 @@ use super::Files;
 
 /// How many files are named to a model at most.
 const FOUND: usize = 100;
-
-/// The folder of the project, or none.
-pub(crate) fn files_or_none(files: Option<&Arc<Files>>) -> Arc<dyn ContextFiles> {
-    match files {
-        Some(files) => files.clone(),
-        None => Arc::new(NoContextFiles),
-    }
-}
 
 impl ContextFiles for Files {
     fn call<'a>(&'a self, session: &'a Session, call: FileCall) -> BoxFuture<'a, Result<String, Error>> {

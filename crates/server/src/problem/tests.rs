@@ -47,7 +47,7 @@ fn a_conflict_has_the_title_that_its_documentation_gives() {
 fn every_code_has_a_status_and_a_title() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut codes = BTreeSet::new();
-    for file in ["core/src/error.rs", "engine/src/error.rs", "files/src/error.rs"] {
+    for file in ["core/src/error.rs", "engine/src/error.rs", "files/src/error.rs", "browser/src/error.rs"] {
         let text = fs::read_to_string(crates.join(file)).unwrap();
         codes.extend(between(&text, "=> \"", "\"").map(str::to_owned));
         codes.extend(between(&text, "_ => \"", "\"").map(str::to_owned));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -245,8 +245,23 @@ async fn names_are_checked_where_they_come_in() {
     server.get("/v1/sessions/%ff").await.problem(400, "bad_path");
     for name in ["%0A", "%20", &"x".repeat(201), "%E2%80%A8"] {
         let path = format!("{team}/context-sets/{name}");
-        server.send("PUT", &path, json!({"content": "x"})).await.problem(422, "invalid");
+        let refused = server.send("PUT", &path, json!({"content": "x"})).await.problem(422, "invalid");
+        assert_eq!(refused.text("pointer"), "/name", "{}", refused.raw);
     }
+    // The name that is wrong is said, whichever of a path it is.
+    for (method, path, pointer) in [
+        ("GET", "threads/%20/messages", "/thread"),
+        ("PUT", "threads/main/messages/%0A/pin", "/message"),
+        ("GET", "variables/a%0Ab", "/name"),
+        ("GET", "documents/%0A", "/name"),
+        ("DELETE", "journal/one?reason=r", "/seq"),
+        ("POST", "threads/main/compressions/one/undo", "/seq"),
+    ] {
+        let refused = server.send(method, &format!("{team}/{path}"), Value::Null).await.problem(422, "invalid");
+        assert_eq!(refused.text("pointer"), pointer, "{method} {path}: {}", refused.raw);
+    }
+    let refused = server.send("PUT", "/v1/collections/a%2Fb", Value::Null).await.problem(422, "invalid");
+    assert_eq!(refused.text("pointer"), "/collection", "{}", refused.raw);
     let markup = format!("{team}/context-sets/%3C%2FSHARED_CONTEXT_SETS%3E%22");
     server.send("PUT", &markup, json!({"content": "x"})).await.is(200);
     server.get(&format!("{team}?as=no%0Abody")).await.problem(404, "not_found");

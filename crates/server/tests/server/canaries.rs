@@ -26,23 +26,31 @@ use tracing::{
 
 use crate::fixtures::{Answer, Server, memory, models, settings, sqlite};
 
-/// The value of the secret. It looks different in JSON, in addresses and in base64.
-const CANARY: &str = "zq/CANARY\"7+ß x";
+/// The value of the secret. It looks different in JSON of different encoders, in addresses and in base64.
+const CANARY: &str = "zq/CANARY\"7+ß x<&>'";
 
 /// The value of a secret that is a valid id.
 const ID_CANARY: &str = "zqcanary-4711-x";
 
 /// How the canary looks in texts that escape it; in base64 only its middle is the same wherever it stands.
-const FORMS: [&str; 9] = [
+const FORMS: [&str; 13] = [
     CANARY,
-    r#"zq/CANARY\"7+ß x"#,
-    r#"zq/CANARY\\\"7+ß x"#,
-    r#"zq/CANARY\"7+\u00df x"#,
-    "zq%2FCANARY%227%2B%C3%9F%20x",
-    "zq%2FCANARY%227%2B%C3%9F+x",
-    "enEvQ0FOQVJZIjcrw58ge",
-    "pxL0NBTkFSWSI3K8OfIH",
-    "6cS9DQU5BUlkiNyvDnyB4",
+    r#"zq/CANARY\"7+ß x<&>'"#,
+    r#"zq/CANARY\\\"7+ß x<&>'"#,
+    // Python
+    r#"zq/CANARY\"7+\u00df x<&>'"#,
+    // PHP
+    r#"zq\/CANARY\"7+\u00df x<&>'"#,
+    // Go
+    r#"zq/CANARY\"7+ß x\u003c\u0026\u003e'"#,
+    // .NET, and the same with small digits
+    r"zq/CANARY\u00227\u002B\u00DF x\u003C\u0026\u003E\u0027",
+    r"zq/CANARY\u00227\u002b\u00df x\u003c\u0026\u003e\u0027",
+    "zq%2FCANARY%227%2B%C3%9F%20x%3C%26%3E%27",
+    "zq%2FCANARY%227%2B%C3%9F+x%3C%26%3E%27",
+    "enEvQ0FOQVJZIjcrw58geDwmPi",
+    "pxL0NBTkFSWSI3K8OfIHg8Jj4n",
+    "6cS9DQU5BUlkiNyvDnyB4PCY+J",
 ];
 
 /// All log lines of this process.
@@ -102,7 +110,18 @@ const NAMES: &str = "/v1/sessions/{session}/journal/{seq}";
 type Write = (&'static str, &'static str, String, Value);
 
 /// Calls with a canary in all their free texts that write nothing all the same, and the status that says so.
-const REFUSED: [(&str, u16, &str); 2] = [
+const REFUSED: [(&str, u16, &str); 12] = [
+    // There is no node to execute yet, and no execution.
+    ("/v1/sessions/{session}/workflow/run", 422, "no node to execute"),
+    ("/v1/sessions/{session}/workflow/nodes/{node}/run", 404, "not_found"),
+    ("/v1/sessions/{session}/workflow/executions/{execution}/cancel", 404, "not_found"),
+    ("/v1/sessions/{session}/browser/open", 404, "no_browser"),
+    ("/v1/sessions/{session}/browser/navigate", 404, "no_browser"),
+    ("/v1/sessions/{session}/browser/action", 404, "no_browser"),
+    ("/v1/sessions/{session}/browser/inspect", 404, "no_browser"),
+    ("/v1/sessions/{session}/browser/screenshot", 404, "no_browser"),
+    ("/v1/sessions/{session}/browser/close", 404, "no_browser"),
+    ("/v1/sessions/{session}/browser/screenshots/{file}", 404, "no_browser"),
     // No tool is awaited here; a test of what models say has one that is.
     ("/v1/sessions/{session}/runs/{run}/tool-results", 409, "no_tool_awaited"),
     // The model of a turn is a name.
@@ -128,7 +147,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         on!("/threads/{thread}/messages"),
         "/threads/main/messages",
         json!({"messages": [
-            {"role": "user", "message_id": "said", "content": told("message"), "metadata": {"note": told("metadata"), CANARY: [CANARY]}},
+            {"role": "user", "message_id": "said", "content": told("message"), "metadata": {"note": told("metadata"), "list": [CANARY]}},
             {"role": "user", "content": [{"type": "text", "text": told("part")}]},
             {"role": "assistant", "content": told("answer"), "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c1", "content": json!({"result": told("result")}).to_string()},
@@ -162,7 +181,10 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     ]);
     let steps = json!([{"name": "begin", "is_default": true, "description": told("step")}]);
     add("patch", s, "", json!({"title": CANARY, "agents": agents, "steps": steps}));
-    add("put", on!("/threads/{thread}"), "/threads/side", json!({"visible_to": "all"}));
+    let tools = json!([{"name": "search", "description": told("thread tool"),
+                        "parameters": {"type": "object", "description": told("thread parameter")}}]);
+    let settings = json!({"visible_to": "all", "instructions": told("thread instructions"), "tools": tools});
+    add("put", on!("/threads/{thread}"), "/threads/side", settings);
     add(
         "post",
         on!("/tools/{name}"),
@@ -183,6 +205,21 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         "request": told("request"), "background": told("background"), "expected": told("outcome"), "constraints": told("limits")}),
     );
     add("post", on!("/files/delegation"), "/files/delegation", json!({"to": "writer", "task": told("task")}));
+    // There is no browser here; a test of browsers has one, and types a canary into a page.
+    let step =
+        json!({"actions": [{"action": "type", "selector": CANARY, "value": told("typed")}], "reason": told("why")});
+    add("post", on!("/browser/open"), "/browser/open", json!({"url": told("address"), "tab_name": CANARY}));
+    add("post", on!("/browser/navigate"), "/browser/navigate", json!({"url": told("address"), "reason": told("why")}));
+    add("post", on!("/browser/action"), "/browser/action", step);
+    add("post", on!("/browser/inspect"), "/browser/inspect", json!({"instruction": told("instruction")}));
+    add("post", on!("/browser/screenshot"), "/browser/screenshot", json!({"tab_name": CANARY}));
+    add("post", on!("/browser/close"), "/browser/close", json!({"tab_name": CANARY}));
+    add(
+        "delete",
+        on!("/browser/screenshots/{file}"),
+        &format!("/browser/screenshots/{}", encoded(CANARY)),
+        Value::Null,
+    );
     add("post", on!("/runs"), "/runs", json!({"kind": "team", "input": told("input")}));
     add("post", on!("/runs/{run}/pause"), &format!("/runs/{run}/pause"), json!({"reason": told("pause")}));
     add("post", on!("/runs/{run}/resume"), &format!("/runs/{run}/resume"), Value::Null);
@@ -223,7 +260,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         "put",
         on!("/variables/{name}"),
         "/variables/creds",
-        json!({"value": {"user": "ann", "password": CANARY, "note": told("variable"), CANARY: 1}, "reason": told("reason")}),
+        json!({"value": {"user": "ann", "password": CANARY, "note": told("variable")}, "reason": told("reason")}),
     );
     add(
         "put",
@@ -234,7 +271,12 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
             "tasks": [{"task_id": 1, "description": told("plan task"), "status": "pending", "notes": told("notes")}]}]}}),
     );
     add("patch", on!("/plan/tasks/{task}"), "/plan/tasks/1", json!({"notes": told("notes"), "reason": told("why")}));
-    let config = json!({"action": "type", "text": told("config"), "login": {"password": CANARY}, CANARY: [CANARY]});
+    let config = json!({"action": "type", "text": told("config"), "login": {"password": CANARY}, "list": [CANARY]});
+    let inputs = json!({"apiKey": CANARY, "page": told("input")});
+    add("post", on!("/workflow/run"), "/workflow/run", json!({ "inputs": inputs }));
+    add("post", on!("/workflow/nodes/{node}/run"), "/workflow/nodes/node_1/run", Value::Null);
+    let cancel = "/workflow/executions/x1/cancel";
+    add("post", on!("/workflow/executions/{execution}/cancel"), cancel, Value::Null);
     add(
         "post",
         on!("/workflow/nodes"),
@@ -306,6 +348,19 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         json!({"name": "zq CANARY", "for": "writer", "keywords": [CANARY], "request": "x"}),
     );
     add("put", on!("/variables/{name}"), &format!("/variables/{name}"), json!({"value": 1, "reason": "x"}));
+    add("put", on!("/variables/{name}"), "/variables/keys", json!({"value": [{CANARY: 1}], "reason": "x"}));
+    add("put", on!("/plan"), "/plan", json!({"plan": {CANARY: 1}, "reason": "x"}));
+    add("post", on!("/forms/{name}"), &format!("/forms/{form}"), json!({"answers": {CANARY: 1}}));
+    add("post", on!("/workflow/nodes"), "/workflow/nodes", json!({"type": "x", "config": {CANARY: 1}}));
+    add("patch", on!("/workflow/nodes/{node}"), "/workflow/nodes/node_1", json!({"config": {"x": {CANARY: 1}}}));
+    let nodes = json!([{"type": "x", "config": {CANARY: 1}}]);
+    add("put", on!("/workflow"), "/workflow", json!({"workflow": {"name": "x"}, "reason": "x", "nodes": nodes}));
+    add(
+        "post",
+        on!("/threads/{thread}/messages"),
+        "/threads/main/messages",
+        json!({"messages": [{"role": "user", "content": "x", "metadata": {CANARY: 1}}]}),
+    );
     add("delete", on!("/variables/{name}"), &format!("/variables/{name}?reason={name}"), Value::Null);
     add("post", on!("/workflow/nodes"), "/workflow/nodes", json!({"type": CANARY}));
     add("patch", on!("/workflow/nodes/{node}"), "/workflow/nodes/node_1", json!({"type": CANARY}));
@@ -518,6 +573,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let recall = RecallSettings { file: Some(folder.join("recall.db")), ..RecallSettings::default() };
     let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..BoardSettings::default() };
+    let kept = store.clone();
     let server = Server::of(store, settings, board).await;
     server.team("s").await;
     let field = json!({"key": "k", "valueType": "STRING", "label": "What?", "required": true});
@@ -615,7 +671,18 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
             assert_eq!(heard.contains("[hidden:"), names, "{acting}: {heard}");
         }
     }
-    look("the export", &server.get("/v1/sessions/s/export").await.is(200).raw);
+    for session in ["s", "fork"] {
+        let exported = server.get(&format!("/v1/sessions/{session}/export")).await.is(200);
+        look("the export", &exported.raw);
+        assert!(exported.raw.contains("message begins"), "{}", exported.raw);
+    }
+    let metrics = server.get("/metrics").await.is(200);
+    look("the metrics", &metrics.raw);
+    assert!(metrics.raw.contains("/v1/sessions/{session}"), "{}", metrics.raw);
+    let (_, snapshot) = kept.snapshot(&"s".parse().unwrap(), Seq(u64::MAX)).await.unwrap().unwrap();
+    let snapshot = String::from_utf8_lossy(&snapshot).into_owned();
+    look("the newest snapshot", &snapshot);
+    assert!(snapshot.contains("content begins"), "the search sees what is in a snapshot: {snapshot}");
     look_at_files(folder);
     server.stop().await;
     look_at_files(folder);
@@ -698,6 +765,26 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
         look("recall", &found.raw);
         // Who asks for the secret does not learn that it stands somewhere.
         assert_eq!(found.raw.contains("hidden:password"), finds, "{}", found.raw);
+    }
+    // Nobody finds a secret out by guessing a piece of it; the user finds where it stands.
+    // What was cut before the value was known may keep its beginning; what is whole is looked for.
+    for (guess, finds) in
+        [(CANARY, false), ("zq/CANARY\"7", false), ("begins; zq", false), ("begins; [hidden:pass", true)]
+    {
+        let found = server.get(&format!("{s}/why?as=lead&text={}", encoded(guess))).await.is(200);
+        look("why", &found.raw);
+        assert_eq!(found.body["findings"] != json!([]), finds, "{guess}: {}", found.raw);
+    }
+    let found = server.get(&format!("{s}/why?text={}", encoded(CANARY))).await.is(200);
+    // The title, the message, the set, the plan, the note, and the password itself.
+    assert_eq!(found.body["findings"].as_array().unwrap().len(), 6, "{}", found.raw);
+    // What is shown around a text is cut after secrets were hidden in it.
+    let cut = server.get(&format!("{s}/why?text={}", encoded("message b"))).await.is(200);
+    assert!(cut.raw.contains("message begins; [hidden:password] | [hid"), "{}", cut.raw);
+    for (words, finds) in [(CANARY, false), ("zq/CANARY", false), ("CANARY", false), ("begins ends", true)] {
+        let found = server.get(&format!("{s}/search?as=lead&q={}", encoded(words))).await.is(200);
+        look("search", &found.raw);
+        assert_eq!(found.body["hits"] != json!([]), finds, "{words}: {}", found.raw);
     }
     for layout in ["team", "director"] {
         let wanted = json!({"agent": "lead", "format": "text", "layout": layout});

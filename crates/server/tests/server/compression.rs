@@ -61,6 +61,10 @@ async fn a_thread_is_compressed_and_that_is_undone() {
 
     let entry = &server.get("/v1/sessions/s/journal?types=conversation.compressed").await.is(200).body["entries"][0];
     assert_eq!((&entry["seq"], &entry["data"]["thread"]), (&done["seq"], &json!("main")));
+    for size in ["tokens_before", "tokens_after"] {
+        assert_eq!(entry["data"][size], done[size], "{size} in the entry and in the answer");
+    }
+    assert!(preview["tokens_after"].as_u64() >= done["tokens_after"].as_u64(), "{preview} {done}");
     let messages = server.get(&format!("{AT}/messages")).await.is(200).body;
     assert_eq!(messages["messages"].as_array().unwrap().len(), 243, "the originals stay");
     let why = server.get("/v1/sessions/s/why?text=Page%2017%20is").await.is(200).body;
@@ -151,6 +155,10 @@ async fn bad_wishes_are_refused_and_change_nothing() {
     refused(json!({"target_tokens": 499})).await.problem(422, "invalid");
     refused(json!({"target_tokens": 1000, "keep_recent_tokens": 1000})).await.problem(409, "contradiction");
     refused(json!({"target": 1000})).await.problem(422, "invalid");
+    for model in ["", " ", "a b", "openai:"] {
+        refused(json!({"target_tokens": 1000, "model": model})).await.problem(422, "invalid");
+        refused(json!({"target_tokens": 1000, "model": model, "preview": true})).await.problem(422, "invalid");
+    }
     let settings =
         async |compression: Value| server.send("PATCH", "/v1/sessions/s", json!({ "compression": compression })).await;
     settings(json!({"warn_tokens": 9, "compress_tokens": 8})).await.problem(409, "contradiction");
@@ -216,4 +224,109 @@ async fn a_model_writes_the_summary_and_where_it_fails_there_is_one_without_it()
     let done = compress(&server, json!({"target_tokens": 2000, "model": "openai:scripted"})).await;
     assert_eq!((&done["method"], &done["model"]), (&json!("extractive"), &Value::Null));
     assert!(done["reason"].as_str().unwrap().contains("it is empty"), "{done}");
+}
+
+#[tokio::test]
+async fn a_model_whose_name_holds_a_secret_is_not_asked() {
+    let server = Server::start_with_key().await;
+    talked(&server).await;
+    let secret = json!({"value": "hunter2-hunter2", "secret": true, "reason": "needed"});
+    server.send("PUT", "/v1/sessions/s/variables/pass", secret).await.is(200);
+    let head = server.get("/v1/sessions/s").await.is(200).head();
+    for preview in [true, false] {
+        let body = json!({"target_tokens": 1000, "model": "openai:hunter2-hunter2", "preview": preview});
+        server.send("POST", &format!("{AT}/compress"), body).await.problem(422, "invalid");
+    }
+    assert_eq!(server.get("/v1/sessions/s").await.is(200).head(), head);
+}
+
+#[tokio::test]
+async fn a_thread_that_was_widened_is_compressed_for_those_who_see_its_beginning() {
+    let server = Server::start().await;
+    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "ann", "role": "worker"}]);
+    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
+    server.send("PUT", AT, json!({"visible_to": ["lead"]})).await.is(200);
+    let say = async |what: &str, most: usize| {
+        let words = "The sea comes and goes. ".repeat(6);
+        let said = (0..most).map(|n| json!({"role": "user", "content": format!("{what} {n}. {words}")}));
+        let body = json!({"messages": said.collect::<Vec<_>>()});
+        server.send("POST", &format!("{AT}/messages"), body).await.is(200);
+    };
+    let of = async |agent: &str| {
+        let body = json!({"agent": agent, "thread": "main", "model": "gpt-4o"});
+        server.send("POST", "/v1/sessions/s/prompt", body).await.is(200).body
+    };
+    say("Whisper", 150).await;
+    server.send("PUT", AT, json!({"visible_to": "all"})).await.is(200);
+    say("Shout", 3).await;
+    let before = (of("lead").await, of("ann").await);
+    let done = compress(&server, json!({"target_tokens": 1500})).await;
+    assert_eq!(done["method"], "extractive", "{done}");
+    let lead = of("lead").await;
+    assert!(history(&before.0) > 5000 && history(&lead) <= 1500, "{}", history(&lead));
+    assert_eq!(done["tokens_after"], history(&lead));
+    let ann = of("ann").await;
+    assert_eq!(ann["text"], before.1["text"], "what she sees is short");
+    let seen = server.get("/v1/sessions/s/journal?as=ann").await.is(200).raw;
+    assert!(!seen.contains("conversation.compressed") && !seen.contains("Whisper"), "{seen}");
+
+    // Where all that she sees is long, it is summarized for her too.
+    say("Shout again", 150).await;
+    let before = (of("lead").await, of("ann").await);
+    let done = compress(&server, json!({"target_tokens": 1500})).await;
+    for agent in ["lead", "ann"] {
+        let prompt = of(agent).await;
+        assert!(history(&prompt) <= 1500, "{agent}: {prompt}");
+        let text = prompt["text"].as_str().unwrap();
+        assert_eq!(text.matches("<CONVERSATION_SUMMARY").count(), 1, "{text}");
+        assert!(agent == "lead" || !text.contains("Whisper"), "{agent}: {text}");
+    }
+    let seen = server.get("/v1/sessions/s/journal?as=ann").await.is(200).raw;
+    assert!(!seen.contains("Whisper"), "{seen}");
+    let of_ann = server.get("/v1/sessions/s/journal?types=conversation.compressed&as=ann").await.is(200).body;
+    assert_eq!(of_ann["entries"].as_array().unwrap().len(), 1, "{of_ann}");
+
+    // Both are undone at once.
+    let undo = format!("{AT}/compressions/{}/undo", done["seq"]);
+    server.send("POST", &undo, json!({})).await.is(200);
+    assert_eq!((&of("lead").await["text"], &of("ann").await["text"]), (&before.0["text"], &before.1["text"]));
+}
+
+#[tokio::test]
+async fn all_calls_that_wait_for_results_are_kept_or_listed() {
+    let server = Server::start().await;
+    let agents = json!([{"name": "lead", "role": "manager"}]);
+    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
+    let call = |id: &str, at: String| {
+        let call = json!({"id": id, "name": "look_up", "arguments": {"at": at}});
+        json!({"role": "assistant", "content": "Let me look.", "tool_calls": [call]})
+    };
+    let words = "The sea comes and goes. ".repeat(6);
+    let talk = |most: usize| (0..most).map(|n| json!({"role": "user", "content": format!("Part {n}. {words}")}));
+    let say = async |messages: Vec<Value>| {
+        server.send("POST", &format!("{AT}/messages"), json!({"messages": messages})).await.is(200);
+    };
+    say([call("old_call", format!("the far {}", "away ".repeat(2000)))].into_iter().chain(talk(65)).collect()).await;
+    compress(&server, json!({"target_tokens": 2000})).await;
+    let shown = prompt(&server).await;
+    let text = shown["text"].as_str().unwrap();
+    assert!(text.contains("old_call") && text.contains("the far away"), "{text}");
+    assert!(history(&shown) <= 2000, "{text}");
+
+    let calls = (0..60).map(|n| call(&format!("open_{n}"), format!("page {n}")));
+    say(calls.chain(talk(65)).collect()).await;
+    compress(&server, json!({"target_tokens": 4000})).await;
+    let shown = prompt(&server).await;
+    let text = shown["text"].as_str().unwrap();
+    assert!(history(&shown) <= 4000, "{text}");
+    for id in (0..60).map(|n| format!("open_{n}")).chain(["old_call".to_owned()]) {
+        assert!(text.contains(&id), "{id}: {text}");
+    }
+    // Whatever has its result then waits no longer.
+    say(vec![json!({"role": "tool", "tool_call_id": "old_call", "content": "It is far."})]).await;
+    say(talk(65).collect()).await;
+    compress(&server, json!({"target_tokens": 3500})).await;
+    let text = prompt(&server).await["text"].as_str().unwrap().to_owned();
+    let listed = text.split("calls that wait for results").nth(1).unwrap_or_default();
+    assert!(!listed.contains("old_call"), "{text}");
 }

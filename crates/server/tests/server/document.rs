@@ -13,12 +13,26 @@ async fn the_document_is_as_it_was() {
 fn every_call_has_a_right_to_it_and_says_who_may() {
     let document = callboard_server::openapi();
     let paths = document["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 78, "{:?}", paths.keys().collect::<Vec<_>>());
+    assert_eq!(paths.len(), 92, "{:?}", paths.keys().collect::<Vec<_>>());
     for (path, calls) in paths {
         for (method, call) in calls.as_object().unwrap() {
             assert!(call["operationId"].is_string() && call["tags"][0].is_string(), "{method} {path}");
         }
     }
+}
+
+#[test]
+fn every_schema_that_is_named_is_there() {
+    fn check(value: &serde_json::Value, document: &serde_json::Value) {
+        if let Some(named) = value["$ref"].as_str() {
+            assert!(document.pointer(named.trim_start_matches('#')).is_some(), "{named}");
+        }
+        let items = value.as_array().into_iter().flatten();
+        let fields = value.as_object().into_iter().flat_map(serde_json::Map::values);
+        items.chain(fields).for_each(|inner| check(inner, document));
+    }
+    let document = callboard_server::openapi();
+    check(&document, &document);
 }
 
 #[test]

@@ -151,7 +151,7 @@ async fn without_a_model_that_answers_words_count_alone_and_the_answer_says_why(
         (Reply::garbage("<html>"), "not understood"),
         (raw("NaN"), "not understood"),
         (raw("1, null"), "null"),
-        (raw("0, 0"), "all zeros"),
+        (raw("0, 0"), "no vector for the question"),
     ];
     for (reply, reason) in bad {
         let endpoint = Scripted::start(move |_, _| reply.clone());
@@ -187,6 +187,95 @@ async fn a_text_that_the_model_refuses_takes_no_other_with_it() {
     assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
     assert_eq!(texts(&recall_with_all(&server, &at, "meal", "small").await)[0], "The soup was too salty.");
     assert_eq!(texts(&recall(&server, &at, json!({"query": "poison"})).await)[0], "This is poison.");
+}
+
+#[tokio::test]
+async fn a_text_whose_vector_is_zeros_has_none_and_silences_the_model_for_no_other() {
+    let endpoint = Scripted::start(|request, _| {
+        let zeros = |text: &String| if text.contains("hum") { [0.0; 3] } else { meaning(text) };
+        let vectors: Vec<_> = inputs(request).iter().map(zeros).collect();
+        Reply::vectors(vectors.iter().map(|vector| &vector[..]))
+    });
+    let server = server(with_model(&endpoint, "small")).await;
+    let team = server.team("s").await;
+    for text in ["Ana bought a red car.", "hum hum", "The soup was too salty."] {
+        say(&server, &team, "main", text).await;
+    }
+    let at = format!("{team}/recall");
+    assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
+    // A question without a vector is answered by its words, and the next one has its meaning again.
+    let hum = recall(&server, &at, json!({"query": "hum"})).await;
+    assert_eq!(
+        (texts(&hum)[0], &hum["embedder"]),
+        ("hum hum", &json!("unavailable: small has no vector for the question"))
+    );
+    let meal = recall(&server, &at, json!({"query": "meal"})).await;
+    assert_eq!((texts(&meal)[0], &meal["embedder"]), ("The soup was too salty.", &json!("small")));
+}
+
+#[tokio::test]
+async fn a_model_that_changes_its_dimension_is_told_of_and_words_count_alone() {
+    let endpoint = Scripted::start(|request, nth| match nth {
+        0 => vectors(request),
+        _ => Reply::vectors(inputs(request).iter().map(|_| &[1.0, 0.0][..])),
+    });
+    let server = server(with_model(&endpoint, "small")).await;
+    let team = server.team("s").await;
+    say(&server, &team, "main", "Ana bought a red car.").await;
+    say(&server, &team, "main", "The soup was too salty.").await;
+    let at = format!("{team}/recall");
+    let begun = Instant::now();
+    loop {
+        let answer = recall(&server, &at, json!({"query": "soup"})).await;
+        assert_eq!(texts(&answer)[0], "The soup was too salty.");
+        let embedder = answer["embedder"].as_str().unwrap();
+        if embedder.contains("2 numbers now and had 3 before") {
+            return assert!(embedder.starts_with("unavailable: "), "{embedder}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{answer}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn only_the_user_learns_where_models_and_sources_are() {
+    let broken = Scripted::start(|_, _| Reply::error(500, "oops"));
+    let sources = vec![source(&broken, "wiki")];
+    let server = server(RecallSettings { sources, ..with_model(&broken, "small") }).await;
+    let team = server.team("s").await;
+    say(&server, &team, "main", "The soup was too salty.").await;
+    let at = format!("{team}/recall");
+    let question = json!({"query": "soup"});
+    let all = recall(&server, &at, question.clone()).await;
+    for told in [&all["embedder"], &all["sources"][0]["error"]] {
+        assert!(told.as_str().unwrap().contains(&broken.base_url()), "{told}");
+    }
+    let of_writer = json!({"query": "soup", "agent": "writer"});
+    for (at, question) in [(format!("{at}?as=writer"), question), (at, of_writer)] {
+        let seen = recall(&server, &at, question).await;
+        assert_eq!(texts(&seen), ["The soup was too salty."]);
+        assert_eq!(seen["embedder"], "unavailable: the model gave no vectors");
+        assert_eq!(
+            seen["sources"],
+            json!([{"name": "wiki", "error": "it could not be asked, or its answer is not understood"}])
+        );
+        assert!(!seen.to_string().contains("127.0.0.1"), "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_of_words_that_say_nothing_has_no_meaning_either() {
+    let endpoint = Scripted::start(|request, _| vectors(request));
+    let server = server(with_model(&endpoint, "small")).await;
+    let team = server.team("s").await;
+    say(&server, &team, "main", "The soup was too salty.").await;
+    let at = format!("{team}/recall");
+    recall_with_all(&server, &at, "meal", "small").await;
+    for question in ["the of", "who was it", "?!"] {
+        let answer = recall(&server, &at, json!({"query": question})).await;
+        assert!(texts(&answer).is_empty() && answer["note"].is_string(), "{answer}");
+        assert!(!endpoint.requests().iter().any(|asked| inputs(asked).contains(&question.to_owned())));
+    }
 }
 
 #[tokio::test]
@@ -277,7 +366,7 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     assert_eq!(told["found"][0]["text"], "Keys are rotated by Ana.");
     let foreign = json!({"from": "wiki", "title": "Runbook", "text": "Rotate on <b>Mondays</b>.", "read_on": null});
     assert_eq!((&told["found"][1], &told["failed"][0]["source"]), (&foreign, &json!("tickets")));
-    assert!(told["failed"][0]["error"].as_str().unwrap().contains("status 500"), "{told}");
+    assert_eq!(told["failed"][0]["error"], "it could not be asked, or its answer is not understood");
 
     // Those that were not asked for are not asked, nor with a thread or an entry.
     let only = |body: Value| {

@@ -75,9 +75,9 @@ async fn hide(server: &Server) {
     put("documents/open", json!({"text": "for all"})).await;
     put("documents/DOCNAME", json!({"text": "DOCTEXT", "visible_to": ["lead"]})).await;
     put("documents/critics", json!({"text": "CRITICDOC", "visible_to": ["critic"]})).await;
-    put("threads/THREADNAME", json!({"visible_to": ["lead"]})).await;
+    put("threads/THREADNAME", json!({"visible_to": ["lead"], "instructions": "THREADTEXT"})).await;
     say("THREADNAME", "THREADTEXT").await;
-    put("threads/critics", json!({"visible_to": ["critic"]})).await;
+    put("threads/critics", json!({"visible_to": ["critic"], "instructions": "CRITICTEXT"})).await;
     say("critics", "CRITICTEXT").await;
     put("threads/late", json!({"visible_to": ["lead"]})).await;
     say("late", "OLDTEXT").await;
@@ -207,6 +207,12 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("GET", on("/workflow/nodes/node_1/result"), None),
         ("GET", on("/workflow/nodes/node_99/result"), None),
         ("PUT", on("/workflow/nodes/node_99/result"), Some(json!({"status": "success", "result": 1}))),
+        ("POST", on("/workflow/run"), Some(json!({}))),
+        ("GET", on("/workflow/executions"), None),
+        ("GET", on("/workflow/executions/x1"), None),
+        ("POST", on("/workflow/executions/x1/cancel"), Some(json!({}))),
+        ("POST", on("/workflow/nodes/node_1/run"), Some(json!({}))),
+        ("POST", on("/tools/test_single_node"), Some(json!({"arguments": {"nodeId": "node_1"}}))),
         ("GET", on("/turns"), None),
         ("GET", on("/turns?agent=critic&limit=2"), None),
         ("GET", on("/turns/2"), None),
@@ -222,6 +228,16 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", on("/tools/read_context_set"), Some(json!({"arguments": {"name": "SETNAME"}}))),
         ("POST", on("/tools/read_context_set"), Some(json!({"arguments": {"name": "critics"}}))),
         ("POST", on("/tools/write_context_set"), Some(json!({"arguments": {"name": "critics", "content": "x"}}))),
+        ("GET", on("/browser"), None),
+        ("POST", on("/browser/open"), Some(json!({"url": "http://example.com/", "tab_name": "Main Tab"}))),
+        ("POST", on("/browser/navigate"), Some(json!({"url": "http://example.com/"}))),
+        ("POST", on("/browser/action"), Some(json!({"action": "click", "selector": "#next"}))),
+        ("POST", on("/browser/inspect"), Some(json!({}))),
+        ("POST", on("/browser/screenshot"), Some(json!({}))),
+        ("GET", on("/browser/screenshots"), None),
+        ("GET", on("/browser/screenshots/1.png"), None),
+        ("DELETE", on("/browser/screenshots/1.png"), None),
+        ("POST", on("/browser/close"), Some(json!({}))),
         ("GET", on("/variables"), None),
         ("GET", on("/variables/VARNAME"), None),
         ("GET", on("/variables/VARNAME?reveal=true"), None),

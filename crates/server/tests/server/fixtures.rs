@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use callboard_core::session::Ttl;
-use callboard_engine::{Board, LEASE, Settings as BoardSettings};
+use callboard_engine::{Board, LEASE, MasterKey, Settings as BoardSettings};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
 use callboard_server::{Limits, Settings};
 use callboard_store::{Lease, Store};
@@ -42,6 +42,8 @@ pub(crate) fn settings() -> Settings {
         origins: Vec::new(),
         public_url: None,
         project: None,
+        prices: None,
+        browsers: None,
         limits: Limits { grace: std::time::Duration::from_secs(5), ..Limits::default() },
         models: Arc::new(NoModel),
         runs: callboard_run::Settings {
@@ -70,6 +72,12 @@ impl Server {
     /// A server over a store in memory.
     pub(crate) async fn start() -> Self {
         Self::with(memory().await, settings()).await
+    }
+
+    /// The same with a key, so that secrets can be sealed.
+    pub(crate) async fn start_with_key() -> Self {
+        let master_keys = Arc::new(vec![MasterKey::new([7; 32])]);
+        Self::of(memory().await, settings(), BoardSettings { master_keys, ..BoardSettings::default() }).await
     }
 
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
@@ -182,5 +190,10 @@ impl Answer {
 
     pub(crate) fn head(&self) -> u64 {
         self.body["head"].as_u64().unwrap()
+    }
+
+    /// The head that the answer has in its header.
+    pub(crate) fn etag(&self) -> u64 {
+        self.headers["etag"].to_str().unwrap().trim_matches('"').parse().unwrap()
     }
 }

@@ -5,8 +5,10 @@
 #[path = "../../../engine/tests/engine/faulty.rs"]
 mod faulty;
 mod fixtures;
+mod pages;
 
 mod bad_input;
+mod browser;
 mod canaries;
 mod collections;
 mod compression;
@@ -16,10 +18,14 @@ mod documents;
 mod elsewhere;
 mod erasure;
 mod everyone;
+mod executions;
 mod files;
+mod gateway;
 mod keyed;
 mod local;
 mod login;
+mod mcp;
+mod overview;
 mod people;
 mod pieces;
 mod plan;
@@ -31,6 +37,8 @@ mod shapes;
 mod steps;
 mod streams;
 mod tasks;
+mod threads;
+mod timeline;
 mod tools;
 mod transfer;
 mod turns;

@@ -97,3 +97,28 @@ async fn without_agents_the_user_calls_tools_himself() {
     let read = server.send("POST", "/v1/sessions/bare/tools/read_messages", json!({})).await.is(200);
     assert_eq!(read.text("result"), "[]");
 }
+
+#[tokio::test]
+async fn the_tools_of_an_agent_are_described_or_named() {
+    let server = Server::start().await;
+    let look = json!({"name": "look", "parameters": {"type": "object"}});
+    let agents = |tools: Value| json!([{"name": "lead", "role": "manager", "tools": tools}]);
+    let named = agents(json!(["callboard:set_variable", "read_messages", look]));
+    let made = server.send("POST", "/v1/sessions", json!({"id": "t", "agents": named})).await.is(201).body;
+    let names = |session: &Value| {
+        let tools = session["agents"][0]["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&made), ["callboard:set_variable", "callboard:read_messages", "look"]);
+    let patch = json!({"agents": agents(json!(["callboard:read"]))});
+    let patched = server.send("PATCH", "/v1/sessions/t", patch).await.is(200).body;
+    assert_eq!(names(&patched), ["callboard:read"]);
+    let thread = server.send("PUT", "/v1/sessions/t/threads/main", json!({"tools": ["search"]})).await.is(200).body;
+    assert_eq!(thread["tools"][0]["name"], "callboard:search");
+    let unknown = json!({"agents": agents(json!(["callboard:read", "dance"]))});
+    let problem = server.send("PATCH", "/v1/sessions/t", unknown).await;
+    let problem = problem.problem(422, "invalid").body;
+    assert_eq!(problem["errors"][0]["pointer"], "/agents/0/tools/1/name", "{problem}");
+    let odd = json!({"agents": agents(json!([7]))});
+    server.send("PATCH", "/v1/sessions/t", odd).await.problem(422, "invalid");
+}

@@ -1,12 +1,25 @@
 //! Variables.
 
+use std::sync::Arc;
+
+use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server};
+use crate::fixtures::{Answer, Server, memory, settings};
 
 /// A server with a session, and the address of its variables.
 async fn start() -> (Server, String, String) {
     let server = Server::start().await;
+    let team = server.team("s").await;
+    let variables = format!("{team}/variables");
+    (server, team, variables)
+}
+
+/// The same where secrets can be sealed.
+async fn start_with_key() -> (Server, String, String) {
+    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
+    let board = BoardSettings { master_keys: keys, ..BoardSettings::default() };
+    let server = Server::of(memory().await, settings(), board).await;
     let team = server.team("s").await;
     let variables = format!("{team}/variables");
     (server, team, variables)
@@ -225,5 +238,81 @@ async fn models_read_set_and_clear_variables_by_tools() {
     assert_eq!(names("writer").await, [true, false, false, false]);
     let by_writer = json!({"agent": "writer", "arguments": {"variableName": "x", "value": 1, "reason": "r"}});
     server.send("POST", &format!("{team}/tools/set_variable"), by_writer).await.problem(403, "forbidden");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn integers_that_would_be_changed_are_refused() {
+    let (server, _, variables) = start().await;
+    for kept in ["18446744073709551615", "-9223372036854775808", "1e20"] {
+        let body = format!(r#"{{"value": {kept}, "reason": "x"}}"#);
+        server.send("PUT", &format!("{variables}/n"), serde_json::from_str(&body).unwrap()).await.is(200);
+    }
+    for lost in ["18446744073709551616", "-9223372036854775809"] {
+        let body = format!(r#"{{"value": {{"deep": [{lost}]}}, "reason": "x"}}"#);
+        let call = server.call("PUT", &format!("{variables}/n")).header("content-type", "application/json").body(body);
+        let refused = Answer::of(call).await;
+        let refused = refused.problem(422, "invalid");
+        assert_eq!(refused.body["pointer"], "/value/deep/0");
+        assert!(refused.text("detail").contains(lost), "{}", refused.raw);
+    }
+    let arguments = r#"{"variableName": "n", "value": 18446744073709551616, "reason": "x"}"#;
+    server
+        .send("POST", &variables.replace("variables", "tools/set_variable"), json!({"arguments": arguments}))
+        .await
+        .is(200);
+    assert_eq!(
+        server.get(&format!("{variables}/n")).await.body["value"],
+        "18446744073709551616",
+        "models give it as a text"
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_key_that_holds_a_secret_is_refused_as_a_name() {
+    let (server, team, variables) = start_with_key().await;
+    server.send("PUT", &format!("{variables}/api_key"), set(&json!("canary12345"))).await.is(200);
+    let clash = json!({"canary12345": 1, "[hidden:api_key]": 2, "z": 3});
+    for (method, path, body, pointer) in [
+        ("PUT", "/variables/q", set(&clash), "/value/[hidden:api_key]"),
+        ("PUT", "/variables/q", set(&json!([{"a/b": clash}])), "/value/0/a~1b/[hidden:api_key]"),
+        ("POST", "/workflow/nodes", json!({"type": "x", "config": clash}), "/config/[hidden:api_key]"),
+        ("PUT", "/plan", json!({"plan": clash, "reason": "x"}), "/plan/[hidden:api_key]"),
+        (
+            "POST",
+            "/threads/main/messages",
+            json!({"messages": [{"role": "user", "content": "x", "metadata": clash}]}),
+            "/messages/0/metadata/[hidden:api_key]",
+        ),
+    ] {
+        let refused = server.send(method, &format!("{team}{path}"), body).await;
+        let refused = refused.problem(422, "invalid");
+        assert_eq!(refused.body["pointer"], pointer, "{}", refused.raw);
+        assert!(!refused.raw.contains("canary12345"), "{}", refused.raw);
+    }
+    // What models say is not refused, and loses nothing.
+    let arguments = json!({"variableName": "q", "value": clash, "reason": "x"});
+    server.send("POST", &format!("{team}/tools/set_variable"), json!({"arguments": arguments})).await.is(200);
+    let kept = json!({"[hidden:api_key] 2": 1, "[hidden:api_key]": 2, "z": 3});
+    assert_eq!(server.get(&format!("{variables}/q")).await.body["value"], kept);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn secrets_are_found_in_a_value_that_a_model_gives_as_a_text_of_json() {
+    let (server, team, variables) = start_with_key().await;
+    let value = r#"{"user": "ann", "password": "canary12345"}"#;
+    let arguments = json!({"variableName": "creds", "value": value, "reason": "x"});
+    server.send("POST", &format!("{team}/tools/set_variable"), json!({"arguments": arguments})).await.is(200);
+    let hidden = json!({"user": "ann", "password": "[hidden:creds.password]"});
+    assert_eq!(server.get(&format!("{variables}/creds")).await.body["value"], hidden);
+    let shown = server.get(&format!("{variables}/creds?reveal=true")).await.is(200);
+    assert_eq!(shown.body["value"], json!({"user": "ann", "password": "canary12345"}));
+    let plain = json!({"variableName": "list", "value": "[1, 2]", "reason": "x"});
+    server.send("POST", &format!("{team}/tools/set_variable"), json!({"arguments": plain})).await.is(200);
+    assert_eq!(server.get(&format!("{variables}/list")).await.body["value"], "[1, 2]", "another text stays one");
+    let journal = server.get(&format!("{team}/journal")).await.is(200);
+    assert!(!journal.raw.contains("canary12345"), "{}", journal.raw);
     server.stop().await;
 }

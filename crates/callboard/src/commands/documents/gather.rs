@@ -50,7 +50,10 @@ impl Gathered {
             Err(error) => return self.fail(path, reason(&error)),
         };
         if kind.is_dir() {
-            return self.folder(path, "");
+            if !self.folder(path, "") {
+                self.fail(path, "it is a folder without files");
+            }
+            return;
         }
         if !kind.is_file() {
             return self.fail(path, format!("it is {}: name a file or a folder", what(kind)));
@@ -60,8 +63,9 @@ impl Gathered {
         self.file(path, &name, true);
     }
 
-    /// Finds the files in a folder, sorted by name; their names begin with `before`.
-    fn folder(&mut self, folder: &Path, before: &str) {
+    /// Finds the files in a folder, sorted by name; their names begin with `before`. Says whether there is anything to tell of.
+    fn folder(&mut self, folder: &Path, before: &str) -> bool {
+        let mut has_any = false;
         // Folders in folders are taken from a list, so that no nesting is too deep.
         let mut folders = vec![(folder.to_owned(), before.to_owned())];
         while let Some((folder, before)) = folders.pop() {
@@ -70,6 +74,7 @@ impl Gathered {
                 Ok(entries) => entries,
                 Err(error) => {
                     self.fail(&folder, reason(&error));
+                    has_any = true;
                     continue;
                 }
             };
@@ -77,10 +82,11 @@ impl Gathered {
             for entry in entries {
                 let path = entry.path();
                 let name = format!("{before}{}", entry.file_name().to_string_lossy());
-                match entry.file_type() {
-                    _ if entry.file_name().as_encoded_bytes().starts_with(b".") => {
-                        self.leave_out(&path, "it is hidden")
-                    }
+                let kind = entry.file_type();
+                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+                has_any |= is_hidden || !kind.as_ref().is_ok_and(FileType::is_dir);
+                match kind {
+                    _ if is_hidden => self.leave_out(&path, "it is hidden"),
                     Ok(kind) if kind.is_dir() => folders.push((path, format!("{name}/"))),
                     Ok(kind) if kind.is_file() => self.file(&path, &name, false),
                     Ok(kind) => self.leave_out(&path, format!("it is {}", what(kind))),
@@ -88,6 +94,7 @@ impl Gathered {
                 }
             }
         }
+        has_any
     }
 
     fn file(&mut self, path: &Path, name: &str, is_named: bool) {

@@ -12,7 +12,8 @@ Example of one agent handing work to another:
   callboard files add --session ID --category features --name user-auth --for @task-manager \\
       --keywords user-auth,authentication --request \"Build the login\"
   callboard files search --session ID --keywords user-auth
-  callboard files delegate --session ID --to @coder --task \"Implement the login\" --keywords user-auth
+  callboard files delegate --session ID --to @coder --task \"Implement the login\" \\
+      --keywords user-auth
   callboard files end --session ID
 
 No server and no store is needed: everything is in .tmp/sessions of the project.";
@@ -48,9 +49,11 @@ pub(crate) enum FilesCommand {
     /// Write a file, or register an existing one
     #[command(after_help = "\
 Examples:
-  callboard files add --session ID --category code --name login --for @coder --keywords login --request \"Build it\"
+  callboard files add --session ID --category code --name login --for @coder --keywords login \\
+      --request \"Build it\"
   callboard files add --session ID --name login --for @coder --from login.md
-  git diff | callboard files add --session ID --name review --for @critic --request \"Review this\" --background -
+  git diff | callboard files add --session ID --name review --for @critic \\
+      --request \"Review this\" --background -
   callboard files add --session ID --for @coder --keywords schema --file code/schema.sql")]
     Add(FilesAdd),
     /// List files in the order they were added
@@ -77,7 +80,8 @@ Examples:
     },
     /// Print the message that delegates a task to an agent, with the paths of the matching files
     #[command(
-        after_help = "Example:\n  callboard files delegate --session ID --to @coder --task \"Implement the login\" --keywords user-auth"
+        after_help = "Example:\n  callboard files delegate --session ID --to @coder --task \"Implement the login\" \\
+      --keywords user-auth"
     )]
     Delegate {
         #[command(flatten)]
@@ -111,10 +115,10 @@ Examples:
         #[command(flatten)]
         session: FilesSession,
     },
-    /// Delete sessions that have been unused for long; safe to run at any time
+    /// Delete sessions that have not been used for a long time; safe to run at any time
     #[command(after_help = "Examples:\n  callboard files clean --dry-run\n  callboard files clean --older-than 7d")]
     Clean {
-        /// The time without use: a number followed by s, m, h or d
+        /// How long they have been unused: a number followed by s, m, h or d
         #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse::duration)]
         older_than: Duration,
         /// Only print what would be deleted
@@ -125,7 +129,7 @@ Examples:
     #[command(after_help = "Examples:\n  callboard files check\n  callboard files check --session ID --repair")]
     Check {
         /// The session (default: all)
-        #[arg(long, value_name = "ID")]
+        #[arg(short, long, value_name = "ID")]
         session: Option<String>,
         /// Repair what can be repaired: manifests are rewritten from the files that exist
         #[arg(long)]
@@ -134,8 +138,8 @@ Examples:
     /// Advise whether a task needs a context file
     #[command(after_help = "Example:\n  callboard files should-create --delegating --sentences 4")]
     ShouldCreate {
-        /// How many sentences the needed context takes
-        #[arg(long, value_name = "N")]
+        /// How many sentences of context the task needs
+        #[arg(long, value_name = "N", value_parser = parse::number, allow_negative_numbers = true)]
         sentences: u64,
         /// The task goes to another agent
         #[arg(long)]
@@ -160,19 +164,19 @@ pub(crate) struct FilesSession {
 /// The files that a command works on.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilesQuery {
-    /// Their keywords, separated by commas
+    /// Only files with these keywords, separated by commas
     #[arg(long, value_name = "A,B")]
     pub(crate) keywords: Option<String>,
-    /// Whether any keyword has to match, or all
+    /// Whether one of the keywords is enough, or all have to match
     #[arg(long = "match", value_name = "any|all", default_value = "any", hide_possible_values = true)]
     pub(crate) matching: MatchChoice,
-    /// The category: features, documentation, code, refactoring, testing, tasks or general
+    /// Only files of this category: features, documentation, code, refactoring, testing, tasks or general
     #[arg(long, value_name = "CATEGORY")]
     pub(crate) category: Option<String>,
-    /// The agent that they are for
+    /// Only files for this agent
     #[arg(long = "for", value_name = "AGENT")]
     pub(crate) recipient: Option<String>,
-    /// A text that they contain
+    /// Only files that contain this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
 }
@@ -190,7 +194,7 @@ pub(crate) enum MatchChoice {
 #[derive(Args, Debug)]
 pub(crate) struct FilesAdd {
     /// The session; created if it does not exist (default: a new one)
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// The category: features, documentation, code, refactoring, testing, tasks or general
     #[arg(long, value_name = "CATEGORY")]
@@ -204,7 +208,7 @@ pub(crate) struct FilesAdd {
     /// Its keywords, separated by commas (default: its name)
     #[arg(long, value_name = "A,B")]
     pub(crate) keywords: Option<String>,
-    /// The request; - in place of any text reads it from the standard input
+    /// The request; for any of these texts, - reads it from the standard input
     #[arg(long, value_name = "TEXT", required_unless_present_any = ["file", "from"])]
     pub(crate) request: Option<String>,
     /// The background

@@ -1,7 +1,7 @@
 //! Plans as people read them: a to-do list.
 
 use callboard_api as api;
-use callboard_engine::core::entry::Actor;
+use callboard_engine::core::{entry::Actor, plan::Plan};
 use serde_json::Value;
 
 use crate::output::{Output, Style, indented};
@@ -12,17 +12,8 @@ pub(super) fn plan(shown: &api::Plan, output: Output) {
     let plan = &document.plan;
     output.line(output.paint(Style::Name, &plan.overall_goal));
     output.line(output.paint(Style::Quiet, about(version)));
-    for phase in &plan.phases {
-        output.line("");
-        let is_current = phase.phase_name == plan.current_phase;
-        let current = if is_current { output.paint(Style::Quiet, "  <- now") } else { String::new() };
-        output.line(format!(
-            "{} {}{current}",
-            mark(phase.status, output),
-            output.paint(Style::Name, &phase.phase_name)
-        ));
-        phase.tasks.iter().for_each(|task| self::task(task, output));
-    }
+    output.line("");
+    todo(plan, output);
     for (name, texts) in [("next", &plan.next_actions), ("blockers", &plan.blockers)] {
         let texts = texts.iter().flatten().map(|text| format!("  - {text}")).collect::<Vec<_>>();
         if !texts.is_empty() {
@@ -31,6 +22,23 @@ pub(super) fn plan(shown: &api::Plan, output: Output) {
     }
     if let Some(notes) = &plan.notes {
         output.line(format!("\nnotes\n{}", indented(notes, "  ")));
+    }
+}
+
+/// The phases with their tasks.
+pub(in crate::commands) fn todo(plan: &Plan, output: Output) {
+    for (at, phase) in plan.phases.iter().enumerate() {
+        if at > 0 {
+            output.line("");
+        }
+        let is_current = phase.phase_name == plan.current_phase;
+        let current = if is_current { output.paint(Style::Quiet, "  <- now") } else { String::new() };
+        output.line(format!(
+            "{} {}{current}",
+            mark(phase.status, output),
+            output.paint(Style::Name, &phase.phase_name)
+        ));
+        phase.tasks.iter().for_each(|task| self::task(task, output));
     }
 }
 

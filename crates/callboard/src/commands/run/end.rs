@@ -3,15 +3,19 @@
 use std::process::ExitCode;
 
 use callboard_api as api;
-use callboard_engine::core::{id::AgentName, run::Status};
+use callboard_engine::core::{
+    id::{AgentName, RunId, SessionId},
+    run::Status,
+};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{WatchedRun, has_ended};
 use crate::{
+    client::{Answer, OnSession},
     commands::runs::{seconds, status as in_words},
     failure::Failure,
-    output::{Style, counted, indented},
+    output::{Output, Style, counted, indented},
 };
 
 /// The last line for programs.
@@ -24,29 +28,50 @@ struct Outcome<'a> {
 struct Ended<'a> {
     session: &'a str,
     run: &'a RawValue,
+    message: Option<&'a Value>,
+}
+
+/// A run that does not go on by itself, with the last message of its agents where it was completed.
+pub(in crate::commands) struct Over {
+    pub(in crate::commands) run: Answer<api::Run>,
     message: Option<Value>,
+}
+
+impl Over {
+    pub(in crate::commands) async fn of(session: &OnSession<'_>, run: &RunId) -> Result<Self, Failure> {
+        let run = session.get(&["runs", run.as_str()]).answer::<api::Run>().await?;
+        let completed = run.it.status == Status::Completed;
+        let message = if completed { last_message(session, &run.it).await? } else { None };
+        Ok(Self { run, message })
+    }
+
+    /// Prints it for programs.
+    pub(in crate::commands) fn print(&self, session: &SessionId, output: Output) {
+        let result = Ended { session: session.as_str(), run: &self.run.json, message: self.message.as_ref() };
+        output.json(&Outcome { result });
+    }
+
+    /// The exit status of a command that watched it.
+    pub(in crate::commands) fn status(&self) -> ExitCode {
+        if self.run.it.status == Status::Completed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+/// The last message of the agents in this run.
+async fn last_message(session: &OnSession<'_>, run: &api::Run) -> Result<Option<Value>, Failure> {
+    let last = session.get(&["threads", "main", "messages"]).query("limit", 1).query("roles", "assistant");
+    let last = last.answer::<api::MessageList>().await?.it.messages.pop();
+    Ok(last.filter(|message| message.timestamp >= run.started_at).map(|message| message.content))
 }
 
 impl WatchedRun<'_> {
     /// Prints the result, and the commands to continue or look closer.
-    pub(super) async fn conclude(&self, session: &api::Session) -> Result<ExitCode, Failure> {
-        let run = self.session.get(&["runs", self.run.as_str()]).answer::<api::Run>().await?;
-        let completed = run.it.status == Status::Completed;
-        let message = if completed { self.last_message(&run.it).await? } else { None };
-        if self.context.output.json {
-            let result = Ended { session: session.id.as_str(), run: &run.json, message };
-            self.context.output.json(&Outcome { result });
-        } else {
-            self.sum_up(session, &run.it, message.as_ref());
+    pub(super) fn conclude(&self, session: &api::Session, over: &Over) -> Result<ExitCode, Failure> {
+        match self.context.output.json {
+            true => over.print(&session.id, self.context.output),
+            false => self.sum_up(session, &over.run.it, over.message.as_ref()),
         }
-        Ok(if completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
-
-    /// The team's last message in this run.
-    async fn last_message(&self, run: &api::Run) -> Result<Option<Value>, Failure> {
-        let last = self.session.get(&["threads", "main", "messages"]).query("limit", 1).query("roles", "assistant");
-        let last = last.answer::<api::MessageList>().await?.it.messages.pop();
-        Ok(last.filter(|message| message.timestamp >= run.started_at).map(|message| message.content))
+        Ok(over.status())
     }
 
     fn sum_up(&self, session: &api::Session, run: &api::Run, message: Option<&Value>) {

@@ -19,7 +19,7 @@ use callboard_engine::core::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
-    commands::{runs::seconds, set},
+    commands::{runs::seconds, set, watch},
     output::{Output, Style, counted, indented},
 };
 
@@ -42,15 +42,8 @@ struct Reason {
     reason: String,
 }
 
-impl Show {
-    pub(super) fn new(session: &api::Session, output: Output) -> Self {
-        let manager = session.agents.iter().find(|agent| agent.role == AgentRole::Manager);
-        let manager = manager.map(|agent| agent.name.clone());
-        Self { output, manager, answered_turn: 0, asked_at: None, streamed: None }
-    }
-
-    /// Shows a piece of an answer as it comes.
-    pub(super) fn piece(&mut self, piece: &api::Delta) {
+impl watch::Show for Show {
+    fn piece(&mut self, piece: &api::Delta) {
         let api::Delta { turn, agent, text, .. } = piece;
         if *turn <= self.answered_turn {
             // The whole answer overtook it.
@@ -65,7 +58,7 @@ impl Show {
     }
 
     /// Shows an entry: as it is for programs, in words for people.
-    pub(super) fn entry(&mut self, entry: &api::Entry) {
+    fn entry(&mut self, entry: &api::Entry) {
         if self.output.json {
             return self.output.json(entry);
         }
@@ -85,6 +78,14 @@ impl Show {
             "run.resumed" => self.output.line("  resumed"),
             _ => {}
         }
+    }
+}
+
+impl Show {
+    pub(super) fn new(session: &api::Session, output: Output) -> Self {
+        let manager = session.agents.iter().find(|agent| agent.role == AgentRole::Manager);
+        let manager = manager.map(|agent| agent.name.clone());
+        Self { output, manager, answered_turn: 0, asked_at: None, streamed: None }
     }
 
     fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, &api::Entry, T)) {

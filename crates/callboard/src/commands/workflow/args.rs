@@ -11,7 +11,7 @@ use crate::cli::{ActingAs, On, SessionArg};
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  callboard workflow\n  callboard workflow add browser_action --config '{\"action\": \"navigate\"}'\n  callboard workflow change node_2 --position 1\n  callboard workflow result node_2"
+    after_help = "Examples:\n  callboard workflow\n  callboard workflow add browser_action --config '{\"url\": \"https://example.com\"}'\n  callboard workflow change node_2 --position 1\n  callboard workflow result node_2"
 )]
 pub(crate) struct Workflow {
     #[command(subcommand)]
@@ -24,8 +24,31 @@ pub(crate) struct Workflow {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowCommand {
+    /// Execute the workflow, and wait until it has ended
+    #[command(
+        after_help = "Examples:\n  callboard workflow run --input city=Rome\n  callboard workflow run --from node_4\n  callboard workflow run --node node_2   # this node alone"
+    )]
+    Run(Run),
+    /// Show the executions of the workflow, or one of them
+    #[command(after_help = "Examples:\n  callboard workflow status\n  callboard workflow status x12")]
+    Status(Execution),
+    /// Cancel an execution of the workflow
+    #[command(after_help = "Example:\n  callboard workflow cancel")]
+    Cancel(Execution),
+    /// Write the whole workflow to a file
+    #[command(
+        after_help = "Examples:\n  callboard workflow export mails.json --session mails\n  callboard workflow import mails.json --session other"
+    )]
+    Export {
+        #[command(flatten)]
+        on: On,
+        /// The file, or - for the standard output
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Replace the whole workflow
     #[command(
+        visible_alias = "import",
         after_help = "Example:\n  callboard workflow --json > workflow.json   # the workflow as it is, for a change\n  callboard workflow set workflow.json --reason \"in another order\""
     )]
     Set {
@@ -53,7 +76,7 @@ pub(crate) enum WorkflowCommand {
     },
     /// Add a node
     #[command(
-        after_help = "Examples:\n  callboard workflow add browser_action --config '{\"action\": \"navigate\"}'\n  callboard workflow add router --position 1 --config - < config.json"
+        after_help = "Examples:\n  callboard workflow add browser_action --config '{\"url\": \"https://example.com\"}'\n  callboard workflow add note --position 1 --config - < config.json"
     )]
     Add {
         #[command(flatten)]
@@ -68,7 +91,7 @@ pub(crate) enum WorkflowCommand {
     },
     /// Change or move a node
     #[command(
-        after_help = "Examples:\n  callboard workflow change node_2 --position 1\n  callboard workflow change node_2 --config '{\"action\": \"click\"}' --reason \"the page has changed\""
+        after_help = "Examples:\n  callboard workflow change node_2 --position 1\n  callboard workflow change node_2 --config '{\"url\": \"https://example.org\"}' --reason \"it moved\""
     )]
     Change {
         #[command(flatten)]
@@ -104,7 +127,7 @@ pub(crate) enum WorkflowCommand {
         #[arg(value_name = "NODE")]
         node: api::NodeId,
     },
-    /// Print what the last execution of a node gave, as JSON
+    /// Print the result of a node's last run, as JSON
     #[command(after_help = "Example:\n  callboard workflow result node_2")]
     Result {
         #[command(flatten)]
@@ -113,14 +136,46 @@ pub(crate) enum WorkflowCommand {
         #[arg(value_name = "NODE")]
         node: api::NodeId,
     },
-    /// Record what the execution of a node gave
+    /// Record the result of a node's run
     #[command(
         after_help = "Examples:\n  callboard workflow record node_2 success '{\"count\": 3}' --variables '{\"emails\": []}'\n  callboard workflow record node_2 failed \"no such element\"\n  callboard workflow record node_2 success --file result.json"
     )]
     Record(Record),
 }
 
-/// Record what the execution of a node gave
+/// Execute the workflow
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// Execute it from this node on
+    #[arg(long, value_name = "NODE", conflicts_with = "nodes")]
+    pub(crate) from: Option<api::NodeId>,
+    /// Execute this node alone; can be given several times
+    #[arg(long = "node", value_name = "NODE")]
+    pub(crate) nodes: Vec<api::NodeId>,
+    /// Set a variable first: JSON, or else a text; can be given several times
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = crate::parse::pair)]
+    pub(crate) inputs: Vec<(String, String)>,
+    /// Start nodes at most so many times (default: 1000)
+    #[arg(long, value_name = "N", value_parser = crate::parse::number)]
+    pub(crate) node_runs: Option<u64>,
+    /// Take at most so many seconds (default: 3600)
+    #[arg(long, value_name = "N", value_parser = crate::parse::number)]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// An execution of the workflow.
+#[derive(Args, Debug)]
+pub(crate) struct Execution {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// The id of the execution
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) execution: Option<api::ExecutionId>,
+}
+
+/// Record the result of a node's run
 #[derive(Args, Debug)]
 pub(crate) struct Record {
     #[command(flatten)]
@@ -131,10 +186,10 @@ pub(crate) struct Record {
     /// How it went
     #[arg(value_name = "STATUS")]
     pub(crate) status: StatusChoice,
-    /// What it gave: JSON, or else a text; - for the standard input (default: null)
+    /// The result: JSON, or else a text; - for the standard input (default: null)
     #[arg(value_name = "RESULT", allow_hyphen_values = true)]
     pub(crate) result: Option<String>,
-    /// A file with what it gave
+    /// A file with the result
     #[arg(long, value_name = "PATH", conflicts_with = "result")]
     pub(crate) file: Option<PathBuf>,
     /// The variables that it set, as a JSON object: `emails` of node_7 is node7.emails
@@ -149,7 +204,7 @@ pub(crate) struct Version {
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// Change this version of the workflow only
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
     pub(crate) expected_version: Option<u64>,
 }
 
@@ -163,7 +218,7 @@ pub(crate) struct Content {
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     /// Its place among the nodes, from 1
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
     pub(crate) position: Option<u64>,
 }
 

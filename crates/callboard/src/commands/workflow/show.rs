@@ -49,3 +49,30 @@ pub(super) fn node(node: &api::WorkflowNode, output: Output) {
 pub(super) fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
+
+/// Executions as a list.
+pub(super) fn executions(all: &[api::WorkflowExecution], output: Output) {
+    if all.is_empty() {
+        return output.line("the workflow was never executed");
+    }
+    let row = |execution: &api::WorkflowExecution| {
+        let (status, reason) = (execution.status.as_str().to_owned(), execution.reason.as_deref().unwrap_or_default());
+        let (runs, reason) = (execution.node_runs.to_string(), reason.replace('\n', " "));
+        vec![execution.id.to_string(), status, execution.started_at.to_string(), runs, reason]
+    };
+    output.table(&["EXECUTION", "STATUS", "STARTED", "NODES", ""], &all.iter().map(row).collect::<Vec<_>>());
+}
+
+/// An execution in a few lines.
+pub(super) fn execution(execution: &api::WorkflowExecution, output: Output) {
+    let api::WorkflowExecution { id, status, reason, node_runs, running, .. } = execution;
+    let nodes = counted(*node_runs, "node");
+    output.line(format!("{id} {}: {nodes} started", status.as_str()));
+    if !running.is_empty() {
+        let nodes = running.iter().map(ToString::to_string).collect::<Vec<_>>();
+        output.line(format!("under way: {}", nodes.join(", ")));
+    }
+    if let Some(reason) = reason {
+        output.line(&**reason);
+    }
+}

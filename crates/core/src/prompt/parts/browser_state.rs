@@ -4,7 +4,7 @@ use super::{Changes, Content, Part, Source};
 use crate::{
     prompt::{
         Lacking,
-        escape::escape,
+        escape::one_line,
         observed::{Observed, Tab},
     },
     session::Share,
@@ -50,9 +50,4 @@ fn open(tabs: &[Tab]) -> String {
         format!("- {}{active} = {}\n", one_line(&tab.name), one_line(&tab.url))
     };
     count + &tabs.iter().map(line).collect::<String>()
-}
-
-/// A name or an address of a page on one line: pages choose them, and must not write lines of a prompt.
-fn one_line(text: &str) -> String {
-    escape(&text.split(char::is_control).collect::<Vec<_>>().join(" "))
 }

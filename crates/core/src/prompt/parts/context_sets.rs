@@ -13,6 +13,7 @@ use crate::{
         assemble::Assembly,
         escape::{attribute, escape},
         part_name::PartName,
+        placed::Span,
         rendered::Renderer,
         share::{Amount, Shares},
         shorten::{shorten, water_level},
@@ -164,15 +165,17 @@ impl Content for Sets<'_> {
         prompt.text(OPEN, self.count.count(OPEN));
         let level = self.level(self.granted.minus(self.frame()));
         for shown in &self.sets {
-            let (text, tokens) = if shown.whole <= level || shown.whole <= self.named(shown).1 {
+            let shortened = shown.whole > level && shown.whole > self.named(shown).1;
+            let (text, tokens) = if !shortened {
                 (shown.render(shown.content.as_deref()), shown.whole)
             } else {
                 rendered.omitted.push(shown.held.set.name.to_string());
                 self.shorten(shown, level)
             };
-            prompt.text(&text, tokens);
+            let seq = shown.content.is_some().then_some(shown.held.seq);
+            prompt.text_of(&text, &[Span { seq, shortened, ..Span::unsaid(tokens, text.len()) }]);
             rendered.tokens += tokens;
-            rendered.shows.extend(shown.content.is_some().then_some(shown.held.seq));
+            rendered.shows.extend(seq);
         }
         prompt.text(CLOSE, self.count.count(CLOSE));
         rendered.shortened = !rendered.omitted.is_empty();

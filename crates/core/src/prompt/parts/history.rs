@@ -8,7 +8,7 @@ use crate::{
         assemble::Assembly,
         excerpt::{Excerpt, History},
         part_name::PartName,
-        rendered::Frame,
+        rendered::{Frame, FrameSize},
         share::{Amount, Shares},
     },
 };
@@ -92,24 +92,24 @@ impl Part for ConversationHistory {
 struct Framed<'a> {
     history: History<'a>,
     frame: Frame,
-    size: Tokens,
+    size: FrameSize,
     excerpt: Excerpt,
 }
 
 impl Framed<'_> {
     fn with_frame(&self, tokens: Tokens) -> Tokens {
-        if tokens > Tokens(0) { tokens + self.size } else { tokens }
+        if tokens > Tokens(0) { tokens + self.size.both() } else { tokens }
     }
 }
 
 impl Content for Framed<'_> {
     fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
-        let least = self.history.least(min.minus(self.size))?;
+        let least = self.history.least(min.minus(self.size.both()))?;
         Ok(self.with_frame(least))
     }
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
-        self.excerpt = self.history.fit(limit.minus(self.size))?;
+        self.excerpt = self.history.fit(limit.minus(self.size.both()))?;
         Ok(self.with_frame(self.excerpt.tokens))
     }
 

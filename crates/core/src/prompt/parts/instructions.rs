@@ -1,8 +1,9 @@
-//! The part that says who the reader is and what its user wrote for it.
+//! The part that says who the reader is and what its user wrote for it and for the thread in which it speaks.
 
 use super::{Changes, Content, Part, Source, tagged};
 use crate::{
     agent::Agent,
+    id::Seq,
     prompt::{Lacking, escape::escape},
     view::View,
 };
@@ -41,15 +42,27 @@ impl Part for Instructions {
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let agent = from.agent;
+        let of_thread = of_thread(from);
+        let shows = of_thread.iter().map(|(_, seq)| *seq).collect();
+        let of_thread = of_thread.map(|(text, _)| text);
         if !self.is_tagged {
             let own = agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
-            return Ok(own.and_then(|own| from.whole(format!("{}\n", escape(own)))));
+            let texts: Vec<_> = own.into_iter().chain(of_thread).map(|text| format!("{}\n", escape(text))).collect();
+            return Ok((!texts.is_empty()).then(|| from.whole_of(texts.join("\n"), shows)).flatten());
         }
         let who = match &agent.title {
             Some(title) => format!("You are {}, {}.", agent.name, escape(title)),
             None => format!("You are {}.", agent.name),
         };
         let own = agent.instructions.as_deref().map(|text| format!("\n{}", escape(text))).unwrap_or_default();
-        Ok(from.whole(tagged(TAG, &(who + &own))))
+        let of_thread = of_thread.map(|text| format!("\nIn this thread: {}", escape(text))).unwrap_or_default();
+        Ok(from.whole_of(tagged(TAG, &(who + &own + &of_thread)), shows))
     }
+}
+
+/// The instructions of the thread in which the reader speaks, and the entry that has them.
+pub(super) fn of_thread<'a>(from: &Source<'a>) -> Option<(&'a str, Seq)> {
+    let thread = from.view.state.threads.get(&from.spec.thread)?;
+    let text = thread.settings.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+    Some((text, thread.settings_seq))
 }

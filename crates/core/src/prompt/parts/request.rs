@@ -3,11 +3,8 @@
 use super::{Changes, Content, Part, PartOutcome, Source};
 use crate::{
     count::Tokens,
-    prompt::{Lacking, assemble::Assembly},
+    prompt::{Lacking, assemble::Assembly, placed::AROUND},
 };
-
-/// The name of the part that says what the messages around the content cost.
-pub(in crate::prompt) const AROUND: &str = "format";
 
 /// What the messages around the content cost.
 pub(in crate::prompt) struct Envelope;

@@ -1,6 +1,6 @@
 //! The part that says who the director is, what it has and how it works; the agent's own instructions stand behind.
 
-use super::{Changes, Content, Part, Source};
+use super::{Changes, Content, Part, Source, instructions::of_thread};
 use crate::{
     agent::Agent,
     prompt::{Lacking, escape::escape, labels::marked},
@@ -10,7 +10,7 @@ use crate::{
 pub(in crate::prompt) struct SystemPrompt;
 
 /// What every director is told. A change of it raises the version of the layout.
-const TEXT: &str = include_str!("system_prompt.md");
+pub(in crate::prompt) const TEXT: &str = include_str!("system_prompt.md");
 
 impl Part for SystemPrompt {
     fn name(&self) -> &'static str {
@@ -29,6 +29,10 @@ impl Part for SystemPrompt {
         let own = from.agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
         let own = own.map(|own| format!("\n## Instructions of this session\n\n{}", marked(&escape(own))));
         let own = own.unwrap_or_default();
-        Ok(from.whole(format!("{}\n{own}\n", TEXT.trim())))
+        let of_thread = of_thread(from);
+        let shows = of_thread.iter().map(|(_, seq)| *seq).collect();
+        let more =
+            of_thread.map(|(text, _)| format!("\n## Instructions of this thread\n\n{}\n", marked(&escape(text))));
+        Ok(from.whole_of(format!("{}\n{own}\n{}", TEXT.trim(), more.unwrap_or_default()), shows))
     }
 }

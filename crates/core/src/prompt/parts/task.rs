@@ -10,7 +10,7 @@ use crate::{
         assemble::Assembly,
         history_cache::{Piece, left_out_between},
         part_name::PartName,
-        rendered::{Frame, Renderer},
+        rendered::{Frame, FrameSize, Renderer},
         share::{Amount, Shares},
         shorten::{shorten_group, water_level},
         utterance::{From, Kind, Utterance},
@@ -67,7 +67,7 @@ struct Task<'a> {
     pieces: Vec<Piece>,
     renderer: Renderer<'a>,
     frame: Frame,
-    frame_size: Tokens,
+    frame_size: FrameSize,
     /// Whether it stands in no thread.
     is_given: bool,
     /// Whether something of it was shortened or left out.
@@ -129,7 +129,7 @@ impl<'a> Task<'a> {
     /// Its size with the tags around it.
     fn whole(&self) -> Tokens {
         let size = self.size();
-        if size > Tokens(0) { size + self.frame_size } else { size }
+        if size > Tokens(0) { size + self.frame_size.both() } else { size }
     }
 
     /// The first piece and the newest ones; what is between them is left out and says so.
@@ -151,7 +151,7 @@ impl Content for Task<'_> {
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
         let taken = self.whole().min(limit);
-        self.fit(taken.minus(self.frame_size));
+        self.fit(taken.minus(self.frame_size.both()));
         Ok(taken)
     }
 

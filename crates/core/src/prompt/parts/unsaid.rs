@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use super::{Content, PartOutcome, Source};
 use crate::{
-    count::{Tokens, count_in_blocks},
+    count::{TokenCounter, Tokens, count_in_blocks},
     id::Seq,
     prompt::{
         Lacking,
         assemble::Assembly,
         escape::escape,
         labels::marked,
+        placed::Span,
         rendered::{RenderedPiece, Renderer},
         shorten::ends_around,
     },
@@ -20,6 +21,7 @@ use crate::{
 struct Whole {
     written: Written,
     omitted: Vec<String>,
+    shows: Vec<Seq>,
 }
 
 /// A text as it stands in a prompt.
@@ -44,6 +46,24 @@ pub(super) trait Shortens {
 
     /// The entries that it shows then.
     fn shows(&self, shown: usize) -> Vec<Seq>;
+
+    /// Which entries its pieces are from where so much of it is shown; of a single piece that is the one entry that it shows.
+    fn origins(&self, shown: usize) -> Vec<Origin> {
+        let seq = match *self.shows(shown) {
+            [seq] => Some(seq),
+            _ => None,
+        };
+        vec![Origin { seq, bytes: usize::MAX, shortened: shown < self.whole() }]
+    }
+}
+
+/// Which entry a piece of a text is from. Each piece ends with a line end, and the next one does not begin with white space.
+pub(super) struct Origin {
+    pub(super) seq: Option<Seq>,
+    /// How long it is.
+    pub(super) bytes: usize,
+    /// Whether something is shortened or left out there.
+    pub(super) shortened: bool,
 }
 
 /// What is told of a value that is shown as JSON under a heading.
@@ -76,7 +96,12 @@ impl<'a> Source<'a> {
     /// A text that is there in full. It begins with no white space and ends with a line end, so that its tokens add up
     /// with those of its neighbours. Behind what was said it has a place of its own in formats of messages.
     pub(super) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
-        Some(Box::new(Whole { written: self.write(text), omitted: Vec::new() }))
+        self.whole_of(text, Vec::new())
+    }
+
+    /// The same for a text that shows what these entries say.
+    pub(super) fn whole_of(&self, text: String, shows: Vec<Seq>) -> Option<Box<dyn Content + 'a>> {
+        Some(Box::new(Whole { written: self.write(text), omitted: Vec::new(), shows }))
     }
 
     /// As much of a text as fits in what its part gets of the budget.
@@ -99,7 +124,7 @@ impl<'a> Source<'a> {
     pub(in crate::prompt) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
         let written = self.write(format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
-        Some(Box::new(Whole { written, omitted: vec![why] }))
+        Some(Box::new(Whole { written, omitted: vec![why], shows: Vec::new() }))
     }
 
     fn write(&self, text: String) -> Written {
@@ -153,6 +178,32 @@ impl Written {
             Self::Behind(piece) => prompt.add(piece),
         }
     }
+
+    /// Puts it into a prompt in pieces.
+    fn put_pieces_into(&self, prompt: &mut Assembly, origins: &[Origin], count: &dyn TokenCounter) {
+        match self {
+            Self::Above(text, tokens) => prompt.text_of(text, &spans(text, *tokens, origins, count)),
+            Self::Behind(piece) => {
+                let text = piece.only_text();
+                let spans = spans(text, piece.tokens, origins, count).into();
+                prompt.add(&RenderedPiece { spans, ..piece.clone() });
+            }
+        }
+    }
+}
+
+/// The pieces of a text of so many tokens. What its format adds is counted with the last one.
+fn spans(text: &str, tokens: Tokens, origins: &[Origin], count: &dyn TokenCounter) -> Vec<Span> {
+    let (mut at, mut rest) = (0, tokens);
+    let span = |(index, origin): (usize, &Origin)| {
+        let is_last = index + 1 == origins.len();
+        let piece = text.get(at..).unwrap_or_default();
+        let piece = piece.get(..origin.bytes).filter(|_| !is_last).unwrap_or(piece);
+        let size = if is_last { rest } else { count_in_blocks(count, piece).min(rest) };
+        (at, rest) = (at + piece.len(), rest.minus(size));
+        Span { seq: origin.seq, shortened: origin.shortened, ..Span::unsaid(size, piece.len()) }
+    };
+    origins.iter().enumerate().map(span).collect()
 }
 
 impl Content for Whole {
@@ -166,8 +217,8 @@ impl Content for Whole {
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
         self.written.put_into(prompt);
-        let (tokens, omitted) = (self.written.tokens(), self.omitted.clone());
-        PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, ..PartOutcome::default() }
+        let (tokens, omitted, shows) = (self.written.tokens(), self.omitted.clone(), self.shows.clone());
+        PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
     }
 }
 
@@ -201,7 +252,7 @@ impl<T: Shortens> Content for Bounded<'_, T> {
     }
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        self.written.put_into(prompt);
+        self.written.put_pieces_into(prompt, &self.text.origins(self.shown), self.renderer.count);
         PartOutcome {
             tokens: self.written.tokens(),
             shortened: self.shown < self.text.whole(),

@@ -1,6 +1,9 @@
 //! The part that shows the variables, one a line.
 
-use super::{Changes, Content, Part, Source, unsaid::Shortens};
+use super::{
+    Changes, Content, Part, Source,
+    unsaid::{Origin, Shortens},
+};
 use crate::{
     count::Tokens,
     id::Seq,
@@ -51,10 +54,32 @@ struct Lines<'a> {
     fetch: String,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
     /// The variables that are left out, and those that are shown.
-    fn split(&self, shown: usize) -> (&[&Variable], &[&Variable]) {
+    fn split(&self, shown: usize) -> (&[&'a Variable], &[&'a Variable]) {
         self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
+    }
+
+    /// The lines where so many variables are shown, each with the variable that it is of.
+    fn lines(&self, shown: usize) -> Vec<(String, Option<&'a Variable>)> {
+        let (left_out, shown) = self.split(shown);
+        let fetch = &self.fetch;
+        let older = match left_out.len() {
+            0 => String::new(),
+            1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
+            many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
+        };
+        let line =
+            |variable: &&'a Variable| format!("- {} = {}\n", escape(variable.name.as_str()), escape(&variable.display));
+        let lines = shown.iter().map(|variable| (line(variable), Some(*variable)));
+        let is_cut = shown.iter().any(|variable| is_cut(&variable.display));
+        let cut = if is_cut { format!("[what ends with ... is shortened{fetch}]\n") } else { String::new() };
+        let mut lines: Vec<_> = [(format!("{HEADING}\n{older}"), None)].into_iter().chain(lines).collect();
+        if let Some((last, _)) = lines.last_mut() {
+            // An empty line is no piece of its own: how it is counted depends on what stands before it.
+            *last += &format!("{cut}\n");
+        }
+        lines
     }
 }
 
@@ -64,19 +89,17 @@ impl Shortens for Lines<'_> {
     }
 
     fn write(&self, shown: usize, _: Tokens) -> String {
-        let (left_out, shown) = self.split(shown);
-        let fetch = &self.fetch;
-        let older = match left_out.len() {
-            0 => String::new(),
-            1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
-            many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
-        };
-        let line =
-            |variable: &&Variable| format!("- {} = {}\n", escape(variable.name.as_str()), escape(&variable.display));
-        let lines: String = shown.iter().map(line).collect();
-        let is_cut = shown.iter().any(|variable| is_cut(&variable.display));
-        let cut = if is_cut { format!("[what ends with ... is shortened{fetch}]\n") } else { String::new() };
-        format!("{HEADING}\n{older}{lines}{cut}\n")
+        self.lines(shown).into_iter().map(|(line, _)| line).collect()
+    }
+
+    fn origins(&self, shown: usize) -> Vec<Origin> {
+        let is_left_out = shown < self.whole();
+        let lines = self.lines(shown).into_iter().map(|(line, variable)| Origin {
+            seq: variable.map(|variable| variable.seq),
+            bytes: line.len(),
+            shortened: variable.map_or(is_left_out, |variable| is_cut(&variable.display)),
+        });
+        lines.collect()
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {

@@ -14,8 +14,8 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::outcome::{Outcome, readable},
-    run::tools::{self, Called},
+    run::outcome::{Outcome, said},
+    run::tools::{self, Called, Caller},
     run::{Due, TurnReply, Wait},
     text::shortened,
 };
@@ -145,17 +145,13 @@ fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Ar
 /// checked before if the message that it answers has criteria.
 fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
-    let text: Arc<str> = match reply.cut_off {
-        true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
-        false => reply.text.clone(),
-    };
-    let calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
-    let reasoning = reply.reasoning.clone();
-    let said = NewMessage { tool_calls: calls.clone(), reasoning, ..NewMessage::text(Role::Ai, text) };
+    let said = said(reply);
+    let calls = said.tool_calls.clone();
     let receipts = conversation::decide::say(decision, &thread, &[said])?;
     let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
-        let Called { wait, all_refused } = tools::call(decision, &thread, agent, calls)?;
+        let caller = Caller { agent, thread: None, own_tools: None };
+        let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
         let due = wait.map_or_else(|| Duty::Work { agent: agent.clone() }.into(), Due::from);
         return Ok(Outcome { idle: all_refused, ..spoken(due) });
     }

@@ -73,6 +73,7 @@ impl Fact for ResultRecorded {
         if let Some(held) = workflow.nodes.iter_mut().find(|held| held.node.id == self.id) {
             (held.status, held.result) = (self.status, Some(header.seq));
         }
+        workflow.note_result(self.id, self.status);
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -63,7 +63,7 @@ impl Session {
             (built, ingredients) = ingredients.go_on(wanted).await?;
             match built {
                 Ok((prompt, pieces)) => {
-                    if ingredients.was_read {
+                    if ingredients.was_read && wanted.drafts.is_empty() {
                         self.live.confirm(&wanted.state).await?;
                     }
                     let pieces = Arc::new(pieces);
@@ -72,7 +72,9 @@ impl Session {
                 }
                 Err(Lacking::Refused(error)) => return Err(error.into()),
                 Err(Lacking::Values(hashes)) => {
-                    ingredients.values.extend(self.values(hashes).await?);
+                    let mut values = self.values(hashes).await?;
+                    wanted.mask.iter().for_each(|mask| mask.hide_in_texts(&mut values));
+                    ingredients.values.extend(values);
                     ingredients.was_read = true;
                 }
                 Err(Lacking::Older) => self.read_older(wanted, &mut ingredients).await?,
@@ -84,7 +86,10 @@ impl Session {
     async fn begin(&self, wanted: &Wanted) -> Result<Ingredients, Error> {
         let (page, values) = (wanted.page()?, wanted.recalled.clone());
         let mut ingredients = Ingredients { page, values, ..Ingredients::default() };
-        if let Some(remembered) = self.live.prompts.recall(&wanted.memory_key()) {
+        // What is remembered is of the journal as it is, and hides what was secret then.
+        let is_of_use = |known: &Arc<Remembered>| wanted.drafts.is_empty() && known.hides_as(wanted.mask.as_ref());
+        let remembered = self.live.prompts.recall(&wanted.memory_key()).filter(is_of_use);
+        if let Some(remembered) = remembered {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
             ingredients.values.extend(wanted.recalled.clone());
             if self.read_newer(wanted, &remembered, &mut ingredients).await? {
@@ -109,9 +114,11 @@ impl Session {
         }
         let (mut newer, source) = (Tail::default(), wanted.source()?);
         if let Some(entries) = self.live.newer(known.through, head) {
-            let said = || entries.iter().filter(|entry| source.has(&entry.header));
-            newer.extend(said().map(|entry| &**entry))?;
-            ingredients.newer_bytes = said().map(|entry| entry.data.len()).sum();
+            let said = entries.iter().filter(|entry| source.has(&entry.header)).map(|entry| wanted.hidden(entry));
+            for entry in said {
+                newer.extend([&*entry])?;
+                ingredients.newer_bytes += entry.data.len();
+            }
         } else {
             let entries = self.read(&source, known.through.next()..head.next(), Order::Forward, LARGEST_PAGE).await?;
             ingredients.was_read = true;
@@ -119,8 +126,8 @@ impl Session {
                 // So much is new that little of what is remembered would be shown.
                 return Ok(false);
             }
-            newer.extend(&entries)?;
             ingredients.newer_bytes = entries.iter().map(|entry| entry.data.len()).sum();
+            newer.extend(&wanted.hide_in(entries))?;
         }
         ingredients.newer = Some(newer);
         Ok(true)
@@ -132,24 +139,27 @@ impl Session {
         let (source, view) = (wanted.source()?, wanted.view()?);
         if !ingredients.has_kept {
             let kept = source.kept(&view);
-            ingredients.tail.keep(&self.entries_with(&kept).await?)?;
+            ingredients.tail.keep(&wanted.hide_in(self.entries_with(&kept, &wanted.drafts).await?))?;
             ingredients.has_kept = true;
         }
         let begins = source.begins(&view).min(before);
         let older = self.read(&source, begins..before, Order::Backward, ingredients.page).await?;
         ingredients.tail.complete = older.len() < ingredients.page;
-        ingredients.tail.extend_back(&older)?;
+        ingredients.tail.extend_back(&wanted.hide_in(older))?;
         ingredients.page = LARGEST_PAGE.min(ingredients.page * 4);
         (ingredients.has_older, ingredients.was_read) = (true, true);
         Ok(())
     }
 
-    /// The entries with these numbers, in their order.
-    pub(super) async fn entries_with(&self, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        if seqs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut entries = self.live.store.read_each(self.id(), seqs).await?;
+    /// The entries with these numbers, of the journal or of `drafts`, in their order.
+    pub(super) async fn entries_with(&self, seqs: &[Seq], drafts: &[Entry]) -> Result<Vec<Entry>, Error> {
+        let is_draft = |seq: &Seq| drafts.iter().any(|draft| draft.header.seq == *seq);
+        let stored: Vec<_> = seqs.iter().copied().filter(|seq| !is_draft(seq)).collect();
+        let mut entries = match stored.is_empty() {
+            true => Vec::new(),
+            false => self.live.store.read_each(self.id(), &stored).await?,
+        };
+        entries.extend(drafts.iter().filter(|draft| seqs.contains(&draft.header.seq)).cloned());
         entries.sort_by_key(|entry| seqs.iter().position(|seq| *seq == entry.header.seq));
         Ok(entries)
     }
@@ -222,6 +232,7 @@ impl Ingredients {
         if wanted.spec.profile.is_none() {
             self.made.note(through, wanted.spec.clone(), pieces.clone());
         }
-        Ok(Remembered { history, through, values: self.values, made: self.made })
+        let mask = wanted.mask.clone();
+        Ok(Remembered { history, through, values: self.values, made: self.made, mask })
     }
 }

@@ -13,7 +13,7 @@ use callboard_core::{
     id::{CollectionName, Seq, SessionId},
     prompt::{
         Layout, LayoutName, PartName, Prompt, PromptSpec,
-        observed::{Observed, Passage},
+        observed::{ForeignPassage, Observed, Passage},
     },
     recall::{question, recallable},
     text::Values,
@@ -23,7 +23,7 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    recall::{RecallQuery, corpus::Journal},
+    recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery, answer::hidden, corpus::Journal},
     session::Session,
     texts,
 };
@@ -36,6 +36,17 @@ const NEWEST: usize = 5;
 
 /// How much is shown of what was said just before a passage that means little alone, in bytes.
 const BEFORE: usize = 600;
+
+/// How much of a passage from elsewhere is shown, in characters.
+const FOREIGN: usize = 2_000;
+
+/// What was found for a prompt.
+#[derive(Default)]
+struct Found {
+    passages: Vec<Passage>,
+    notes: Vec<String>,
+    elsewhere: Vec<ForeignPassage>,
+}
 
 /// Where an entry stands: in the session, or in a collection.
 type Place<'a> = (&'a Option<CollectionName>, Seq);
@@ -56,7 +67,11 @@ impl Session {
         let places = match &spec.observed.recall {
             Observed::Seen(places) => places.clone(),
             Observed::Absent if wanted.recalls(spec) => match self.look_for(wanted, spec).await {
-                Ok(places) => places,
+                Ok(Found { passages, notes, elsewhere }) => {
+                    wanted.spec.observed.recall_notes = notes;
+                    wanted.spec.observed.elsewhere = elsewhere;
+                    passages
+                }
                 // Refused questions and sessions that have gone are the caller's affair.
                 Err(error @ (Error::Refused(_) | Error::NoSession { .. } | Error::Closed)) => return Err(error),
                 Err(error) => {
@@ -71,10 +86,14 @@ impl Session {
         for place in &places {
             let Some(entry) = entries.get(&(&place.collection, place.seq)) else { continue };
             let journal = self.journal_of(&place.collection);
-            if let Some(text) =
-                self.whole_of(&journal, entry).await?.as_deref().and_then(|text| text.get(place.start..place.end))
-                && Hash::of(text.as_bytes()) == place.sha256
+            let Some(whole) = self.whole_of(&journal, entry).await? else { continue };
+            let bytes = place.start..place.end;
+            if let Some(text) = whole.get(bytes.clone())
+                // Turns of before have hashes without a salt.
+                && [entry.hash_of_words(text), Hash::of(text.as_bytes())].contains(&place.sha256)
             {
+                let text =
+                    wanted.mask.as_ref().map_or_else(|| text.to_owned(), |mask| hidden(mask, &whole, &bytes, text));
                 wanted.recalled.insert(place.sha256, text.into());
             }
         }
@@ -83,21 +102,24 @@ impl Session {
     }
 
     /// What answers what is asked now, the best first, and is not shown in the prompt anyway.
-    async fn look_for(&self, wanted: &Wanted, spec: &PromptSpec) -> Result<Vec<Passage>, Error> {
+    async fn look_for(&self, wanted: &Wanted, spec: &PromptSpec) -> Result<Found, Error> {
         let question = match &spec.query {
             Some(query) => query.clone(),
             None => self.question(wanted).await?,
         };
         if question.trim().is_empty() {
-            return Ok(Vec::new());
+            return Ok(Found::default());
         }
         let (without, _, _) = self.make(&Arc::new(wanted.clone())).await?;
         let shown = shown(wanted, &without)?;
         let at = Some(wanted.state.head.seq);
         let query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
         let mut places: Vec<Passage> = Vec::new();
-        let (corpus, hits) = self.recalled_places(&wanted.viewer, query).await?;
-        for hit in hits {
+        // Sources elsewhere know what is, not what was.
+        let is_now = self.live.known()?.head == wanted.state.head;
+        let found = self.recalled_places(&wanted.viewer, query, is_now).await?;
+        let corpus = &found.corpus;
+        for hit in found.hits {
             let Some(Journal { session, collection, .. }) = corpus.journal(hit.scope) else { continue };
             let before = hit.before.filter(|seq| collection.is_some() || !shown.contains(seq));
             for (seq, bytes) in before.map(|seq| (seq, None)).into_iter().chain([(hit.seq, Some(hit.bytes))]) {
@@ -116,13 +138,30 @@ impl Session {
                     seq,
                     start: bytes.start,
                     end: bytes.end,
-                    sha256: Hash::of(passage.as_bytes()),
+                    sha256: entry.hash_of_words(passage),
                     from: said.origin(&header.subject),
                     at: header.time.unwrap_or(header.at),
                 });
             }
         }
-        Ok(places)
+        let hide =
+            |text: &str| wanted.mask.as_ref().map_or_else(|| text.to_owned(), |mask| mask.hide(text).into_owned());
+        let mut notes = Vec::new();
+        if let Some(behind) = found.behind {
+            notes.push(format!("[not all was looked at: {behind} entries are not in the index yet]"));
+        }
+        if found.by_words_alone {
+            notes.push("[found by words alone: the model of meanings did not answer]".to_owned());
+        }
+        let mut elsewhere = Vec::new();
+        for FromElsewhere { source, passages } in found.elsewhere {
+            match passages {
+                Ok(passages) => elsewhere.extend(passages.iter().map(|passage| foreign(&source, passage, &hide))),
+                // Why is in the log: it may name machines that a model must not know.
+                Err(_) => notes.push(format!("[the source {source} could not be asked]")),
+            }
+        }
+        Ok(Found { passages: places, notes, elsewhere })
     }
 
     /// What is looked for where nobody says it: the task, and what the newest messages name.
@@ -203,4 +242,17 @@ fn shown(wanted: &Wanted, prompt: &Prompt) -> Result<BTreeSet<Seq>, Error> {
         shown.extend(view.plan().ok().map(|held| held.seq));
     }
     Ok(shown)
+}
+
+/// A passage from elsewhere, as prompts show it.
+fn foreign(source: &str, passage: &Foreign, hide: &dyn Fn(&str) -> String) -> ForeignPassage {
+    let Foreign { text, title, url, .. } = passage;
+    let from = title.as_ref().map_or_else(|| source.to_owned(), |title| format!("{source}: {title}"));
+    // Hidden first: a value that is cut is not found.
+    let mut text = hide(text);
+    if let Some((end, _)) = text.char_indices().nth(FOREIGN) {
+        let rest = text.split_off(end);
+        text += &format!("\n[shortened: {} more characters]", rest.chars().count());
+    }
+    ForeignPassage { from: hide(&from), text, url: url.as_deref().map(hide) }
 }

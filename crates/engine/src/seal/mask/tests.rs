@@ -2,14 +2,20 @@ use proptest::{collection::vec, prelude::*, sample::subsequence};
 use serde_json::json;
 
 use super::*;
-use crate::seal::stream::MaskedStream;
+use crate::seal::{layer::HEAD_BYTES, stream::MaskedStream, variants};
+use zeroize::Zeroizing;
 
 fn hidden(name: &str, value: &str) -> Arc<Hidden> {
     Arc::new(Hidden { name: name.into(), value: Zeroizing::new(value.to_owned()) })
 }
 
+/// All forms of a value, in order.
+fn variants(value: &str) -> std::collections::BTreeSet<String> {
+    variants::variants(value).iter().map(|way| way.of(value)).collect()
+}
+
 fn mask(known: &[(&str, &str)]) -> Mask {
-    known.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]))
+    known.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]).unwrap())
 }
 
 #[track_caller]
@@ -66,6 +72,27 @@ fn in_json_texts_and_keys_and_numbers_are_hidden() {
 }
 
 #[test]
+fn keys_that_become_the_same_keep_all_their_values() {
+    let mask = mask(&[("pin", "482913"), ("pw", "hunter22")]);
+    let mut value = json!({"hunter22": 1, "[hidden:pw]": 2, "aHVudGVyMj": 3, "z": 4});
+    assert!(mask.mask_json(&mut value));
+    assert_eq!(value, json!({"[hidden:pw] 2": 1, "[hidden:pw]": 2, "[hidden:pw] 3": 3, "z": 4}));
+}
+
+#[test]
+fn a_value_is_hidden_as_each_encoder_of_json_writes_it() {
+    let known = [("pw", "p/ä\"<&>'+w\nx")];
+    let whole = "\"[hidden:pw]\"";
+    check(&known, r#""p\/\u00e4\"<&>'+w\nx""#, whole);
+    check(&known, r#""p/ä\"\u003c\u0026\u003e'+w\nx""#, whole);
+    check(&known, r#""p/\u00E4\u0022\u003C\u0026\u003E\u0027\u002Bw\nx""#, whole);
+    check(&known, r#""p/\u00e4\"<&>'+w\nx""#, whole);
+    check(&known, r#""p/\u00E4\"<&>'+w\nx""#, whole);
+    check(&known, "p/ä\"<&>'+w\r\nx", "[hidden:pw]");
+    check(&known, "p%2F%C3%A4%22%3C%26%3E%27%2Bw%0D%0Ax", "[hidden:pw]");
+}
+
+#[test]
 fn what_may_be_the_beginning_of_a_value_is_held_back_and_nothing_else() {
     let mut stream = MaskedStream::new(Arc::new(mask(&[("pw", "hunter22"), ("long", "hunter22 and more")])));
     assert_eq!(stream.push("it is hun"), "it is ");
@@ -81,11 +108,63 @@ fn what_may_be_the_beginning_of_a_value_is_held_back_and_nothing_else() {
 #[test]
 fn layers_stay_few_however_many_values_come_one_by_one() {
     let many: Vec<_> = (0..500).map(|n| (format!("n{n}"), format!("value-{n:04}-end"))).collect();
-    let mask = many.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]));
+    let mask = many.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]).unwrap());
     assert!(mask.layers.len() <= 10, "{}", mask.layers.len());
     for (name, value) in &many {
         assert_eq!(mask.mask(value), Some(format!("[hidden:{name}]")));
     }
+}
+
+/// A text of so many bytes that repeats nothing, of letters and characters that are escaped.
+fn long(bytes: usize) -> String {
+    let mut seed = 1_u64;
+    let next = std::iter::repeat_with(move || {
+        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        char::from(b" \"/+&abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567"[(seed >> 58) as usize])
+    });
+    next.take(bytes).collect()
+}
+
+#[test]
+fn a_value_of_megabytes_is_hidden_soon() {
+    for size_bytes in [1 << 20, 16 << 20] {
+        let (value, begun) = (long(size_bytes), std::time::Instant::now());
+        let mask = mask(&[("big", &value)]);
+        check_big(&mask, &value, "[hidden:big]");
+        check_big(&mask, &value[1..], &value[1..]);
+        if size_bytes == 1 << 20 {
+            check_big(&mask, &json!({ "it": value }).to_string(), "{\"it\":\"[hidden:big]\"}");
+            check_big(&mask, &value[..value.len() - 1], &value[..value.len() - 1]);
+            assert_eq!(mask.begins(&value[..value.len() - 1]), 0);
+            assert_eq!(mask.begins(&value), value.len());
+        }
+        assert!(!mask.finds("hello"));
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    }
+}
+
+/// Texts of megabytes are not printed.
+#[track_caller]
+fn check_big(mask: &Mask, text: &str, expected: &str) {
+    let masked = mask.mask(text);
+    assert!(masked.as_deref().unwrap_or(text) == expected, "{} bytes", masked.map_or(0, |masked| masked.len()));
+}
+
+#[test]
+fn a_long_value_that_repeats_itself_is_hidden_soon() {
+    let (value, begun) = ("a".repeat(1 << 20), std::time::Instant::now());
+    let mask = mask(&[("big", &value)]);
+    check_big(&mask, &format!("{}b{value}aaa", &value[1..]), &format!("{}b[hidden:big]", &value[1..]));
+    assert_eq!(mask.begins(&format!("b{}", &value[1..])), 1);
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn too_many_values_are_refused_and_not_left_unmasked() {
+    let many: Vec<_> = (0..100).map(|n| hidden(&format!("n{n}"), &format!("value-{n:04}-end"))).collect();
+    assert_eq!(Mask::default().within(1500, many.clone()).unwrap_err(), TooMany);
+    let few = Mask::default().within(1500, many[..10].to_vec()).unwrap();
+    assert_eq!(few.within(1500, many).unwrap_err(), TooMany);
 }
 
 /// Texts over few letters, so that values overlap often.
@@ -98,12 +177,16 @@ proptest! {
 
     #[test]
     fn i6_any_pieces_of_a_text_give_what_the_whole_gives(
-        values in vec(letters(6..9), 1..5),
+        short in vec(letters(6..9), 1..5),
+        // Longer ones, which often begin alike.
+        long in vec(letters(1..40), 0..3),
         texts in vec(letters(0..6), 0..8),
-        cuts in subsequence((0..200_usize).collect::<Vec<_>>(), 0..40),
+        cuts in subsequence((0..1000_usize).collect::<Vec<_>>(), 0..80),
     ) {
+        let alike = "a/b ".repeat(HEAD_BYTES / 4);
+        let values: Vec<_> = short.into_iter().chain(long.iter().map(|end| format!("{alike}{end}-"))).collect();
         let known: Vec<_> = values.iter().enumerate().map(|(n, value)| (format!("n{n}"), value)).collect();
-        let mask = known.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]));
+        let mask = known.iter().fold(Mask::default(), |mask, (name, value)| mask.with([hidden(name, value)]).unwrap());
         // Values stand in it, some of them escaped, with anything between them.
         let mut text = String::new();
         for (n, between) in texts.iter().enumerate() {

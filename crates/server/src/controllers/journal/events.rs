@@ -9,7 +9,7 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use callboard_api::{self as api, DELTA, FollowQuery, whole};
+use callboard_api::{self as api, FollowQuery, whole};
 use callboard_core::id::Seq;
 use futures::stream;
 
@@ -21,8 +21,9 @@ use crate::{
 /// Follow the journal as server-sent events
 ///
 /// In each event `id` is the number of an entry, `event` its type, and `data` the entry as JSON. After a broken
-/// connection, continue with `Last-Event-ID`. The user and the manager also get `turn.delta` events without `id`: pieces
-/// of a model's answer as they arrive, which are not stored.
+/// connection, continue with `Last-Event-ID`. Some events have no `id`, since they are not stored: the user and the manager
+/// get `turn.delta`, pieces of a model's answer as they arrive; who may see the browser gets `browser.changed`, its tabs after
+/// each change, and `browser.noticed`, such as a dialog that a page opened.
 #[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
     params(("session" = api::SessionId, Path, description = "The id of the session"), FollowQuery,
         ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last entry that the client has; it takes precedence over `after`")),
@@ -55,7 +56,7 @@ fn last(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
 fn event(item: &Item) -> Result<Event, Infallible> {
     let event = match item {
         Item::Entry(entry) => Event::default().id(entry.seq.to_string()).event(&*entry.kind).json_data(entry),
-        Item::Delta(delta) => Event::default().event(DELTA).json_data(delta),
+        Item::Heard { kind, data } => Event::default().event(kind).json_data(data),
     };
     // What comes from a journal has a form in JSON; a comment stands for what had none.
     Ok(event.unwrap_or_else(|error| Event::default().comment(error.to_string())))

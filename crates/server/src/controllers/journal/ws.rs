@@ -6,7 +6,7 @@ use axum::{
     extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
     response::Response,
 };
-use callboard_api::{DELTA, FollowQuery};
+use callboard_api::FollowQuery;
 use serde_json::json;
 
 use crate::{
@@ -61,7 +61,7 @@ async fn talk(mut feed: Feed, mut socket: WebSocket) {
 fn frame(item: &Item) -> Utf8Bytes {
     let text = match item {
         Item::Entry(entry) => serde_json::to_string(entry),
-        Item::Delta(delta) => serde_json::to_string(&json!({ "type": DELTA, "data": delta })),
+        Item::Heard { kind, data } => serde_json::to_string(&json!({ "type": kind, "data": data })),
     };
     text.unwrap_or_default().into()
 }

@@ -9,7 +9,6 @@ use callboard_engine::core::{
 };
 use serde::Deserialize;
 
-use super::show::Show;
 use crate::{
     cli::ActingAs,
     client::{Follow, Item, OnSession, Retry},
@@ -19,11 +18,13 @@ use crate::{
 };
 
 /// Shows what happens in a session as it happens.
-pub(super) struct Watch<'a> {
+pub(super) struct Watch<'a, S> {
     session: &'a OnSession<'a>,
     follow: Follow<'a>,
     signals: &'a Signals,
-    show: Show,
+    /// How many signals were heard so far.
+    heard: u32,
+    show: S,
     /// The last entry that was shown.
     shown: Seq,
     /// The process that drives the run.
@@ -31,6 +32,15 @@ pub(super) struct Watch<'a> {
     /// Whether pieces of answers are shown: at a terminal.
     with_pieces: bool,
     output: Output,
+}
+
+/// What shows entries and pieces of answers.
+pub(super) trait Show {
+    /// Shows a piece of an answer as it comes.
+    fn piece(&mut self, piece: &api::Delta);
+
+    /// Shows an entry.
+    fn entry(&mut self, entry: &api::Entry);
 }
 
 /// How waiting ended.
@@ -47,29 +57,34 @@ struct Claimed {
     node: String,
 }
 
-impl<'a> Watch<'a> {
+impl<'a, S: Show> Watch<'a, S> {
     /// Watches everything after the entry `after`.
     pub(super) async fn start(
         session: &'a OnSession<'a>,
-        known: &api::Session,
+        show: S,
         after: Seq,
         signals: &'a Signals,
         output: Output,
     ) -> Result<Self, Failure> {
-        let follow = Follow::start(session, ActingAs { agent: None }, Vec::new(), after, output).await?;
+        let follow = Follow::start(session, ActingAs::default(), Vec::new(), after, output).await?;
         let with_pieces = output::is_terminal() && !output.json;
-        let show = Show::new(known, output);
-        Ok(Self { session, follow, signals, show, shown: after, node: None, with_pieces, output })
+        Ok(Self { session, follow, signals, heard: 0, show, shown: after, node: None, with_pieces, output })
     }
 
     /// Shows entries until the run waits for the user or a tool, is paused, or has ended.
     pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<api::Run>, Failure> {
-        let signals = self.signals;
-        tokio::select! {
+        let (signals, next) = (self.signals, self.heard + 1);
+        let watched = tokio::select! {
             biased;
-            () = signals.sent(1) => Ok(Watched::Interrupted),
-            run = self.wait(run) => run.map(Watched::Done),
-        }
+            () = signals.sent(next) => Watched::Interrupted,
+            run = self.wait(run) => Watched::Done(run?),
+        };
+        Ok(self.heard(watched))
+    }
+
+    fn heard<T>(&mut self, watched: Watched<T>) -> Watched<T> {
+        self.heard += u32::from(matches!(watched, Watched::Interrupted));
+        watched
     }
 
     async fn wait(&mut self, run: &RunId) -> Result<api::Run, Failure> {
@@ -104,11 +119,11 @@ impl<'a> Watch<'a> {
         &mut self,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<Watched<T>, Failure> {
-        let mut work = pin!(work);
+        let (mut work, next) = (pin!(work), self.heard + 1);
         loop {
             tokio::select! {
                 biased;
-                () = self.signals.sent(1) => return Ok(Watched::Interrupted),
+                () = self.signals.sent(next) => return Ok(self.heard(Watched::Interrupted)),
                 done = &mut work => return Ok(Watched::Done(done?)),
                 item = self.follow.next() => {
                     self.take(item?);

@@ -1,0 +1,204 @@
+//! Reading pages and acting on them.
+
+use std::time::{Duration, Instant};
+
+use crate::pages::{Answer, Site, html_of, settings, start};
+use callboard_browser::{Action, Browser, BrowserError, LooksLike, Piece, Secret, SnapshotLimits, Timeouts, WaitFor};
+
+fn click(selector: &str) -> Action {
+    Action::Click { selector: selector.into() }
+}
+
+fn typed(selector: &str, text: Vec<Piece>) -> Action {
+    Action::Type { selector: selector.into(), text, replace: true }
+}
+
+fn plain(text: &str) -> Vec<Piece> {
+    vec![Piece::Plain(text.into())]
+}
+
+fn secret(value: &str, origin: String) -> Vec<Piece> {
+    vec![Piece::Secret(Secret { name: "login.password".into(), value: value.to_owned().into(), origins: vec![origin] })]
+}
+
+async fn text_of(browser: &Browser) -> String {
+    browser.snapshot("main", &SnapshotLimits::default()).await.unwrap().text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_in_two_steps_with_a_secret_that_never_comes_back() {
+    let site = Site::start([
+        ("/", html_of("<title>Sign in</title><h1>Sign in</h1><form action=/two><label>Email <input id=email name=email></label>\
+            <button id=next>Next</button></form>")),
+        ("/two", html_of("<title>Welcome</title><h1>Welcome</h1><form action=/in><label>Password <input type=password name=password required></label>\
+            <button>Sign in</button></form>")),
+        ("/in", html_of("<title>Inbox</title><h1></h1><script>const p = new URLSearchParams(location.search).get('password');\
+            document.title = 'Inbox of ' + p; document.querySelector('h1').textContent = 'Your password is ' + p</script>")),
+    ])
+    .await;
+    let other = Site::page("<title>Other</title><input id=x>").await;
+    let browser = start(settings(&[&site, &other])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let look = browser.look("main").await.unwrap();
+    assert_eq!(
+        (look.looks_like, look.headings.as_slice()),
+        (Some(LooksLike::Login), ["Sign in".to_owned()].as_slice())
+    );
+    assert_eq!(look.forms[0].fields[0].selector, "#email");
+    browser.act("main", typed("#email", plain("me@example.com"))).await.unwrap();
+    assert!(text_of(&browser).await.contains(r##"- textbox "Email" (focused) = "me@example.com" #email"##));
+    let next = browser.act("main", Action::Press { selector: None, key: "Enter".into() }).await.unwrap();
+    assert_eq!(next.title, "Welcome");
+
+    let value = "tr0ub4dor & 3";
+    let refused = browser.act("main", typed("input[name=password]", secret(value, "https://example.com".into()))).await;
+    assert_eq!(refused.unwrap_err().code(), "secret_not_allowed");
+    browser.act("main", typed("input[name=password]", secret(value, site.origin()))).await.unwrap();
+    let text = text_of(&browser).await;
+    assert!(
+        text.contains(r#"- textbox "Password" (password, required, focused) = "[hidden]" input[name="password"]"#),
+        "{text}"
+    );
+    assert!(browser.screenshot("main").await.unwrap().covered >= 1);
+    let inbox = browser.act("main", click("role=button[name=\"Sign in\"]")).await.unwrap();
+    let tabs = format!("{:?}", browser.tabs());
+    for shown in
+        [format!("{inbox:?}"), tabs, text_of(&browser).await, format!("{:?}", browser.look("main").await.unwrap())]
+    {
+        assert!(!shown.contains("tr0ub4dor") && shown.contains("[hidden:login.password]"), "{shown}");
+    }
+    assert!(browser.screenshot("main").await.unwrap().covered >= 1);
+    browser.navigate("main", &other.url("/")).await.unwrap();
+    let refused = browser.act("main", typed("#x", secret(value, site.origin()))).await;
+    assert_eq!(refused.unwrap_err().code(), "secret_not_allowed");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_with_pages_and_a_form_that_fails() {
+    let site = Site::page("<title>T</title><table><tr><th>Name<th>Size</tr><tbody id=b></tbody></table><button id=n>Next page</button>\
+        <form id=f novalidate><label>Age <input id=age></label><select id=s aria-label=Color><option value=r>Red<option>Blue</select>\
+        <button>Save</button></form><script>let p = 0; const draw = () => { b.innerHTML = `<tr><td>row ${p}<td>${p * 10} \
+        <a href=/x>open</a></tr>` }; draw(); n.onclick = () => { p++; setTimeout(draw, 200) };\
+        f.onsubmit = e => { e.preventDefault(); f.insertAdjacentHTML('beforeend', `<p role=alert>Age is no number: ${age.value} ${s.value}</p>`) }</script>")
+        .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let text = text_of(&browser).await;
+    assert!(text.contains("- row \"Name | Size\"") && text.contains("- row \"row 0 | 0 open\""), "{text}");
+    browser.act("main", click("text=Next page")).await.unwrap();
+    browser.act("main", Action::Wait(WaitFor::Text("row 1".into()))).await.unwrap();
+    assert!(text_of(&browser).await.contains("row 1 | 10 open"));
+    browser.act("main", typed("text=Age", plain("ten é"))).await.unwrap();
+    browser.act("main", Action::Select { selector: "#s".into(), options: vec!["blue".into()] }).await.unwrap();
+    let error =
+        browser.act("main", Action::Select { selector: "#s".into(), options: vec!["Green".into()] }).await.unwrap_err();
+    assert_eq!(error.to_string(), "`#s` has no option \"Green\"; its options: Red, Blue");
+    browser.act("main", click("role=button[name=Save]")).await.unwrap();
+    assert_eq!(browser.look("main").await.unwrap().alerts, ["Age is no number: ten é Blue"]);
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selector_that_matches_none_or_many_is_explained() {
+    let site = Site::page("<title>S</title><button id=nextButton>Next</button><a href=/a>Edit</a><a href=/b>Edit</a>\
+        <button id=off disabled>Off</button><p id=p>Text</p><div style='position:relative'><button id=under>Under</button>\
+        <div id=over style='position:absolute;inset:0;background:red'>over</div></div>").await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let failed = async |selector: &str| browser.act("main", click(selector)).await.unwrap_err();
+    match failed("#nextBtn").await {
+        BrowserError::NothingMatches { nearest, .. } => assert_eq!(nearest[0], "button \"Next\" #nextButton"),
+        other => panic!("{other}"),
+    }
+    match failed("text=Edit").await {
+        BrowserError::SeveralMatch { count: 2, examples, .. } => {
+            assert_eq!(examples[1], r#"link "Edit" role=link[name="Edit"] >> nth=1"#);
+        }
+        other => panic!("{other}"),
+    }
+    assert_eq!(failed("#a[").await.code(), "bad_selector");
+    assert!(failed("#off").await.to_string().contains("disabled"));
+    let covered = failed("#under").await.to_string();
+    assert!(covered.contains("covered by") && covered.contains("#over"), "{covered}");
+    let error = browser.act("main", typed("#p", plain("x"))).await.unwrap_err();
+    assert_eq!(error.code(), "not_usable");
+    assert!(browser.act("main", click("role=link[name=\"Edit\"] >> nth=1")).await.unwrap().url.ends_with("/b"));
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_and_shadow_roots_are_read_and_used() {
+    let site = Site::start([
+        ("/", html_of("<title>F</title><div style='height:300px'></div><iframe id=f src=/in style='border:7px solid'></iframe><my-box></my-box>\
+            <script>customElements.define('my-box', class extends HTMLElement { connectedCallback() {\
+            this.attachShadow({mode: 'open'}).innerHTML = '<button id=deep>Deep</button>';\
+            this.shadowRoot.firstChild.onclick = () => { document.title = 'deep clicked' } } })</script>")),
+        ("/in", html_of("<button id=inner onclick=\"top.document.title = 'inner clicked'\">Inner</button><input id=i>")),
+    ])
+    .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let text = text_of(&browser).await;
+    assert!(
+        text.contains("- frame #f\n  - button \"Inner\" #inner") && text.contains("- button \"Deep\" #deep"),
+        "{text}"
+    );
+    assert_eq!(browser.act("main", click("#inner")).await.unwrap().title, "inner clicked");
+    assert_eq!(browser.act("main", click("#deep")).await.unwrap().title, "deep clicked");
+    browser.act("main", typed("#i", plain("within"))).await.unwrap();
+    assert!(text_of(&browser).await.contains("= \"within\" #i"));
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_never_ends_loading_leaves_the_tab_usable() {
+    let site = Site::start([
+        ("/", html_of("<title>Fine</title>")),
+        ("/silent", Answer::Silence),
+        (
+            "/slow",
+            Answer::Beginning(
+                "<title>Slow</title><button id=b onclick=\"document.title='used'\">b</button>".to_owned()
+                    + &" ".repeat(4000),
+            ),
+        ),
+    ])
+    .await;
+    let timeouts =
+        Timeouts { load: Duration::from_millis(1500), settle: Duration::from_millis(300), ..Timeouts::default() };
+    let browser = start(callboard_browser::Settings { timeouts, ..settings(&[&site]) }).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let silent = browser.navigate("main", &site.url("/silent")).await.unwrap();
+    assert!(!silent.loaded && silent.took_ms < 10_000);
+    assert_eq!(silent.title, "Fine");
+    let slow = browser.navigate("main", &site.url("/slow")).await.unwrap();
+    assert_eq!((slow.loaded, slow.title.as_str()), (false, "Slow"));
+    assert_eq!(browser.act("main", click("#b")).await.unwrap().title, "used");
+    assert!(browser.navigate("main", &site.url("/")).await.unwrap().loaded);
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_five_thousand_elements_is_read_fast_and_bounded() {
+    let site = Site::page("<title>Big</title><script>document.write(Array.from({length: 1250}, (_, i) =>\
+        `<div><a href=/x${i}>Link ${i}</a> <button id=b${i}>Button ${i}</button> <input name=n${i} aria-label='Field ${i}'></div>`).join(''))</script>")
+        .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let mut took = Vec::new();
+    for _ in 0..5 {
+        let began = Instant::now();
+        let snapshot = browser.snapshot("main", &SnapshotLimits::default()).await.unwrap();
+        took.push(began.elapsed());
+        assert!(snapshot.elements >= 5_000, "{}", snapshot.elements);
+        assert!(snapshot.chars <= 24_000 && snapshot.chars == snapshot.text.chars().count());
+        assert!(snapshot.cut["button"] > 500 && snapshot.text.ends_with("by a selector]\n"), "{:?}", snapshot.cut);
+    }
+    took.sort_unstable();
+    println!("a snapshot of 5,000 elements takes {took:?}");
+    assert!(took[0] < Duration::from_secs(2), "{took:?}");
+    let limits = SnapshotLimits { within: Some("#b7".into()), ..SnapshotLimits::default() };
+    assert_eq!(browser.snapshot("main", &limits).await.unwrap().text, "- button \"Button 7\" #b7\n");
+    browser.stop().await.unwrap();
+}

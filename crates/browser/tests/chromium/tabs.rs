@@ -1,0 +1,255 @@
+//! Tabs, their live state, and what happens to the browser.
+
+use std::time::{Duration, Instant};
+
+use crate::pages::{Answer, Site, html_of, settings, start};
+use callboard_browser::{Action, Browser, BrowserError, Change, DialogKind, Notice, PopUps, Settings, WaitFor, Way};
+use tokio::{sync::broadcast::Receiver, time::timeout};
+
+fn click(selector: &str) -> Action {
+    Action::Click { selector: selector.into() }
+}
+
+async fn next<T>(changes: &mut Receiver<Change>, mut wanted: impl FnMut(Change) -> Option<T>) -> T {
+    let found = timeout(Duration::from_secs(10), async {
+        loop {
+            if let Some(found) = wanted(changes.recv().await.unwrap()) {
+                return found;
+            }
+        }
+    });
+    found.await.expect("the change comes within 10 s")
+}
+
+async fn titled(changes: &mut Receiver<Change>, title: &str) {
+    next(changes, |change| match change {
+        Change::Tabs(tabs) => tabs.iter().any(|tab| tab.title == title).then_some(()),
+        Change::Notice(_) => None,
+    })
+    .await;
+}
+
+async fn notice(changes: &mut Receiver<Change>) -> Notice {
+    next(changes, |change| if let Change::Notice(notice) = change { Some(notice) } else { None }).await
+}
+
+fn runs(pid: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_have_names_and_are_known_as_they_change() {
+    let site = Site::page(
+        "<title>One</title><button id=t onclick=\"document.title='Two'\">t</button>\
+        <button id=p onclick=\"history.pushState({},'','/pushed')\">p</button>",
+    )
+    .await;
+    let browser = start(settings(&[&site])).await;
+    let opened = browser.open(&site.url("/"), "main").await.unwrap();
+    assert!(opened.page.loaded && !opened.page.restarted);
+    assert_eq!((opened.page.title.as_str(), opened.page.url), ("One", site.url("/")));
+    browser.open("about:blank", "other").await.unwrap();
+    let active = |browser: &Browser| browser.tabs().into_iter().find(|tab| tab.active).map(|tab| tab.name);
+    assert_eq!(active(&browser).as_deref(), Some("other"));
+    browser.activate("main").await.unwrap();
+    assert_eq!(active(&browser).as_deref(), Some("main"));
+
+    let mut changes = browser.changes();
+    let asked = Instant::now();
+    let clicked = tokio::spawn({
+        let browser = browser.clone();
+        async move { browser.act("main", click("#t")).await }
+    });
+    titled(&mut changes, "Two").await;
+    println!("a title is known {:?} after the click was asked for", asked.elapsed());
+    clicked.await.unwrap().unwrap();
+    let acted = browser.act("main", click("#p")).await.unwrap();
+    assert_eq!(acted.url, site.url("/pushed"));
+
+    assert_eq!(browser.open("about:blank", "main").await.unwrap_err().code(), "tab_name_taken");
+    assert_eq!(browser.open("about:blank", " ").await.unwrap_err().code(), "bad_tab_name");
+    browser.close("other").await.unwrap();
+    assert_eq!(browser.tabs().len(), 1);
+    assert_eq!(browser.close("other").await.unwrap_err().code(), "no_such_tab");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_title_that_a_script_sets_is_known_at_once() {
+    let site =
+        Site::page("<title>0</title><script>setInterval(() => { document.title = String(Date.now()) }, 300)</script>")
+            .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let mut changes = browser.changes();
+    let mut delays = Vec::new();
+    while delays.len() < 5 {
+        let set = next(&mut changes, |change| match change {
+            Change::Tabs(tabs) => tabs.first().and_then(|tab| tab.title.parse::<u64>().ok()),
+            Change::Notice(_) => None,
+        });
+        let set = set.await;
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+        delays.push(now - u128::from(set));
+    }
+    println!("titles are known after {delays:?} ms");
+    delays.sort_unstable();
+    assert!(delays[2] <= 500, "{delays:?}");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
+    let site = Site::start([
+        (
+            "/",
+            html_of(
+                "<title>D</title><button id=a onclick=\"alert('Hello')\">a</button>\
+            <button id=c onclick=\"document.title = String(confirm('Sure?'))\">c</button>\
+            <button id=w onclick=\"window.open('/pop')\">w</button><a id=d href=/file>d</a>\
+            <button id=l onclick=\"onbeforeunload = e => e.preventDefault(); location = '/pop'\">l</button>",
+            ),
+        ),
+        ("/pop", html_of("<title>Pop</title><p>popped")),
+        ("/file", Answer::Download),
+    ])
+    .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let mut changes = browser.changes();
+    browser.act("main", click("#a")).await.unwrap();
+    let tab = || "main".to_owned();
+    let answered =
+        Notice::DialogAnswered { tab: tab(), kind: DialogKind::Alert, message: "Hello".into(), accepted: false };
+    assert_eq!(notice(&mut changes).await, answered);
+    assert_eq!(browser.act("main", click("#c")).await.unwrap().title, "false");
+    let answered =
+        Notice::DialogAnswered { tab: tab(), kind: DialogKind::Confirm, message: "Sure?".into(), accepted: false };
+    assert_eq!(notice(&mut changes).await, answered);
+    browser.act("main", click("#w")).await.unwrap();
+    let opened = Notice::PopUpOpened { name: "popup-1".into(), opener: Some(tab()), url: site.url("/pop") };
+    assert_eq!(notice(&mut changes).await, opened);
+    browser.act("popup-1", Action::Wait(WaitFor::Text("popped".into()))).await.unwrap();
+    assert!(browser.tabs().iter().any(|tab| tab.name == "popup-1" && tab.title == "Pop"), "{:?}", browser.tabs());
+    browser.act("main", click("#d")).await.unwrap();
+    assert_eq!(notice(&mut changes).await, Notice::DownloadRefused { url: site.url("/file"), file: "a.bin".into() });
+    let error = browser.navigate("main", &site.url("/file")).await.unwrap_err();
+    assert_eq!(error.code(), "cannot_load");
+    assert_eq!(browser.act("main", click("#l")).await.unwrap().title, "Pop");
+    browser.stop().await.unwrap();
+
+    let browser = start(Settings { pop_ups: PopUps::Close, ..settings(&[&site]) }).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let mut changes = browser.changes();
+    browser.act("main", click("#w")).await.unwrap();
+    assert_eq!(notice(&mut changes).await, Notice::PopUpRefused { opener: Some(tab()), url: site.url("/pop") });
+    assert_eq!(browser.tabs().len(), 1);
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_that_was_killed_is_started_again_by_the_next_call() {
+    let site = Site::page("<title>Here</title><button id=b>b</button>").await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let pid = browser.status().pid.unwrap();
+    let mut changes = browser.changes();
+    let pid_of = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid_of, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(notice(&mut changes).await, Notice::Crashed);
+    assert!(!browser.status().running);
+    assert_eq!(browser.tabs()[0].title, "Here");
+    let acted = browser.act("main", click("#b")).await.unwrap();
+    assert!(acted.restarted);
+    assert_eq!(acted.url, site.url("/"));
+    assert_eq!(notice(&mut changes).await, Notice::Restarted { tabs: vec!["main".into()] });
+    assert!(!browser.act("main", click("#b")).await.unwrap().restarted);
+    let status = browser.status();
+    assert!(status.running && status.guarded && status.restarts == 1 && status.pid != Some(pid));
+    browser.stop().await.unwrap();
+    assert!(!runs(pid) && !runs(status.pid.unwrap()), "no process and no zombie is left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_tabs_work_at_once() {
+    let site =
+        Site::page("<title>T</title><button id=b onclick=\"document.title = 'clicked ' + location.search\">b</button>")
+            .await;
+    let browser = start(settings(&[&site])).await;
+    let work = (0..10).map(|n| {
+        let (browser, url) = (browser.clone(), site.url(&format!("/?{n}")));
+        tokio::spawn(async move {
+            let name = format!("tab {n}");
+            browser.open(&url, &name).await?;
+            let acted = browser.act(&name, click("#b")).await?;
+            assert_eq!(acted.title, format!("clicked ?{n}"));
+            browser.screenshot(&name).await?;
+            Ok::<_, BrowserError>(())
+        })
+    });
+    for done in futures::future::join_all(work).await {
+        done.unwrap().unwrap();
+    }
+    assert_eq!(browser.tabs().len(), 10);
+    assert_eq!(browser.tabs().iter().filter(|tab| tab.active).count(), 1);
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn without_chromium_it_is_said_how_to_get_it() {
+    let error = Browser::start(Settings { program: Some("/nowhere/chromium".into()), ..Settings::default() })
+        .await
+        .err()
+        .unwrap();
+    assert_eq!(error.code(), "browser_not_installed");
+    assert!(error.to_string().contains("apt-get install chromium"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_browser_is_attached_to_and_left_running() {
+    let site = Site::page("<title>Attached</title><button id=b onclick=\"window.open('/')\">b</button>").await;
+    let base = settings(&[&site]);
+    let profile = tempfile::tempdir().unwrap();
+    let program = base.program.clone().unwrap_or_else(|| "chromium".into());
+    let mut running = tokio::process::Command::new(program)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--remote-debugging-port=0",
+            "about:blank",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .stderr(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("Chromium is installed: apt-get install chromium");
+    let file = profile.path().join("DevToolsActivePort");
+    let port = timeout(Duration::from_secs(30), async {
+        loop {
+            if let Some((port, _)) = std::fs::read_to_string(&file).unwrap_or_default().split_once('\n') {
+                return port.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let url = format!("http://127.0.0.1:{}", port.await.unwrap());
+    let browser = start(Settings { way: Way::Attach { url }, ..base }).await;
+    assert!(!browser.status().guarded && browser.status().pid.is_none());
+    assert!(browser.tabs().is_empty(), "tabs that others opened are not listed");
+    let mut changes = browser.changes();
+    let opened = browser.open(&site.url("/"), "main").await.unwrap();
+    assert_eq!((opened.page.loaded, opened.page.title.as_str()), (true, "Attached"));
+    browser.act("main", click("#b")).await.unwrap();
+    assert!(matches!(notice(&mut changes).await, Notice::PopUpOpened { .. }));
+    browser.stop().await.unwrap();
+    assert!(running.try_wait().unwrap().is_none(), "it still runs");
+    running.kill().await.unwrap();
+
+    let error = Browser::start(Settings { way: Way::Attach { url: site.url("/") }, ..Settings::default() })
+        .await
+        .err()
+        .unwrap();
+    assert_eq!(error.code(), "browser_cannot_attach");
+}

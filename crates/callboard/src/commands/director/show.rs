@@ -1,0 +1,176 @@
+//! How a director's work is shown: what it says as it says it, each call of a tool in one line with its result in short, and the
+//! plan when it changes.
+
+use callboard_api as api;
+use callboard_engine::core::{
+    compression::{Compressed, facts::ContextWarned},
+    conversation::{Content, Message, Role, ToolCall},
+    id::{RunId, ThreadId},
+    plan::Plan,
+    text::{Text, Values},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::super::{plan::show::todo, watch};
+use crate::output::{Output, Style};
+
+/// How many characters of a call, and of its result, are shown.
+const SHORT: usize = 90;
+
+/// Prints entries and pieces of answers.
+pub(super) struct Show {
+    output: Output,
+    /// The turn whose answer is streamed to the screen, whether its line is still open, and whether it was answered.
+    streamed: Option<Streamed>,
+    /// The calls whose results are not shown yet.
+    calls: Vec<ToolCall>,
+}
+
+struct Streamed {
+    run: RunId,
+    turn: u64,
+    is_open: bool,
+}
+
+/// The parts of entries that are shown.
+#[derive(Deserialize)]
+struct Reason {
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Deserialize)]
+struct Planned {
+    plan: Plan,
+    version: u64,
+}
+
+impl Show {
+    pub(super) fn new(output: Output) -> Self {
+        Self { output, streamed: None, calls: Vec::new() }
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, T)) {
+        match serde_json::from_str(&entry.data) {
+            Ok(read) => show(self, read),
+            Err(error) => self.output.note(format!("cannot show entry {}: {error}", entry.seq)),
+        }
+    }
+
+    fn message(&mut self, message: Message) {
+        let is_main = message.thread_id == ThreadId::main();
+        match message.role {
+            Role::Ai if is_main => {
+                let was_streamed = self.streamed.take().is_some();
+                let said = content(&message.content);
+                if !was_streamed && !said.trim().is_empty() {
+                    self.output.line(said.trim_end());
+                }
+                self.calls.extend(message.tool_calls);
+            }
+            Role::Ai => {
+                let scout = message.thread_id.as_str().replace(':', " ");
+                for call in &message.tool_calls {
+                    self.quiet(&format!("    {scout}: {}", in_short(call)));
+                }
+            }
+            Role::Tool if is_main => {
+                let at = self.calls.iter().position(|call| Some(&call.id) == message.tool_call_id.as_ref());
+                let call = at.map(|at| in_short(&self.calls.remove(at))).unwrap_or_default();
+                let result = short(&content(&message.content));
+                self.output.line(format!("  {} → {result}", self.output.paint(Style::Name, call)));
+            }
+            Role::Tool | Role::User | Role::System => {}
+        }
+    }
+
+    fn quiet(&self, line: &str) {
+        self.output.line(self.output.paint(Style::Quiet, line));
+    }
+
+    /// Ends the line of a streamed answer.
+    fn end_line(&mut self) {
+        if let Some(streamed) = &mut self.streamed
+            && std::mem::take(&mut streamed.is_open)
+        {
+            self.output.write("\n");
+        }
+    }
+}
+
+impl watch::Show for Show {
+    fn piece(&mut self, piece: &api::Delta) {
+        let api::Delta { run, turn, text, .. } = piece;
+        let is_new = self.streamed.as_ref().is_none_or(|streamed| streamed.run != *run || streamed.turn != *turn);
+        if is_new {
+            self.end_line();
+        }
+        self.output.write(text);
+        self.streamed = Some(Streamed { run: run.clone(), turn: *turn, is_open: true });
+    }
+
+    /// Shows an entry: as it is for programs, in words for people.
+    fn entry(&mut self, entry: &api::Entry) {
+        if self.output.json {
+            return self.output.json(entry);
+        }
+        self.end_line();
+        match &*entry.kind {
+            "message.added" => self.read(entry, Self::message),
+            "plan.updated" => self.read(entry, |show, Planned { plan, version }| {
+                show.quiet(&format!("\nplan, version {version}"));
+                todo(&plan, show.output);
+                show.output.line("");
+            }),
+            "conversation.compressed" => self.read(entry, |show, compressed: Compressed| {
+                let Compressed { messages, tokens_before, tokens_after, .. } = compressed;
+                show.quiet(&format!("  compressed {messages} messages: from {tokens_before} to {tokens_after} tokens"));
+            }),
+            "context.warned" => self.read(entry, |show, warned: ContextWarned| {
+                let ContextWarned { tokens, compress_at, .. } = warned;
+                show.quiet(&format!("  the context has {tokens} tokens; it is compressed at {compress_at}"));
+            }),
+            "turn.failed" => self.streamed = None,
+            "run.paused" => self.read(entry, |show, Reason { reason }| {
+                show.output.line(format!("  {}: {reason}", show.output.paint(Style::Bad, "paused")));
+            }),
+            _ => {}
+        }
+    }
+}
+
+/// A call in one line.
+fn in_short(call: &ToolCall) -> String {
+    short(&format!("{} {}", call.name, call.arguments_text()))
+}
+
+/// The beginning of a text, in one line.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn content(content: &Content) -> String {
+    match content {
+        Content::Text(Text::Inline(text)) => text.to_string(),
+        Content::Text(Text::Stored(stored)) => {
+            let (beginning, size) = (&stored.beginning, stored.size_bytes);
+            format!("{beginning}\n[… {size} bytes in all: read them with `callboard messages`]")
+        }
+        Content::Parts(_) => content.in_text(&Values::new()).map_or_else(|_| String::new(), |text| text.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn what_is_long_is_shown_in_one_short_line() {
+        assert_eq!(short("a\n  b"), "a b");
+        assert_eq!(short(&"x".repeat(91)), format!("{}…", "x".repeat(90)));
+    }
+}

@@ -1,0 +1,54 @@
+//! Similar commands: what somebody may have meant who typed a command that does not exist.
+
+use clap::error::{ContextKind, ContextValue};
+
+use crate::commands;
+
+/// So many letters may be wrong, missing, too many or swapped.
+const MAX_DISTANCE: usize = 2;
+
+/// The commands of this name under another one (for `fork`, `session fork`), else those that are spelled almost like it.
+pub(crate) fn commands(typed: &str, error: &clap::Error) -> Vec<String> {
+    let elsewhere = under_nouns(typed);
+    if !elsewhere.is_empty() {
+        return elsewhere;
+    }
+    match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(offered)) => {
+            offered.iter().filter(|name| strsim::osa_distance(typed, name) <= MAX_DISTANCE).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn under_nouns(typed: &str) -> Vec<String> {
+    let all = commands::command();
+    let named = |noun: &clap::Command| {
+        let has = noun.get_subcommands().any(|command| command.get_name() == typed);
+        has.then(|| format!("{} {typed}", noun.get_name()))
+    };
+    all.get_subcommands().filter(|noun| noun.get_name() != "help").filter_map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn similar(words: &[&str]) -> Vec<String> {
+        let error = commands::command().try_get_matches_from(words).unwrap_err();
+        commands(words.last().unwrap(), &error)
+    }
+
+    #[test]
+    fn what_is_suggested_is_spelled_almost_the_same() {
+        assert_eq!(similar(&["callboard", "sesion"]), ["session"]);
+        assert_eq!(similar(&["callboard", "session", "shwo"]), ["show"]);
+        assert_eq!(similar(&["callboard", "flub"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_command_of_a_noun_is_found_without_the_noun() {
+        assert_eq!(similar(&["callboard", "fork"]), ["session fork"]);
+        assert!(similar(&["callboard", "list"]).contains(&"thread list".to_owned()));
+    }
+}

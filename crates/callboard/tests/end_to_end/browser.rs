@@ -1,0 +1,149 @@
+//! The browser of a session on the command line: a real Chromium in a server that is a process of its own.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    process::{Command, Stdio},
+    thread,
+};
+
+use serde_json::json;
+
+use crate::{
+    home::Home,
+    server::{Server, words},
+};
+
+const PAGE: &str = "<!doctype html><title>Sign in</title><h1>Sign in</h1>\
+    <form onsubmit=\"event.preventDefault(); done.textContent = 'Welcome ' + mail.value\">\
+    <label>Email <input id=mail></label><input id=pass type=password><button id=next>Next</button></form><p id=done></p>";
+
+/// Serves one page, and says on which port. It goes on until the tests have ended.
+pub fn page() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                // The browser may open connections that it does not use, and close them.
+                let _ = stream.read(&mut [0; 16_384]);
+                let length = PAGE.len();
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}");
+                let _ = write!(stream, "{head}\r\nConnection: close\r\n\r\n{PAGE}");
+            });
+        }
+    });
+    port
+}
+
+/// A home with a server whose browsers reach this port of the machine.
+pub fn home(port: u16) -> (Home, Server) {
+    let home = Home::new();
+    let mut serve = home.on_the_store(words("--ttl never"));
+    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+    serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+    let server = Server::of(serve);
+    (home, server)
+}
+
+#[test]
+fn a_browser_is_used_on_the_command_line() {
+    let port = page();
+    let (home, server) = home(port);
+    let run = |line: &str| home.json(&format!("{line} --url {}", server.url));
+    run("session new --id mails --agent director:manager");
+    assert_eq!(run("browser status"), json!({"tabs": []}));
+    let address = format!("http://127.0.0.1:{port}/");
+    let opened = run(&format!("browser open {address}"));
+    let tab = json!({"name": "Main Tab", "url": address, "title": "Sign in", "active": true});
+    assert_eq!(opened["tabs"], json!([tab]));
+    let seen = run("browser inspect --whole");
+    assert!(seen["result"].as_str().unwrap().contains("- textbox \"Email\" #mail"), "{seen}");
+    run("browser act type #mail ann@example.com");
+    run("browser act press Enter");
+    run("browser act wait 'Welcome ann@example.com'");
+    let steps =
+        r##"[{"action": "type", "selector": "#mail", "value": "bob"}, {"action": "click", "selector": "#next"}]"##;
+    let done = run(&format!("browser act --steps '{steps}'"));
+    assert!(
+        done["result"].as_str().unwrap().starts_with("1. type into `#mail`: done\n2. click `#next`: done"),
+        "{done}"
+    );
+
+    let (home_error, url) = (|line: &str| home.error(&format!("{line} --url {}", server.url)), &server.url);
+    let (status, error) = home_error("browser act click '#nxt'");
+    assert_eq!((status, &error["code"]), (1, &json!("nothing_matches")), "{error}");
+    let (status, error) = home_error("browser open http://127.0.0.1:1/ Other");
+    assert_eq!((status, &error["code"]), (1, &json!("address_refused")), "{error}");
+    let (status, error) = home_error(&format!("browser go {url}/v1/sessions"));
+    assert_eq!((status, &error["code"]), (1, &json!("address_refused")), "{error}");
+    let (status, error) = home.error("browser status");
+    assert_eq!((status, &error["code"]), (2, &json!("no_browser")), "a browser lives in a server: {error}");
+
+    let picture = home.path("page.png");
+    run("browser screenshot --output page.png");
+    assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
+    let taken = run("browser screenshot");
+    let kept = home.path("screenshots/team.db/mails").join(taken["file"].as_str().unwrap());
+    assert!(kept.exists(), "it is beside the store");
+    let status = home.run(&format!("browser status --url {}", server.url));
+    assert!(status.stdout.contains("Main Tab  active"), "{}", status.stdout);
+    let prompt = run("prompt --layout director");
+    assert!(prompt["text"].as_str().unwrap().contains(&format!("- Main Tab (Active) = {address}\n")), "{prompt}");
+    run("browser close --all");
+    assert_eq!(run("browser status"), json!({"tabs": []}));
+}
+
+#[test]
+fn i6_a_secret_is_typed_by_its_name_and_is_in_no_output() {
+    const CANARY: &str = "osprey-9920-quartz";
+    let port = page();
+    let (home, server) = home(port);
+    let line = |line: &str| home.run(&format!("{line} --url {}", server.url));
+    let origin = format!("http://127.0.0.1:{port}");
+    let mut done = vec![line("session new --id mails --agent director:manager")];
+    done.push(line(&format!("var set mail_password {CANARY} --origin {origin}")));
+    done.push(line(&format!("browser open {origin}/")));
+    for step in ["type #mail", "type #pass"] {
+        done.push(line(&format!("browser act {step} {{{{secret:mail_password}}}} --json")));
+    }
+    for more in ["act click #next", "inspect --whole", "inspect", "status", "screenshot"] {
+        done.push(line(&format!("browser {more} --json")));
+    }
+    done.push(line("session journal --json"));
+    for done in &done {
+        assert_eq!(done.status, 0, "{}{}", done.stdout, done.stderr);
+        assert!(!done.stdout.contains(CANARY) && !done.stderr.contains(CANARY), "{}{}", done.stdout, done.stderr);
+    }
+    assert!(done.iter().any(|done| done.stdout.contains("Welcome [hidden:mail_password]")));
+}
+
+#[test]
+fn no_browser_is_left_behind_by_a_server_that_is_killed() {
+    let port = page();
+    let home = Home::new();
+    let count = || {
+        let ps = Command::new("ps").args(["-eo", "args"]).stdout(Stdio::piped()).output().unwrap();
+        let own = format!("--user-data-dir={}", home.path("profiles").display());
+        String::from_utf8_lossy(&ps.stdout).lines().filter(|line| line.contains(&own)).count()
+    };
+    let profiles = home.path("profiles");
+    let mut serve = home.on_the_store(words(&format!("--ttl never --browser-profiles {}", profiles.display())));
+    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+    serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+    let mut server = Server::of(serve);
+    home.json(&format!("session new --id mails --agent director:manager --url {}", server.url));
+    home.json(&format!("browser open http://127.0.0.1:{port}/ --url {}", server.url));
+    assert_ne!(count(), 0);
+    server.kill();
+    let mut left = count();
+    for _ in 0..200 {
+        if left == 0 {
+            break;
+        }
+        thread::sleep(std::time::Duration::from_millis(50));
+        left = count();
+    }
+    assert_eq!(left, 0, "Chromium ends when its server does");
+}

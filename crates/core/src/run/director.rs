@@ -1,0 +1,75 @@
+//! The work of a director: the manager builds a workflow with the user. It is asked with the layout `director`, calls
+//! Callboard's own tools until it has nothing more to do, and then says so to the user. What the user says next begins another
+//! run.
+
+pub(super) mod answer;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::{DIRECTOR, Team},
+    error::Error,
+    id::{AgentName, SetName, ThreadId},
+    prompt::layout::LayoutName,
+    run::turn::{self, IsDuty, Turn, Who, no_manager},
+};
+
+/// What is due in the work of a director.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Duty {
+    /// The director is to go on.
+    Build,
+}
+
+impl IsDuty for Duty {
+    fn turn(&self) -> Turn {
+        Turn {
+            who: Who::Manager,
+            thread: ThreadId::main(),
+            task: None,
+            output: None,
+            layout: Some(LayoutName::Director),
+            uses_tools: true,
+            bundle: Some(DIRECTOR),
+            purpose: "to go on",
+        }
+    }
+
+    fn waits_for(&self, _: &AgentName) -> bool {
+        false
+    }
+
+    fn words_of(&self) -> Option<ThreadId> {
+        None
+    }
+
+    fn hide_words(&mut self) {}
+
+    fn ask_another(&mut self) {}
+
+    fn keep_outcome(&mut self, _: bool) {}
+}
+
+/// The rules of a director's run.
+pub(super) struct Rules;
+
+impl turn::Rules for Rules {
+    type Duty = Duty;
+
+    fn check_start(&self, team: &Team) -> Result<(), Error> {
+        if team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
+    }
+
+    fn first(&self) -> Duty {
+        Duty::Build
+    }
+
+    fn after_form(&self, _: &SetName) -> Duty {
+        Duty::Build
+    }
+
+    fn after_tools(&self, _: &AgentName) -> Duty {
+        Duty::Build
+    }
+}

@@ -1,0 +1,30 @@
+//! What follows from the answer of a director.
+
+use super::Duty;
+use crate::{
+    conversation,
+    decision::{DecisionBuilder, Undecided},
+    id::{AgentName, ThreadId},
+    run::outcome::{Outcome, said},
+    run::tools::{self, Called, Caller},
+    run::{Due, TurnReply},
+    tool::DIRECTOR_TOOLS,
+};
+
+/// Records the director's answer. Calls of tools come first; without any the run has come to its end.
+pub(in crate::run) fn answer(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    director: &AgentName,
+) -> Result<Outcome, Undecided> {
+    let (main, said) = (ThreadId::main(), said(reply));
+    let calls = said.tool_calls.clone();
+    conversation::decide::say(decision, &main, &[said])?;
+    let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
+    if calls.is_empty() {
+        return Ok(Outcome { completed: true, ..spoken(Duty::Build.into()) });
+    }
+    let caller = Caller { agent: director, thread: Some(main), own_tools: Some(DIRECTOR_TOOLS) };
+    let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
+    Ok(Outcome { idle: all_refused, ..spoken(wait.map_or_else(|| Duty::Build.into(), Due::from)) })
+}

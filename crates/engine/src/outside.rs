@@ -1,0 +1,159 @@
+//! What is outside of the journals: context files, browsers, and what executes workflows. An engine knows neither. Whoever calls tools for agents, or
+//! makes prompts, gives what works with them.
+
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use callboard_core::{
+    browser::{BrowserCall, BrowserStep, Extract},
+    entry::Actor,
+    error::Error as Refusal,
+    file::FileCall,
+    id::NodeId,
+    prompt::observed::{Observed, Tab},
+    tool::{OwnTool, own_tool},
+};
+use futures::future::{BoxFuture, ready};
+use serde_json::{Map, Value};
+
+use crate::{error::Error, session::Session};
+
+/// Does what agents ask for with context files.
+pub trait ContextFiles: Send + Sync {
+    /// Whether there are any.
+    fn are_there(&self) -> bool {
+        true
+    }
+
+    /// Does it with the files of `session`, and gives what the agent's model is told. What became of the files is recorded
+    /// before it is answered.
+    fn call<'a>(&'a self, session: &'a Session, call: FileCall) -> BoxFuture<'a, Result<String, Error>>;
+}
+
+/// Does what agents ask for in browsers.
+pub trait Browsers: Send + Sync {
+    /// Whether there are any.
+    fn are_there(&self) -> bool {
+        true
+    }
+
+    /// Does it in the browser of `session`, and gives what the agent's model is told.
+    fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<String, Error>>;
+
+    /// Does, one after the other, what a node of the workflow does in a tab, and says what the tab shows then: `url` and `title`.
+    fn act<'a>(
+        &'a self,
+        session: &'a Session,
+        tab_name: Option<&'a str>,
+        steps: &'a [BrowserStep],
+    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>>;
+
+    /// Reads from the page in a tab what a node of the workflow asks for, by the names of the fields.
+    fn extract<'a>(
+        &'a self,
+        session: &'a Session,
+        tab_name: Option<&'a str>,
+        fields: &'a [(Arc<str>, Extract)],
+    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>>;
+
+    /// The tabs of the session's browser as they are now. Starts none.
+    fn tabs<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Observed<Vec<Tab>>>;
+}
+
+/// Executes workflows.
+pub trait Workflows: Send + Sync {
+    /// Executes one node of the workflow of `session` for `by`, and gives what the agent's model is told.
+    fn test_node<'a>(&'a self, session: &'a Session, by: Actor, node: NodeId) -> BoxFuture<'a, Result<String, Error>>;
+}
+
+/// All that is outside.
+#[derive(Clone)]
+pub struct Outside {
+    /// The context files.
+    pub files: Arc<dyn ContextFiles>,
+    /// The browsers.
+    pub browsers: Arc<dyn Browsers>,
+    /// What executes workflows.
+    pub workflows: Arc<dyn Workflows>,
+}
+
+impl Outside {
+    /// Those of Callboard's own tools with these names that could do anything.
+    pub fn served(&self, names: &[&str]) -> BTreeSet<Arc<str>> {
+        let tools = names.iter().filter_map(|name| own_tool(name).ok());
+        tools.filter(|tool| self.serves(tool)).map(|tool| tool.name.into()).collect()
+    }
+
+    /// Whether this tool could do anything: without a folder those for files cannot, and without browsers those for browsers.
+    pub fn serves(&self, tool: &OwnTool) -> bool {
+        (self.files.are_there() || !tool.is_of_files()) && (self.browsers.are_there() || !tool.is_of_browser())
+    }
+}
+
+/// For sessions that have none of it.
+struct Nothing;
+
+impl ContextFiles for Nothing {
+    fn are_there(&self) -> bool {
+        false
+    }
+
+    fn call<'a>(&'a self, _: &'a Session, _: FileCall) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(ready(Err(Refusal::not_found("folder with context files", "").into())))
+    }
+}
+
+impl Browsers for Nothing {
+    fn are_there(&self) -> bool {
+        false
+    }
+
+    fn call<'a>(&'a self, _: &'a Session, _: BrowserCall) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(ready(Err(Refusal::not_found("browser", "").into())))
+    }
+
+    fn act<'a>(
+        &'a self,
+        _: &'a Session,
+        _: Option<&'a str>,
+        _: &'a [BrowserStep],
+    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>> {
+        Box::pin(ready(Err(no_browser())))
+    }
+
+    fn extract<'a>(
+        &'a self,
+        _: &'a Session,
+        _: Option<&'a str>,
+        _: &'a [(Arc<str>, Extract)],
+    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>> {
+        Box::pin(ready(Err(no_browser())))
+    }
+
+    fn tabs<'a>(&'a self, _: &'a Session) -> BoxFuture<'a, Observed<Vec<Tab>>> {
+        Box::pin(ready(Observed::Absent))
+    }
+}
+
+fn no_browser() -> Error {
+    let what =
+        "sessions have no browser here: browsers live in a server, so start `callboard serve` and name it".to_owned();
+    Refusal::Outside { code: "no_browser", what }.into()
+}
+
+impl Workflows for Nothing {
+    fn test_node<'a>(&'a self, _: &'a Session, _: Actor, _: NodeId) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(ready(Err(Refusal::not_found("server that executes workflows", "").into())))
+    }
+}
+
+impl Default for Outside {
+    fn default() -> Self {
+        Self { files: Arc::new(Nothing), browsers: Arc::new(Nothing), workflows: Arc::new(Nothing) }
+    }
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outside")
+    }
+}

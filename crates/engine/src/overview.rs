@@ -1,0 +1,109 @@
+//! What a list says of a session: what happened last, how large its prompts are, what it used, and whether it waits for the
+//! user.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    count::Tokens,
+    entry::Actor,
+    id::{AgentName, RunId, Seq},
+    run::{Kind, Run, Status, Usage},
+    state::State,
+    time::Timestamp,
+};
+use serde::Serialize;
+
+use crate::sizes::{DEFAULT_WINDOW, window_of};
+
+/// What is known of a session at a glance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Overview {
+    /// What the largest of the prompts was with which the agents were asked last.
+    pub largest_prompt: Option<LargestPrompt>,
+    /// The run that was started last.
+    pub run: Option<RunOverview>,
+    /// Whether a run or a form waits for the user.
+    pub needs_user: bool,
+    /// What its turns used, by the model.
+    pub used: Vec<(Option<String>, Usage)>,
+    /// How large its entries are together, without the long texts beside them.
+    pub size_bytes: u64,
+    /// Whether it ever had secrets: these have to be hidden in what is shown of it.
+    pub has_secrets: bool,
+}
+
+/// The largest of the prompts with which the agents were asked last.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LargestPrompt {
+    /// Whose it is.
+    pub agent: AgentName,
+    /// Its size.
+    pub tokens: Tokens,
+    /// What a prompt of that agent may have.
+    pub window: Tokens,
+    /// At which size of a prompt the session warns.
+    pub warn_at: Tokens,
+}
+
+/// Where a run is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunOverview {
+    /// Its id.
+    pub id: RunId,
+    /// What kind of run it is.
+    pub kind: Kind,
+    /// Where it is.
+    pub status: Status,
+    /// Why it does not go on, where that was said.
+    pub reason: Option<String>,
+    /// When it was started.
+    pub started_at: Timestamp,
+}
+
+/// The last entry of a session, as a viewer sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LastEntry {
+    /// Its number.
+    pub seq: Seq,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// Its author.
+    pub by: Actor,
+    /// Its type.
+    pub kind: Arc<str>,
+    /// What it says.
+    pub sentence: String,
+}
+
+impl Overview {
+    /// The overview of a session with this state.
+    pub fn of(state: &State) -> Self {
+        let run = state.runs.newest();
+        let has_open_form = state.sets.iter().any(|held| held.set.is_open_form() && held.set.enabled);
+        Self {
+            largest_prompt: largest_prompt(state),
+            needs_user: has_open_form || run.is_some_and(|run| run.status() == Status::AwaitingUser),
+            run: run.map(|run| RunOverview::of(run)),
+            used: state.runs.used().map(|(model, usage)| (model.map(str::to_owned), usage)).collect(),
+            size_bytes: state.size_bytes,
+            has_secrets: state.secrets.key.is_some(),
+        }
+    }
+}
+
+impl RunOverview {
+    fn of(run: &Run) -> Self {
+        let reason = run.halt.as_ref().and_then(|halt| halt.reason.clone());
+        Self { id: run.id.clone(), kind: run.kind, status: run.status(), reason, started_at: run.started_at }
+    }
+}
+
+fn largest_prompt(state: &State) -> Option<LargestPrompt> {
+    let asked = state.runs.asked().filter_map(|(name, asked)| Some((state.team.agent(name).ok()?, asked)));
+    let (agent, asked) = asked.max_by_key(|(_, asked)| asked.tokens)?;
+    let window = asked.model.as_deref().or(agent.model.as_deref()).and_then(window_of).unwrap_or(DEFAULT_WINDOW);
+    let settings = &state.session.settings;
+    let window = settings.prompt.budget_in(window);
+    let warn_at = settings.compression.thresholds(window).warn;
+    Some(LargestPrompt { agent: agent.name.clone(), tokens: asked.tokens, window, warn_at })
+}

@@ -1,0 +1,241 @@
+//! The tools that a client needs besides those that models have in runs: what a program does through other calls.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use crate::call::{Asker, Call, Refusal};
+
+/// A tool that makes a call of the API.
+pub(crate) struct Extra {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    /// Whether it works on a session. Others are for the user alone, where no session is given.
+    pub(crate) on_session: bool,
+    pub(crate) effect: Effect,
+    /// The properties of its arguments, as JSON Schema, and which of them must be there.
+    pub(crate) arguments: fn() -> (Value, &'static [&'static str]),
+    /// The call that it makes.
+    pub(crate) call: fn(&Asker, &Given) -> Result<Call, Refusal>,
+    /// What of the answer the model reads: all of it as JSON, or a text in it.
+    pub(crate) reads: Reads,
+}
+
+/// What a tool does to what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing.
+    None,
+    /// It adds something, each time it is called.
+    Adds,
+    /// It puts something in the place of what was there, and doing it twice does no harm.
+    Replaces,
+}
+
+/// What of an answer the model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    Json,
+    Text(&'static str),
+}
+
+/// The arguments of a call.
+pub(crate) struct Given(pub(crate) Map<String, Value>);
+
+impl Given {
+    fn text(&self, name: &str) -> Result<&str, Refusal> {
+        self.maybe(name)?.ok_or_else(|| Refusal::invalid(format!("`{name}` is missing")))
+    }
+
+    fn maybe(&self, name: &str) -> Result<Option<&str>, Refusal> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(Refusal::invalid(format!("`{name}` is {other}, and has to be a text"))),
+        }
+    }
+
+    /// These of the arguments, as a body.
+    fn body(&self, names: &[&str]) -> Value {
+        names
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), self.0.get(*name)?.clone())))
+            .collect::<Map<_, _>>()
+            .into()
+    }
+}
+
+/// All of them.
+pub(crate) static EXTRAS: &[Extra] = &[
+    Extra {
+        name: "list_sessions",
+        description: "List the sessions, the last used first. A session is the place in which one team works.",
+        on_session: false,
+        effect: Effect::None,
+        arguments: || {
+            (
+                json!({
+                    "q": {"type": "string", "description": "Only sessions whose id or title contains this"},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "The most sessions; 20 if absent"},
+                }),
+                &[],
+            )
+        },
+        call: |_, given| {
+            let limit = given.0.get("limit").map_or_else(|| "20".to_owned(), Value::to_string);
+            let call = Call::new(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", &limit);
+            Ok(match given.maybe("q")? {
+                Some(q) => call.query("q", q),
+                None => call,
+            })
+        },
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "create_session",
+        description: "Create a session for a team. Its answer has the id.",
+        on_session: false,
+        effect: Effect::Adds,
+        arguments: || {
+            (
+                json!({
+                    "id": {"type": "string", "description": "Its id; a generated one if absent"},
+                    "title": {"type": "string", "description": "A title for people"},
+                    "agents": {"type": "array", "description": "The team; each agent has a name and a role",
+                        "items": {"type": "object", "required": ["name", "role"], "properties": {
+                            "name": {"type": "string"}, "role": {"enum": ["manager", "worker"]}}}},
+                }),
+                &[],
+            )
+        },
+        call: |_, given| Ok(Call::new(Method::POST, &["v1", "sessions"]).with(given.body(&["id", "title", "agents"]))),
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "fork_session",
+        description: "Copy a session, up to an entry of its journal or whole, into a new one that goes its own way.",
+        on_session: true,
+        effect: Effect::Adds,
+        arguments: || {
+            (
+                json!({
+                    "at": {"type": "integer", "minimum": 1, "description": "The last entry to copy; all of them if absent"},
+                    "id": {"type": "string", "description": "The id of the copy; a generated one if absent"},
+                }),
+                &[],
+            )
+        },
+        call: |asker, given| Ok(Call::post(&asker.session, &["fork"], given.body(&["at", "id"]))),
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "get_prompt",
+        description: "What you need to know now, within a budget of tokens: the team and your place in it, the context sets that you may see, the plan, what was said, and what was found for your task. Read it first.",
+        on_session: true,
+        effect: Effect::None,
+        arguments: || {
+            (
+                json!({
+                    "agent": {"type": "string", "description": "Whose prompt; your own if absent"},
+                    "thread": {"type": "string", "description": "The conversation; the agent's own if absent"},
+                    "budget": {"type": "integer", "minimum": 1, "description": "The most tokens that it may have"},
+                    "query": {"type": "string", "description": "What to recall passages for; what was said last if absent"},
+                }),
+                &[],
+            )
+        },
+        call: |asker, given| {
+            Ok(Call::post(&asker.session, &["prompt"], given.body(&["agent", "thread", "budget", "query"])))
+        },
+        reads: Reads::Text("text"),
+    },
+    Extra {
+        name: "list_context_sets",
+        description: "List the context sets, the named texts that the team shares, as far as you may see them.",
+        on_session: true,
+        effect: Effect::None,
+        arguments: || (json!({}), &[]),
+        call: |asker, _| Ok(Call::get(&asker.session, &["context-sets"])),
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "list_threads",
+        description: "List the conversations that you may see.",
+        on_session: true,
+        effect: Effect::None,
+        arguments: || (json!({}), &[]),
+        call: |asker, _| Ok(Call::get(&asker.session, &["threads"])),
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "send_message",
+        description: "Say something in a conversation. All who may see the conversation read it.",
+        on_session: true,
+        effect: Effect::Adds,
+        arguments: || {
+            (
+                json!({
+                    "content": {"type": "string", "description": "What you say"},
+                    "thread": {"type": "string", "description": "The conversation, such as `main`. If absent: a worker's own, `agent:NAME`, else `main`"},
+                }),
+                &["content"],
+            )
+        },
+        call: |asker, given| {
+            let own = asker.own_thread();
+            let (content, thread) = (given.text("content")?, given.maybe("thread")?.unwrap_or(&own));
+            let role = if asker.agent.is_some() { "assistant" } else { "user" };
+            let message = json!({"role": role, "content": content});
+            Ok(Call::post(&asker.session, &["threads", thread, "messages"], json!({"messages": [message]})))
+        },
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "compress_thread",
+        description: "Put a summary in the place of the older messages of a conversation in prompts. Nothing is lost: the messages stay, and can be found.",
+        on_session: true,
+        effect: Effect::Replaces,
+        arguments: || {
+            (
+                json!({
+                    "thread": {"type": "string", "description": "The conversation"},
+                    "target_tokens": {"type": "integer", "minimum": 500, "description": "The largest size of the history afterwards"},
+                    "keep_recent_tokens": {"type": "integer", "minimum": 0, "description": "How many tokens of the newest messages are kept word for word"},
+                    "method": {"enum": ["model", "extractive"], "description": "Who writes the summary; `extractive` makes it of excerpts"},
+                    "preview": {"type": "boolean", "description": "Only report what would be done"},
+                }),
+                &["thread"],
+            )
+        },
+        call: |asker, given| {
+            let path = ["threads", given.text("thread")?, "compress"];
+            Ok(Call::post(
+                &asker.session,
+                &path,
+                given.body(&["target_tokens", "keep_recent_tokens", "method", "preview"]),
+            ))
+        },
+        reads: Reads::Json,
+    },
+    Extra {
+        name: "add_document",
+        description: "Keep a longer text, such as a guide, in which the team can look things up by `recall`. A document with the same name is replaced.",
+        on_session: true,
+        effect: Effect::Replaces,
+        arguments: || {
+            (
+                json!({
+                    "name": {"type": "string", "description": "Its name, such as `docs/guide.md`"},
+                    "text": {"type": "string", "description": "What it says"},
+                }),
+                &["name", "text"],
+            )
+        },
+        call: |asker, given| Ok(Call::post(&asker.session, &["documents"], given.body(&["name", "text"]))),
+        reads: Reads::Json,
+    },
+];
+
+/// The tool with this name.
+pub(crate) fn named(name: &str) -> Option<&'static Extra> {
+    EXTRAS.iter().find(|extra| extra.name == name)
+}

@@ -1,0 +1,198 @@
+//! The addresses of resources: `callboard://SESSION/…`.
+
+use http::Method;
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+
+use crate::call::{Call, Refusal, escaped};
+
+const SCHEME: &str = "callboard://";
+/// How many of the newest messages the resource of a conversation shows.
+const NEWEST: &str = "50";
+
+/// What a resource is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The session: its team and settings.
+    Session,
+    /// All context sets.
+    Sets,
+    Set(String),
+    /// The newest messages of a conversation.
+    Thread(String),
+    Plan,
+    /// The list of context files.
+    Files,
+    File(String),
+    /// What an agent is shown now.
+    Prompt(String),
+}
+
+/// A resource of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Resource {
+    pub(crate) session: String,
+    pub(crate) place: Place,
+}
+
+/// A kind of resource whose address has a name in it, and what it is.
+pub(crate) struct Template {
+    pub(crate) path: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) media_type: &'static str,
+}
+
+pub(crate) const TEMPLATES: &[Template] = &[
+    Template { path: "context-sets/{name}", title: "A context set", media_type: "text/plain" },
+    Template {
+        path: "threads/{thread}",
+        title: "The newest messages of a conversation",
+        media_type: "application/json",
+    },
+    Template { path: "plan", title: "The plan", media_type: "application/json" },
+    Template { path: "files/{path}", title: "A context file", media_type: "text/markdown" },
+    Template { path: "prompts/{agent}", title: "What an agent is shown now", media_type: "text/plain" },
+];
+
+impl Place {
+    /// The address in this session.
+    pub(crate) fn address(&self, session: &str) -> String {
+        let path = match self {
+            Self::Session => String::new(),
+            Self::Sets => "context-sets".to_owned(),
+            Self::Set(name) => format!("context-sets/{}", escaped(name)),
+            Self::Thread(thread) => format!("threads/{}", escaped(thread)),
+            Self::Plan => "plan".to_owned(),
+            Self::Files => "files".to_owned(),
+            Self::File(path) => format!("files/{}", escaped(path)),
+            Self::Prompt(agent) => format!("prompts/{}", escaped(agent)),
+        };
+        format!("{SCHEME}{}/{path}", escaped(session))
+    }
+
+    pub(crate) fn media_type(&self) -> &'static str {
+        match self {
+            Self::Set(_) | Self::Prompt(_) => "text/plain",
+            Self::File(_) => "text/markdown",
+            _ => "application/json",
+        }
+    }
+
+    /// The call that reads it.
+    pub(crate) fn call(&self, session: &str) -> Call {
+        match self {
+            Self::Session => Call::get(session, &[]),
+            Self::Sets => Call::get(session, &["context-sets"]),
+            Self::Set(name) => Call::get(session, &["context-sets", name]),
+            Self::Thread(thread) => Call::get(session, &["threads", thread, "messages"]).query("limit", NEWEST),
+            Self::Plan => Call::get(session, &["plan"]),
+            Self::Files => Call::get(session, &["files"]),
+            Self::File(path) => Call::get(session, &["files", path]),
+            Self::Prompt(agent) => Call::on(session, Method::POST, &["prompt"]).with(json!({"agent": agent})),
+        }
+    }
+
+    /// What the answer says of it.
+    pub(crate) fn text(&self, answer: &Value) -> String {
+        let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match self {
+            Self::Set(_) | Self::File(_) => text("content"),
+            Self::Prompt(_) => text("text"),
+            _ => format!("{answer:#}"),
+        }
+    }
+
+    /// Whether an event of this type with this data changes it.
+    pub(crate) fn is_changed_by(&self, kind: &str, data: &Value) -> bool {
+        let is = |field: &str, name: &str| data.get(field).and_then(Value::as_str) == Some(name);
+        match self {
+            // It is made of all that its agent may see.
+            Self::Prompt(_) => true,
+            Self::Session => kind.starts_with("session.") || kind.starts_with("agent."),
+            Self::Sets => kind.starts_with("context_set.") || kind.starts_with("directive."),
+            Self::Set(name) => kind.starts_with("context_set.") && is("name", name),
+            Self::Thread(thread) => kind.starts_with("message.") && is("thread_id", thread),
+            Self::Plan => kind.starts_with("plan."),
+            Self::Files | Self::File(_) => kind.starts_with("file."),
+        }
+    }
+}
+
+impl Resource {
+    /// The resource with this address.
+    pub(crate) fn at(address: &str) -> Result<Self, Refusal> {
+        let unknown = || {
+            Refusal::not_found(format!(
+                "{address} is no resource: they begin with {SCHEME}SESSION/, and templates list them"
+            ))
+        };
+        let mut segments = address.strip_prefix(SCHEME).ok_or_else(unknown)?.splitn(3, '/');
+        let mut next = || segments.next().map(|text| percent_decode_str(text).decode_utf8_lossy().into_owned());
+        let session = next().filter(|session| !session.is_empty()).ok_or_else(unknown)?;
+        let place = match (next().unwrap_or_default().as_str(), next().filter(|name| !name.is_empty())) {
+            ("", None) => Place::Session,
+            ("context-sets", None) => Place::Sets,
+            ("context-sets", Some(name)) => Place::Set(name),
+            ("threads", Some(thread)) => Place::Thread(thread),
+            ("plan", None) => Place::Plan,
+            ("files", None) => Place::Files,
+            ("files", Some(path)) => Place::File(path),
+            ("prompts", Some(agent)) => Place::Prompt(agent),
+            _ => return Err(unknown()),
+        };
+        Ok(Self { session, place })
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.place.address(&self.session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_resource_is_found_by_its_address() {
+        let names = |name: &str| {
+            [
+                Place::Set(name.to_owned()),
+                Place::Thread(name.to_owned()),
+                Place::File(name.to_owned()),
+                Place::Prompt(name.to_owned()),
+            ]
+        };
+        let plain = [Place::Session, Place::Sets, Place::Plan, Place::Files];
+        let all = plain.into_iter().chain(names("Process Steps")).chain(names("agent:a/b?c#d%41\u{fc}"));
+        for place in all {
+            let resource = Resource { session: "20260101-000000-abcd:x".to_owned(), place };
+            assert_eq!(Resource::at(&resource.address()).unwrap(), resource);
+        }
+        for wrong in [
+            "",
+            "callboard://",
+            "http://a/plan",
+            "callboard://a/dance",
+            "callboard://a/threads",
+            "callboard://a/plan/b",
+        ] {
+            assert!(Resource::at(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(
+            Resource::at("callboard://a/files/.tmp/sessions/a.md").unwrap().place,
+            Place::File(".tmp/sessions/a.md".to_owned())
+        );
+    }
+
+    #[test]
+    fn an_event_changes_what_it_is_about() {
+        let said = json!({"thread_id": "main", "content": "Hi"});
+        assert!(Place::Thread("main".to_owned()).is_changed_by("message.added", &said));
+        assert!(!Place::Thread("agent:a".to_owned()).is_changed_by("message.added", &said));
+        assert!(
+            Place::Prompt("a".to_owned()).is_changed_by("message.added", &said)
+                && !Place::Plan.is_changed_by("message.added", &said)
+        );
+        assert!(Place::Set("Facts".to_owned()).is_changed_by("context_set.deleted", &json!({"name": "Facts"})));
+    }
+}

@@ -1,0 +1,160 @@
+//! Tools: Callboard's own, as models have them in runs, and those that make other calls.
+
+use std::sync::Arc;
+
+use callboard_core::tool::{Execution, OWN_TOOLS, OwnTool, own_tool};
+use http::Method;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    call::{Asker, Call, Caller, Refusal, object},
+    extra::{EXTRAS, Effect, Extra, Given, Reads, named},
+    form,
+};
+
+/// The argument that names the session where the connection does not.
+const SESSION: &str = "session";
+/// Those of Callboard's own tools that read nothing but do something, outside of the journal.
+const DOING: &[&str] = &[
+    "add_file",
+    "debug_navigate",
+    "debug_action",
+    "debug_open_tab",
+    "debug_close_tab",
+    "test_single_node",
+    "deploy_scout",
+];
+/// Those that take something away, or may.
+const DESTRUCTIVE: &[&str] =
+    &["write_context_set", "clear_variable", "clear_all_variables", "delete_node", "debug_action", "debug_close_tab"];
+
+impl Caller {
+    /// The tools that the caller may use, of those that are offered.
+    pub(crate) async fn tools(&self) -> Result<Vec<Tool>, Refusal> {
+        let session = self.scope.session.as_ref().map(ToString::to_string);
+        let asker = self.asker(session.as_deref().unwrap_or_default()).await?;
+        let own = match &session {
+            Some(session) => self.own_tools(session).await?,
+            None => OWN_TOOLS.iter().map(|tool| tool.name.to_owned()).collect(),
+        };
+        let names_session = session.is_none();
+        let own = own.iter().filter_map(|name| own_tool(name).ok()).map(own_as_tool);
+        // A worker compresses nothing, and documents are for those who may write them: they are told so when they try.
+        let is_for = |extra: &&Extra| extra.on_session || (names_session && asker.agent.is_none());
+        let extras = EXTRAS.iter().filter(is_for).map(|extra| (extra_as_tool(extra), extra.on_session));
+        let forms = asker.agent.is_none().then(|| (form::tool(), true));
+        let all = own.map(|tool| (tool, true)).chain(extras).chain(forms);
+        let offered = all.filter(|(tool, _)| self.scope.offer.has(&tool.name));
+        Ok(offered
+            .map(|(tool, on_session)| if names_session && on_session { with_session(tool) } else { tool })
+            .collect())
+    }
+
+    /// The names of Callboard's own tools that the caller may use in this session.
+    async fn own_tools(&self, session: &str) -> Result<Vec<String>, Refusal> {
+        let list = self.ask(Call::get(session, &["tools"]).query("format", "anthropic")).await?;
+        let tools = list.get("tools").and_then(Value::as_array).into_iter().flatten();
+        Ok(tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
+    }
+
+    /// Whether there is a tool with this name.
+    pub(crate) fn knows_tool(&self, name: &str) -> bool {
+        name == form::ANSWER_FORMS || named(name).is_some() || own_tool(name).is_ok()
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call_tool(&self, name: &str, mut arguments: JsonObject) -> Result<CallToolResult, Refusal> {
+        let extra = named(name);
+        if let Some(extra) = extra.filter(|extra| !extra.on_session) {
+            return self.call_extra(extra, &Asker::default(), arguments).await;
+        }
+        let session = self.session_in(&mut arguments)?;
+        match extra {
+            Some(extra) => {
+                let asker = self.asker(&session).await?;
+                self.call_extra(extra, &asker, arguments).await
+            }
+            None => {
+                let call = Call::on(&session, Method::POST, &["tools", name]);
+                let answer = self.ask(call.with(json!({"arguments": arguments}))).await?;
+                let text = answer.get("result").and_then(Value::as_str).unwrap_or_default().to_owned();
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = Some(answer);
+                Ok(result)
+            }
+        }
+    }
+
+    /// The session of a call, which is taken out of its arguments.
+    pub(crate) fn session_in(&self, arguments: &mut JsonObject) -> Result<String, Refusal> {
+        match arguments.remove(SESSION) {
+            Some(Value::String(session)) => self.session(Some(&session)),
+            None => self.session(None),
+            Some(other) => Err(Refusal::invalid(format!("`{SESSION}` is {other}, and has to be a text"))),
+        }
+    }
+
+    async fn call_extra(&self, extra: &Extra, asker: &Asker, arguments: JsonObject) -> Result<CallToolResult, Refusal> {
+        let (properties, _) = (extra.arguments)();
+        if let Some(unknown) = arguments.keys().find(|name| properties.get(name.as_str()).is_none()) {
+            let names = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>().join(", ");
+            return Err(Refusal::invalid(format!("{} has no argument `{unknown}`; it takes: {names}", extra.name)));
+        }
+        let answer = self.ask((extra.call)(asker, &Given(arguments))?).await?;
+        Ok(match extra.reads {
+            Reads::Text(name) => {
+                let text = answer.get(name).and_then(Value::as_str).unwrap_or_default();
+                CallToolResult::success(vec![ContentBlock::text(text)])
+            }
+            Reads::Json => CallToolResult::structured(answer),
+        })
+    }
+}
+
+fn own_as_tool(own: &OwnTool) -> Tool {
+    let described = own.described();
+    let is_read = matches!(own.execution, Execution::Read(_)) && !DOING.contains(&own.name);
+    let annotations = ToolAnnotations::new()
+        .read_only(is_read)
+        .destructive(DESTRUCTIVE.contains(&own.name))
+        .idempotent(own.idempotent)
+        .open_world(own.is_of_browser());
+    let schema: JsonObject = described.parameters.into_iter().collect();
+    let output = json!({"type": "object", "required": ["result"],
+        "properties": {"result": {"type": "string", "description": "What came of it, as a model is to read it"}}});
+    Tool::new(described.name, described.description, Arc::new(schema))
+        .with_annotations(annotations)
+        .with_raw_output_schema(Arc::new(object(output)))
+}
+
+fn extra_as_tool(extra: &Extra) -> Tool {
+    let (properties, required) = (extra.arguments)();
+    let schema =
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    let annotations = ToolAnnotations::new()
+        .read_only(extra.effect == Effect::None)
+        .destructive(false)
+        .idempotent(extra.effect != Effect::Adds)
+        .open_world(false);
+    let tool = Tool::new(extra.name, extra.description, Arc::new(object(schema))).with_annotations(annotations);
+    match extra.reads {
+        Reads::Json => tool.with_raw_output_schema(Arc::new(object(json!({"type": "object"})))),
+        Reads::Text(_) => tool,
+    }
+}
+
+/// The same tool, where each call has to name the session.
+fn with_session(mut tool: Tool) -> Tool {
+    let mut schema = (*tool.input_schema).clone();
+    let named = json!({"type": "string", "description": "The id of the session"});
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert(SESSION.to_owned(), named);
+    }
+    match schema.get_mut("required") {
+        Some(Value::Array(required)) => required.push(json!(SESSION)),
+        _ => drop(schema.insert("required".to_owned(), json!([SESSION]))),
+    }
+    tool.input_schema = Arc::new(schema);
+    tool
+}

@@ -1,0 +1,123 @@
+//! Executing workflows: node by node until the end, a failure or a limit.
+//!
+//! The rules say [what is next](callboard_core::workflow::execution::walk) and what a node does; this does it. Which node was
+//! started and what it gave is recorded as it happens. The rest is in memory: an execution whose executor is gone is interrupted.
+
+mod ask;
+mod course;
+mod node;
+
+use std::{sync::Arc, time::Duration};
+
+use callboard_core::{
+    command::Command,
+    entry::Actor,
+    error::{ConflictKind, Error as Refusal},
+    id::{ExecutionId, NodeId},
+    workflow::execution::{ExecutionStatus, FinishExecution},
+};
+use callboard_engine::{Browsers, Error as Engine, Session};
+use callboard_model::ChatModel;
+
+use self::course::Course;
+use crate::{Error, Settings};
+
+/// Executes the workflow of one session.
+#[derive(Clone)]
+pub struct Executor {
+    session: Session,
+    models: Arc<dyn ChatModel>,
+    settings: Settings,
+    browsers: Arc<dyn Browsers>,
+}
+
+/// How an execution ended.
+struct Ended {
+    status: ExecutionStatus,
+    reason: Option<Arc<str>>,
+    failed: Option<NodeId>,
+    skipped: Vec<NodeId>,
+}
+
+impl Ended {
+    fn failed(reason: String, failed: Option<NodeId>) -> Self {
+        Self { status: ExecutionStatus::Failed, reason: Some(reason.into()), failed, skipped: Vec::new() }
+    }
+}
+
+impl Executor {
+    /// Creates an executor that uses `models` and `browsers`. Of the settings it takes the default model.
+    pub fn new(session: Session, models: Arc<dyn ChatModel>, settings: Settings, browsers: Arc<dyn Browsers>) -> Self {
+        Self { session, models, settings, browsers }
+    }
+
+    /// Executes the workflow as the execution `id` says, and records how it ended. It returns as soon as the execution has ended,
+    /// whoever ended it. One that was begun before is not continued, but interrupted.
+    pub async fn execute(&self, id: &ExecutionId) -> Result<(), Error> {
+        let state = self.session.state().await?;
+        let execution = state.workflow.execution(id).ok_or_else(|| Refusal::not_found("execution", id));
+        let execution = execution.map_err(Engine::from)?;
+        if execution.node_runs > 0 {
+            return self.interrupt(id).await;
+        }
+        let over = self.session.when(|state| {
+            let is_running = state.workflow.execution(id).is_some_and(|execution| execution.is_running());
+            (!is_running).then_some(())
+        });
+        let seconds = execution.limits.seconds;
+        let course = Course::new(self, &state.workflow, execution).run();
+        let ended = tokio::select! {
+            biased;
+            _ = over => return Ok(()),
+            ended = tokio::time::timeout(Duration::from_secs(seconds), course) => ended,
+        };
+        let too_long = |_| Ok(Ended::failed(format!("it took more than {seconds} seconds, its limit"), None));
+        match ended.unwrap_or_else(too_long) {
+            Ok(ended) => self.finish(id, ended).await,
+            Err(Error::Ended) => Ok(()),
+            Err(error) => {
+                // The store may work again by now.
+                self.finish(id, Ended::failed(format!("it could not go on: {error}"), None)).await
+            }
+        }
+    }
+
+    /// Records that nobody executes the workflow any more.
+    pub async fn interrupt(&self, id: &ExecutionId) -> Result<(), Error> {
+        let reason = Some("whoever executed it is gone: nodes that were under way may have done what they do".into());
+        let (failed, skipped) = Default::default();
+        self.finish(id, Ended { status: ExecutionStatus::Interrupted, reason, failed, skipped }).await
+    }
+
+    async fn finish(&self, id: &ExecutionId, ended: Ended) -> Result<(), Error> {
+        let Ended { status, reason, failed, skipped } = ended;
+        let finish = FinishExecution { execution: id.clone(), status, reason, failed, skipped };
+        match self.record(finish).await {
+            Ok(Ok(())) | Err(Error::Ended) => Ok(()),
+            Ok(Err(refusal)) => Err(Engine::from(refusal).into()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records something. The inner error is why it is refused. Where the store fails, it is tried several times.
+    async fn record(&self, command: impl Command<Answer = ()>) -> Result<Result<(), Refusal>, Error> {
+        let mut wait = Duration::from_millis(50);
+        loop {
+            match self.session.execute(Actor::System, command.clone()).await {
+                Ok(_) => return Ok(Ok(())),
+                Err(Engine::Refused(Refusal::Conflict { kind: ConflictKind::ExecutionEnded, .. })) => {
+                    return Err(Error::Ended);
+                }
+                Err(Engine::Refused(refusal)) => return Ok(Err(refusal)),
+                Err(error @ (Engine::Busy { .. } | Engine::Store { .. } | Engine::Unsettled { .. }))
+                    if wait < Duration::from_secs(5) =>
+                {
+                    tracing::warn!(%error, "what happened in an execution could not be stored; trying again");
+                    tokio::time::sleep(wait).await;
+                    wait *= 2;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

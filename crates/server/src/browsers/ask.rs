@@ -1,0 +1,193 @@
+//! What is asked of the browser of a session, and what is answered.
+
+use std::sync::Arc;
+
+use callboard_browser::{Browser, Change, Notice, Screenshot, SnapshotLimits};
+use callboard_core::{
+    browser::{Act, Action, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
+    error::Error as Refusal,
+    prompt::observed::{Observed, Tab},
+};
+use callboard_engine::{Error, Session};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use tokio::sync::broadcast::{Receiver, error::TryRecvError};
+
+use super::{
+    Browsers, PATIENCE, act,
+    told::{self, refused},
+};
+
+impl callboard_engine::Browsers for Browsers {
+    fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(async move {
+            match call {
+                BrowserCall::Open(tab) => self.open_tab(session, tab).await,
+                BrowserCall::Close(tab) => self.close_tab(session, tab).await,
+                BrowserCall::Navigate(to) => self.navigate(session, to).await,
+                BrowserCall::Act(act) => self.do_actions(session, act).await,
+                BrowserCall::Inspect(inspect) => self.inspect(session, inspect).await,
+            }
+        })
+    }
+
+    fn act<'a>(
+        &'a self,
+        session: &'a Session,
+        tab_name: Option<&'a str>,
+        steps: &'a [BrowserStep],
+    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>> {
+        Box::pin(self.node_acts(session, tab_name, steps))
+    }
+
+    fn extract<'a>(
+        &'a self,
+        session: &'a Session,
+        tab_name: Option<&'a str>,
+        fields: &'a [(Arc<str>, Extract)],
+    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>> {
+        Box::pin(self.node_reads(session, tab_name, fields))
+    }
+
+    fn tabs<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Observed<Vec<Tab>>> {
+        Box::pin(async move {
+            let seen = async { self.running(session).await };
+            let browser = match tokio::time::timeout(PATIENCE, seen).await {
+                Ok(Ok(Some(browser))) => browser,
+                Ok(Ok(None)) => return Observed::Absent,
+                Ok(Err(error)) => return Observed::Failed(error.to_string()),
+                Err(_) => return Observed::Failed("the browser is still being started".to_owned()),
+            };
+            match browser.ping(PATIENCE).await {
+                Ok(()) => Observed::Seen(browser.tabs().into_iter().map(seen_as).collect()),
+                Err(error) => Observed::Failed(error.to_string()),
+            }
+        })
+    }
+}
+
+fn seen_as(tab: callboard_browser::TabState) -> Tab {
+    let callboard_browser::TabState { name, url, title, active } = tab;
+    Tab { name, url, title, active }
+}
+
+impl Browsers {
+    async fn open_tab(&self, session: &Session, OpenTab { url, tab_name }: OpenTab) -> Result<String, Error> {
+        act::no_secret(&url, "/url")?;
+        self.check(&url)?;
+        let browser = self.started(session).await?;
+        let mut changes = browser.changes();
+        let opened = browser.open(&url, &tab_name).await.map_err(refused)?;
+        let done = format!("Opened the tab {tab_name:?}.");
+        Ok(told::navigated(&done, &opened.page, &notices(&mut changes)))
+    }
+
+    async fn navigate(&self, session: &Session, to: Navigate) -> Result<String, Error> {
+        let Navigate { url, tab_name, .. } = to;
+        act::no_secret(&url, "/url")?;
+        let (browser, tab) = self.tab(session, tab_name).await?;
+        let mut changes = browser.changes();
+        let page = browser.navigate(&tab, &url).await.map_err(refused)?;
+        let done = format!("The tab {tab:?} was led there.");
+        Ok(told::navigated(&done, &page, &notices(&mut changes)))
+    }
+
+    async fn close_tab(&self, session: &Session, CloseTab { tab_name }: CloseTab) -> Result<String, Error> {
+        let Some(name) = tab_name else {
+            self.end(session.id()).await?;
+            return Ok("Ended the browser, with all of its tabs.".to_owned());
+        };
+        let browser = self.running(session).await?.ok_or_else(told::no_tab)?;
+        browser.close(&name).await.map_err(refused)?;
+        Ok(format!("Closed the tab {name:?}."))
+    }
+
+    async fn do_actions(&self, session: &Session, act: Act) -> Result<String, Error> {
+        let steps = act.steps("")?;
+        let mut actions = Vec::with_capacity(steps.len());
+        for (at, step) in steps.iter().enumerate() {
+            let pointer = if act.actions.is_empty() { String::new() } else { format!("/actions/{at}") };
+            actions.push(act::action(session, step, &pointer).await?);
+        }
+        let (browser, tab) = self.tab(session, act.tab_name).await?;
+        let mut changes = browser.changes();
+        let (mut lines, mut restarted, mut shown) = (String::new(), false, None);
+        for (at, (step, action)) in steps.iter().zip(actions).enumerate() {
+            match browser.act(&tab, action).await {
+                Ok(acted) => {
+                    lines.push_str(&format!("{}. {}: done{}\n", at + 1, act::in_words(step), loading(acted.loaded)));
+                    restarted |= acted.restarted;
+                    shown = Some((acted.url, acted.title));
+                }
+                Err(error) => return Err(stopped(refused(error), &lines, &steps, at)),
+            }
+        }
+        let (url, title) = shown.unwrap_or_default();
+        Ok(told::acted(&lines, &tab, &url, &title, restarted, &notices(&mut changes)))
+    }
+
+    async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<String, Error> {
+        let Inspect { tab_name, inspection_type, instruction } = inspect;
+        let (browser, tab) = self.tab(session, tab_name).await?;
+        let limits = SnapshotLimits::default();
+        match inspection_type {
+            Inspection::DomSnapshot => {
+                let snapshot = browser.snapshot(&tab, &limits).await.map_err(refused)?;
+                Ok(told::snapshot(&tab, &snapshot))
+            }
+            Inspection::LightweightExploration => {
+                let look = browser.look(&tab).await.map_err(refused)?;
+                let whole = match &instruction {
+                    Some(_) => Some(browser.snapshot(&tab, &limits).await.map_err(refused)?),
+                    None => None,
+                };
+                Ok(told::look(&tab, &look, instruction.as_deref(), whole.as_ref()))
+            }
+        }
+    }
+
+    /// Takes a picture of a tab, and says which one it is.
+    pub(crate) async fn screenshot(
+        &self,
+        session: &Session,
+        named: Option<String>,
+    ) -> Result<(String, Screenshot), Error> {
+        let (browser, tab) = self.tab(session, named).await?;
+        let taken = browser.screenshot(&tab).await.map_err(refused)?;
+        Ok((tab, taken))
+    }
+
+    /// The browser of a session that has one, and the tab that is meant: the named one, else the one in front.
+    pub(super) async fn tab(&self, session: &Session, named: Option<String>) -> Result<(Browser, String), Error> {
+        let browser = self.running(session).await?.ok_or_else(told::no_tab)?;
+        let front = || browser.tabs().into_iter().find(|tab| tab.active).map(|tab| tab.name);
+        let only = || browser.tabs().into_iter().next().map(|tab| tab.name);
+        let tab = named.or_else(front).or_else(only).ok_or_else(told::no_tab)?;
+        Ok((browser, tab))
+    }
+}
+
+fn loading(loaded: bool) -> &'static str {
+    if loaded { "" } else { ", and the page that it led to is still loading" }
+}
+
+/// The error of one of several actions, with what was done before it.
+fn stopped(error: Error, lines: &str, steps: &[Action], at: usize) -> Error {
+    let Error::Refused(Refusal::Outside { code, what }) = error else { return error };
+    let Some(step) = steps.get(at).filter(|_| steps.len() > 1) else { return Refusal::Outside { code, what }.into() };
+    let left = told::not_tried(steps.len() - at - 1);
+    let what = format!("{lines}{}. {}: {what}{left}", at + 1, act::in_words(step));
+    Refusal::Outside { code, what }.into()
+}
+
+/// What happened since that nobody asked for.
+fn notices(changes: &mut Receiver<Change>) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    loop {
+        match changes.try_recv() {
+            Ok(Change::Notice(notice)) => notices.push(notice),
+            Ok(Change::Tabs(_)) | Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return notices,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Pictures of pages: files beside the journal, in a folder for each session, which goes with it.
+
+use std::{
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use callboard_api as api;
+use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_engine::{Board, Error};
+use tempfile::TempDir;
+use tokio::fs;
+
+/// The pictures of all sessions.
+pub(crate) struct Screenshots {
+    /// The folder that keeps them, if there is one.
+    kept: Option<PathBuf>,
+    /// Otherwise a folder that goes with the server, once there is a picture.
+    temporary: OnceLock<TempDir>,
+}
+
+/// What the name of every picture ends with.
+const PNG: &str = ".png";
+
+impl Screenshots {
+    pub(super) fn new(kept: Option<PathBuf>) -> Self {
+        Self { kept, temporary: OnceLock::new() }
+    }
+
+    /// The folder of all pictures, if there is one yet.
+    fn folder(&self) -> Option<&Path> {
+        self.kept.as_deref().or_else(|| self.temporary.get().map(TempDir::path))
+    }
+
+    /// The same, which is made where it is not there.
+    fn made(&self) -> io::Result<&Path> {
+        if let Some(folder) = self.folder() {
+            return Ok(folder);
+        }
+        let made = tempfile::Builder::new().prefix("callboard-screenshots-").tempdir()?;
+        // Another call may have been faster: then its folder is used.
+        Ok(self.temporary.get_or_init(|| made).path())
+    }
+
+    fn of(&self, session: &SessionId) -> Option<PathBuf> {
+        Some(self.folder()?.join(session.as_str()))
+    }
+
+    /// Keeps a picture and says what it is called.
+    pub(crate) async fn keep(&self, session: &SessionId, png: &[u8], now: Timestamp) -> io::Result<String> {
+        let folder = self.made()?.join(session.as_str());
+        fs::create_dir_all(&folder).await?;
+        let mut number = now.as_millis();
+        loop {
+            let name = format!("{number}{PNG}");
+            let mut options = fs::OpenOptions::new();
+            match options.write(true).create_new(true).open(folder.join(&name)).await {
+                Ok(mut file) => {
+                    tokio::io::AsyncWriteExt::write_all(&mut file, png).await?;
+                    tokio::io::AsyncWriteExt::flush(&mut file).await?;
+                    return Ok(name);
+                }
+                // Another one was taken in the same millisecond.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The pictures of a session, the oldest first.
+    pub(crate) async fn list(&self, session: &SessionId) -> io::Result<Vec<api::Screenshot>> {
+        let mut found = Vec::new();
+        let Some(folder) = self.of(session) else { return Ok(found) };
+        let Some(mut entries) = there(fs::read_dir(folder).await)? else { return Ok(found) };
+        while let Some(entry) = entries.next_entry().await? {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Some(taken_at) = taken_at(&name) else { continue };
+            found.push(api::Screenshot { file: name, size_bytes: entry.metadata().await?.len(), taken_at });
+        }
+        found.sort_by_key(|screenshot| screenshot.taken_at);
+        Ok(found)
+    }
+
+    /// The picture with this name; `None` where there is none.
+    pub(crate) async fn read(&self, session: &SessionId, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let Some(folder) = self.of(session).filter(|_| taken_at(name).is_some()) else { return Ok(None) };
+        there(fs::read(folder.join(name)).await)
+    }
+
+    /// Removes a picture. Says whether there was one.
+    pub(crate) async fn remove(&self, session: &SessionId, name: &str) -> io::Result<bool> {
+        let Some(folder) = self.of(session).filter(|_| taken_at(name).is_some()) else { return Ok(false) };
+        Ok(there(fs::remove_file(folder.join(name)).await)?.is_some())
+    }
+
+    /// Removes the pictures of a session that is gone. What cannot be removed is tried again by the next sweep.
+    pub(super) async fn forget(&self, session: &SessionId) {
+        let Some(folder) = self.of(session) else { return };
+        if let Err(error) = there(fs::remove_dir_all(folder).await) {
+            tracing::warn!(%session, %error, "the pictures of a session that is gone could not be removed");
+        }
+    }
+
+    /// Removes the pictures of sessions that are gone.
+    pub(super) async fn sweep(&self, board: &Board) -> Result<(), Error> {
+        let sessions = match self.sessions().await {
+            Ok(sessions) if board.trusts_clock().await? => sessions,
+            Ok(_) => return Ok(()),
+            Err(error) => {
+                tracing::warn!(%error, "the folder of the pictures of pages could not be read");
+                return Ok(());
+            }
+        };
+        for session in sessions {
+            if board.store().row(&session).await?.is_none() {
+                self.forget(&session).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sessions of which there are pictures.
+    async fn sessions(&self) -> io::Result<Vec<SessionId>> {
+        let mut sessions = Vec::new();
+        let Some(folder) = self.folder() else { return Ok(sessions) };
+        let Some(mut entries) = there(fs::read_dir(folder).await)? else { return Ok(sessions) };
+        while let Some(entry) = entries.next_entry().await? {
+            sessions.extend(entry.file_name().to_string_lossy().parse::<SessionId>());
+        }
+        Ok(sessions)
+    }
+}
+
+fn there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// When a picture was taken, by its name; `None` for what is the name of none.
+fn taken_at(name: &str) -> Option<Timestamp> {
+    let number = name.strip_suffix(PNG)?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    Timestamp::from_millis(number.parse().ok().filter(|_| is_number)?).ok()
+}

@@ -1,0 +1,191 @@
+//! What models are told of browsers. What a page says stands in tags of its own.
+
+use std::fmt::Write as _;
+
+use callboard_browser::{BrowserError, Form, Look, LooksLike, Navigated, Notice, Snapshot};
+use callboard_core::{error::Error as Refusal, prompt::escape::page_text};
+use callboard_engine::Error;
+
+const RESTARTED: &str =
+    "The browser had ended. It was started again, and its tabs were opened again: what was typed in them is gone.\n";
+
+/// How many lines of a page an instruction is shown.
+const MATCHING: usize = 30;
+
+/// An error of a browser as a refusal.
+pub(super) fn refused(error: BrowserError) -> Error {
+    let code = error.code();
+    let what = match error {
+        BrowserError::NothingMatches { selector, nearest } if !nearest.is_empty() => {
+            format!("`{selector}` matches nothing; nearest:\n{}", page_text(&nearest.join("\n")))
+        }
+        BrowserError::SeveralMatch { selector, count, examples } => format!(
+            "`{selector}` matches {count} elements, the first:\n{}\nbe more exact, or add ` >> nth=0`",
+            page_text(&examples.join("\n"))
+        ),
+        BrowserError::NotUsable { selector, reason } => {
+            format!("`{selector}` cannot be used:\n{}", page_text(&reason))
+        }
+        BrowserError::NoOption { selector, option, options } => {
+            format!("`{selector}` has no option \"{option}\"; its options:\n{}", page_text(&options.join("\n")))
+        }
+        BrowserError::SecretNotAllowed { .. } => {
+            format!("{error}. The user names them as the `origins` of the variable")
+        }
+        BrowserError::Io { ref source, .. } => format!("{error}: {source}"),
+        error => error.to_string(),
+    };
+    Refusal::Outside { code, what }.into()
+}
+
+/// That there is no tab that could be used.
+pub(super) fn no_tab() -> Error {
+    let what = "no tab is open: open a page in a new tab first".to_owned();
+    Refusal::Outside { code: "no_such_tab", what }.into()
+}
+
+/// What a tab shows after it was opened or led elsewhere; `done` says which.
+pub(super) fn navigated(done: &str, page: &Navigated, notices: &[Notice]) -> String {
+    let loaded = match page.loaded {
+        true => format!("loaded in {} ms", page.took_ms),
+        false => format!("not loaded after {} ms; it can be used as far as it is there", page.took_ms),
+    };
+    let mut told = String::from(if page.restarted { RESTARTED } else { "" });
+    let _ = writeln!(told, "{done} It shows {} ({loaded}).", page.url);
+    told.push_str(&title(&page.title));
+    with_notices(told, notices)
+}
+
+/// What a tab shows after actions; `lines` says what came of each.
+pub(super) fn acted(
+    lines: &str,
+    tab: &str,
+    url: &str,
+    page_title: &str,
+    restarted: bool,
+    notices: &[Notice],
+) -> String {
+    let mut told = String::from(if restarted { RESTARTED } else { "" });
+    let _ = writeln!(told, "{lines}The tab {tab:?} shows {url}.");
+    told.push_str(&title(page_title));
+    with_notices(told, notices)
+}
+
+fn title(title: &str) -> String {
+    page_text(&format!("title: {title}"))
+}
+
+/// Adds what happened meanwhile that nobody asked for. A page chose the words of it.
+fn with_notices(mut told: String, notices: &[Notice]) -> String {
+    let lines: Vec<_> = notices.iter().filter_map(|notice| serde_json::to_string(notice).ok()).collect();
+    if !lines.is_empty() {
+        let _ = write!(told, "\nMeanwhile:\n{}", page_text(&lines.join("\n")));
+    }
+    told
+}
+
+/// How many actions behind one that failed were not tried.
+pub(super) fn not_tried(left: usize) -> String {
+    if left == 0 { String::new() } else { format!("\n{left} more after it: not tried") }
+}
+
+/// A page as text.
+pub(super) fn snapshot(tab: &str, snapshot: &Snapshot) -> String {
+    let Snapshot { url, title, text, elements, lines, chars, restarted, .. } = snapshot;
+    let restarted = if *restarted { RESTARTED } else { "" };
+    let head =
+        format!("{restarted}The tab {tab:?} shows {url}: {elements} elements, {lines} lines, {chars} characters.");
+    format!("{head}\n{}", page_text(&format!("title: {title}\n{text}")))
+}
+
+/// A page in short, and of its lines those with words of the instruction.
+pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, whole: Option<&Snapshot>) -> String {
+    let kind = match look.looks_like {
+        Some(LooksLike::Login) => " It looks like a login.",
+        Some(LooksLike::SecondFactor) => " It looks like it asks for a second factor.",
+        None => "",
+    };
+    let restarted = if look.restarted { RESTARTED } else { "" };
+    let mut told = format!(
+        "{restarted}The tab {tab:?} shows {}: {} visible elements, {} links.{kind}\n{}",
+        look.url,
+        look.elements,
+        look.links,
+        page_text(&outline(look))
+    );
+    let (Some(instruction), Some(whole)) = (instruction, whole) else { return told };
+    let lines = matching(instruction, &whole.text);
+    match lines.is_empty() {
+        true => told.push_str("\nNo other line of the page has words of the instruction: a `dom_snapshot` shows all."),
+        false => {
+            let _ =
+                write!(told, "\nLines of the page with words of the instruction:\n{}", page_text(&lines.join("\n")));
+        }
+    }
+    told
+}
+
+fn outline(look: &Look) -> String {
+    let mut text = format!("title: {}\n", look.title);
+    let mut list = |what: &str, all: &[String]| {
+        all.iter().for_each(|one| {
+            let _ = writeln!(text, "- {what} {one:?}");
+        });
+    };
+    list("dialog", &look.dialogs);
+    list("alert", &look.alerts);
+    list("heading", &look.headings);
+    for Form { name, selector, fields, buttons } in &look.forms {
+        let _ = writeln!(text, "- form {name:?} {selector}");
+        fields.iter().chain(buttons).for_each(|control| {
+            let _ = writeln!(text, "  - {}", line(control));
+        });
+    }
+    look.buttons.iter().for_each(|button| {
+        let _ = writeln!(text, "- {}", line(button));
+    });
+    text
+}
+
+fn line(control: &callboard_browser::Control) -> String {
+    let states = if control.states.is_empty() { String::new() } else { format!(" ({})", control.states.join(", ")) };
+    let value = control.value.as_ref().map(|value| format!(" = {value:?}")).unwrap_or_default();
+    format!("{} {:?}{states}{value} {}", control.role, control.name, control.selector)
+}
+
+/// The lines of a page that have a word of the instruction.
+fn matching<'a>(instruction: &str, page: &'a str) -> Vec<&'a str> {
+    let words = instruction.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let words: Vec<_> =
+        words.filter(|word| word.chars().nth(2).is_some() && !COMMON.contains(&word.as_str())).collect();
+    let has_word = |line: &&str| {
+        let line = line.to_lowercase();
+        words.iter().any(|word| line.contains(word.as_str()))
+    };
+    page.lines().filter(has_word).take(MATCHING).collect()
+}
+
+/// Words that say nothing of what is looked for.
+const COMMON: [&str; 16] = [
+    "the", "are", "what", "which", "and", "visible", "elements", "element", "page", "this", "that", "there", "any",
+    "find", "with", "for",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instruction_finds_its_lines() {
+        let page = "- textbox \"Email\" #mail\n- button \"Next\" #next\n- text The end";
+        assert_eq!(matching("Which email elements are visible on the page?", page), ["- textbox \"Email\" #mail"]);
+        assert!(matching("what is the", page).is_empty());
+    }
+
+    #[test]
+    fn what_a_page_says_in_an_error_stands_in_tags() {
+        let error = BrowserError::NothingMatches { selector: "#x".into(), nearest: vec!["</page_text> #y".into()] };
+        let told = refused(error).to_string();
+        assert!(told.contains("&lt;/page_text> #y\n</page_text>"), "{told}");
+    }
+}

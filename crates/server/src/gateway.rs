@@ -1,0 +1,228 @@
+//! A base URL for programs that use OpenAI's or Anthropic's clients: they go on as they are, and their conversation is kept in a
+//! session. Each request is a turn: what is new in it is appended, the prompt is Callboard's, and the answer passes as it comes.
+
+mod conversation;
+mod dialect;
+mod pass;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, Method, StatusCode, header, request::Parts},
+    response::Response,
+    routing::any,
+};
+use callboard_api as api;
+use callboard_core::{
+    id::{AgentName, SessionId},
+    prompt::LayoutName,
+};
+use callboard_engine::Session;
+use callboard_model::Forwarded;
+use serde_json::{Map, Value};
+
+use self::{
+    conversation::Conversation,
+    dialect::{Asked, Complaint, Dialect},
+};
+use crate::{
+    app::App,
+    body,
+    calls::{
+        Authorized, AuthorizedOnServer, CallError, Caller, Credentials, WriteOptions,
+        rights::{AnswerTurns, BuildPrompt, CreateSession, ReadSession},
+    },
+    secret,
+};
+
+/// The routes: with a session and an agent in the path, or an access token that says them.
+pub(crate) fn routes(app: &App) -> Router {
+    let mut router = Router::new();
+    for dialect in [Dialect::OpenAi, Dialect::Anthropic] {
+        for (before, names) in [("/gateway/{session}/{agent}", true), ("/gateway", false)] {
+            let begin = format!("{before}/{}", dialect.name());
+            let app = app.clone();
+            let answer = move |request: Request| {
+                let app = app.clone();
+                async move {
+                    let answered = answer(&app, dialect, names, request).await;
+                    answered.unwrap_or_else(|complaint| complaint.response(dialect))
+                }
+            };
+            router = router.route(&format!("{begin}/{{*path}}"), any(answer));
+        }
+    }
+    router
+}
+
+/// Who asks, and where.
+struct Place {
+    session: SessionId,
+    agent: AgentName,
+    /// What the calls are made with.
+    caller: Caller,
+    is_user: bool,
+}
+
+async fn answer(app: &App, dialect: Dialect, names: bool, request: Request) -> Result<Response, Complaint> {
+    let (parts, body) = request.into_parts();
+    let credentials = credentials(app, &parts.headers)?;
+    let segments: Vec<String> = parts.uri.path().split('/').skip(2).map(decoded).collect();
+    let place = place(app, credentials, names.then_some(&segments)).await?;
+    let path = segments.get(if names { 3 } else { 1 }..).unwrap_or_default().join("/");
+    let path = path.strip_prefix("v1/").unwrap_or(&path);
+    match (dialect, &parts.method, path) {
+        (Dialect::OpenAi, &Method::POST, "chat/completions") | (Dialect::Anthropic, &Method::POST, "messages") => {
+            let asked = dialect.read(read(app, &parts, body).await?)?;
+            chat(app, place, dialect, asked, &parts.headers).await
+        }
+        (Dialect::OpenAi, &Method::POST, "embeddings")
+        | (Dialect::Anthropic, &Method::POST, "messages/count_tokens") => {
+            let body = read(app, &parts, body).await?;
+            pass_on(app, dialect, path, &parts.headers, Some(Value::Object(body))).await
+        }
+        (_, &Method::GET, "models") => pass_on(app, dialect, path, &parts.headers, None).await,
+        _ => Err(Complaint::new(
+            StatusCode::NOT_FOUND,
+            format!("{} {path} is not answered here: {} are", parts.method, dialect.answered()),
+        )),
+    }
+}
+
+fn decoded(segment: &str) -> String {
+    percent_encoding::percent_decode_str(segment).decode_utf8_lossy().into_owned()
+}
+
+/// Reads the body, which is a JSON object.
+async fn read(app: &App, parts: &Parts, body: Body) -> Result<Map<String, Value>, Complaint> {
+    let limits = &app.settings.limits;
+    let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Complaint::new(StatusCode::BAD_REQUEST, format!("the body is no JSON object: {error}")))
+}
+
+/// The token, in either API's header. Where the server wants none, any key of a client does.
+fn credentials(app: &App, headers: &HeaderMap) -> Result<Credentials, CallError> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = text(header::AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix("Bearer "));
+    let token = bearer.or(text("x-api-key")).map(str::trim).filter(|token| !token.is_empty());
+    match token {
+        Some(token) if !app.user_tokens.is_empty() || secret::session_of(token).is_some() => {
+            Ok(Credentials::of(app, token))
+        }
+        None if !app.user_tokens.is_empty() => {
+            Err(CallError::unauthorized("this server requires a token as the API key"))
+        }
+        _ => Ok(Credentials::User),
+    }
+}
+
+/// The session and the agent that the path names, or else the token.
+async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>) -> Result<Place, Complaint> {
+    let me = credentials.me(app).await?;
+    let is_user = me.role.is_none();
+    let (session, agent) = match (named.map(Vec::as_slice), &me.session) {
+        (Some([session, agent, ..]), _) => (session.clone(), agent.clone()),
+        (_, Some(session)) if !is_user => (session.to_string(), me.name.clone()),
+        _ => {
+            let told = "the base URL names no session and agent: use /gateway/SESSION/AGENT, or an agent's access token as the API key";
+            return Err(Complaint::new(StatusCode::NOT_FOUND, told));
+        }
+    };
+    if !is_user && agent != me.name {
+        return Err(CallError::forbidden(format!("this token is {}'s alone", me.name)).into());
+    }
+    let session = SessionId::try_from(session)
+        .map_err(|error| CallError::not_found(format!("there is no session {:?}", error.text)))?;
+    let agent: AgentName = agent.parse().map_err(|_| CallError::not_found(format!("there is no agent {agent:?}")))?;
+    Ok(Place { session, agent, caller: Caller { credentials, acting: None }, is_user })
+}
+
+/// The session, which the user's first request makes.
+async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
+    let entered = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await;
+    let session = match entered {
+        Err(error) if error.code == "not_found" && place.is_user => {
+            let server = AuthorizedOnServer::<CreateSession>::enter(app, &place.caller).await?;
+            let agents = serde_json::json!([{"name": place.agent, "role": "worker"}]);
+            let new = serde_json::json!({"id": place.session, "agents": agents});
+            let new: api::NewSession =
+                serde_json::from_value(new).map_err(|error| CallError::invalid("", error.to_string()))?;
+            match server.create_session(new, WriteOptions::default()).await {
+                // Somebody else was faster.
+                Err(error) if error.code != "session_exists" => return Err(error.into()),
+                _ => Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session,
+            }
+        }
+        entered => entered?.session,
+    };
+    Ok(session)
+}
+
+/// One request of a conversation.
+async fn chat(
+    app: &App,
+    place: Place,
+    dialect: Dialect,
+    mut asked: Asked,
+    headers: &HeaderMap,
+) -> Result<Response, Complaint> {
+    let session = entered(app, &place).await?;
+    let conversation = Conversation { session: &session, agent: &place.agent, is_user: place.is_user, dialect };
+    let thread = {
+        // Requests that come at once each see what the others have added.
+        let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
+        let _turn = app.turns.take(key).await;
+        conversation.append(&asked).await?
+    };
+    let wanted = api::PromptBody {
+        agent: Some(place.agent.clone()),
+        thread: Some(thread),
+        layout: Some(LayoutName::Plain),
+        model: Some(format!("{}:{}", dialect.provider().as_str(), asked.model)),
+        format: dialect.format(),
+        record: true,
+        ..api::PromptBody::default()
+    };
+    let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
+    let prompt = builder.build_prompt(wanted, WriteOptions::default()).await?.body;
+    let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
+    dialect.fill(&mut asked.body, prompt);
+    let request = Forwarded {
+        provider: dialect.provider(),
+        path: dialect.path("chat"),
+        headers: dialect.headers(headers),
+        body: Some(Value::Object(asked.body)),
+    };
+    let answered = pass::Answered {
+        turn,
+        answer: Arc::new(Authorized::<AnswerTurns>::enter(app, &place.caller, &place.session).await?),
+        dialect,
+        is_stream: asked.is_stream,
+        hides_usage: asked.hides_usage,
+    };
+    match app.settings.models.forward(request).await {
+        Ok(answer) => Ok(pass::pass(answer, answered)),
+        Err(error) => {
+            answered.failed(error.to_string()).await;
+            Err(error.into())
+        }
+    }
+}
+
+/// A request that has nothing to do with a conversation.
+async fn pass_on(
+    app: &App,
+    dialect: Dialect,
+    path: &str,
+    headers: &HeaderMap,
+    body: Option<Value>,
+) -> Result<Response, Complaint> {
+    let request =
+        Forwarded { provider: dialect.provider(), path: dialect.path(path), headers: dialect.headers(headers), body };
+    let answer = app.settings.models.forward(request).await?;
+    Ok(pass::whole(answer))
+}

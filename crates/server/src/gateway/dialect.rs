@@ -1,0 +1,266 @@
+//! The two APIs: what a request says, and how an answer is given.
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use callboard_api as api;
+use callboard_core::{agent::Tool, conversation::MessageShape, prompt::Format};
+use callboard_model::{ModelError, Provider};
+use serde_json::{Map, Value, json};
+
+use crate::{calls::CallError, problem};
+
+/// An API that clients speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    OpenAi,
+    Anthropic,
+}
+
+/// What a client asks for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The whole request.
+    pub(super) body: Map<String, Value>,
+    pub(super) model: String,
+    /// What stands before the conversation: the client's instructions.
+    pub(super) instructions: Option<String>,
+    /// The conversation.
+    pub(super) messages: Vec<Value>,
+    /// The client's tools.
+    pub(super) tools: Vec<Tool>,
+    pub(super) is_stream: bool,
+    /// Whether the usage at the end of a stream was not asked for.
+    pub(super) hides_usage: bool,
+}
+
+/// Why a request is refused, in words of the API.
+#[derive(Debug)]
+pub(super) struct Complaint {
+    status: StatusCode,
+    code: String,
+    message: String,
+    retry_after: Option<u64>,
+}
+
+impl Complaint {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, code: "invalid_request".to_owned(), message: message.into(), retry_after: None }
+    }
+
+    fn refused(pointer: &str, why: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, format!("{pointer}: {why}"))
+    }
+
+    /// As the clients of the API read it.
+    pub(super) fn response(self, dialect: Dialect) -> Response {
+        let kind = match self.status.as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            429 => "rate_limit_error",
+            400..500 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let body = match dialect {
+            Dialect::OpenAi => {
+                json!({"error": {"message": self.message, "type": kind, "param": null, "code": self.code}})
+            }
+            Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": self.message}}),
+        };
+        let mut response = Response::new(Body::from(body.to_string()));
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl From<CallError> for Complaint {
+    fn from(error: CallError) -> Self {
+        let status = problem::status(error.code);
+        let more = error.faults.iter().filter(|fault| !error.detail.contains(&fault.problem));
+        let more: String = more.map(|fault| format!("; {}: {}", fault.pointer, fault.problem)).collect();
+        let mut message = error.detail + &more;
+        if let Some(hint) = error.hint {
+            message.push_str(&format!(" ({hint})"));
+        }
+        Self { status, code: error.code.to_owned(), message, retry_after: None }
+    }
+}
+
+impl From<ModelError> for Complaint {
+    fn from(error: ModelError) -> Self {
+        let status = match &error {
+            ModelError::TimedOut { .. } => StatusCode::GATEWAY_TIMEOUT,
+            ModelError::NotConfigured { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        Self { status, code: error.code().to_owned(), message: error.to_string(), retry_after: None }
+    }
+}
+
+impl From<callboard_engine::Error> for Complaint {
+    fn from(error: callboard_engine::Error) -> Self {
+        CallError::from(error).into()
+    }
+}
+
+impl From<callboard_core::error::Error> for Complaint {
+    fn from(error: callboard_core::error::Error) -> Self {
+        CallError::from(error).into()
+    }
+}
+
+impl Dialect {
+    /// Its name in addresses.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    pub(super) fn provider(self) -> Provider {
+        match self {
+            Self::OpenAi => Provider::OpenAi,
+            Self::Anthropic => Provider::Anthropic,
+        }
+    }
+
+    pub(super) fn format(self) -> Format {
+        match self {
+            Self::OpenAi => Format::OpenAi,
+            Self::Anthropic => Format::Anthropic,
+        }
+    }
+
+    pub(super) fn shape(self) -> MessageShape {
+        match self {
+            Self::OpenAi => MessageShape::OpenAi,
+            Self::Anthropic => MessageShape::Anthropic,
+        }
+    }
+
+    /// What is answered, for errors.
+    pub(super) fn answered(self) -> &'static str {
+        match self {
+            Self::OpenAi => "POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models",
+            Self::Anthropic => "POST /v1/messages, POST /v1/messages/count_tokens and GET /v1/models",
+        }
+    }
+
+    /// The path below the base URL of the endpoint.
+    pub(super) fn path(self, what: &str) -> String {
+        match (self, what) {
+            (Self::OpenAi, "chat") => "/chat/completions".to_owned(),
+            (Self::Anthropic, "chat") => "/v1/messages".to_owned(),
+            (Self::OpenAi, path) => format!("/{path}"),
+            (Self::Anthropic, path) => format!("/v1/{path}"),
+        }
+    }
+
+    /// The headers that matter to the API.
+    pub(super) fn headers(self, given: &HeaderMap) -> HeaderMap {
+        let names: &[&str] = match self {
+            Self::OpenAi => &["openai-beta"],
+            Self::Anthropic => &["anthropic-version", "anthropic-beta"],
+        };
+        let kept = names.iter().map(|name| HeaderName::from_static(name));
+        let mut headers: HeaderMap =
+            kept.filter_map(|name| given.get(&name).map(|value| (name.clone(), value.clone()))).collect();
+        if self == Self::Anthropic {
+            headers.entry("anthropic-version").or_insert(HeaderValue::from_static("2023-06-01"));
+        }
+        headers
+    }
+
+    /// Reads what a client asks for.
+    pub(super) fn read(self, mut body: Map<String, Value>) -> Result<Asked, Complaint> {
+        let text = |name: &str| body.get(name).and_then(Value::as_str);
+        let model = text("model").ok_or_else(|| Complaint::refused("/model", "name the model"))?;
+        let own = format!("{}:", self.provider().as_str());
+        let model = model.strip_prefix(&own).unwrap_or(model).to_owned();
+        if body.get("n").is_some_and(|n| *n != json!(1)) {
+            return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
+        }
+        for name in ["functions", "function_call"] {
+            if body.get(name).is_some_and(|given| !given.is_null()) {
+                return Err(Complaint::refused(&format!("/{name}"), "use `tools` instead"));
+            }
+        }
+        let mut messages = match body.remove("messages") {
+            Some(Value::Array(messages)) if !messages.is_empty() => messages,
+            _ => return Err(Complaint::refused("/messages", "give the conversation as a list of messages")),
+        };
+        let instructions = match self {
+            Self::OpenAi => {
+                let is_system = |message: &Value| {
+                    matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"))
+                };
+                let count = messages.iter().take_while(|message| is_system(message)).count();
+                let before: Vec<_> = messages.drain(..count).map(|message| texts(message.get("content"))).collect();
+                (count > 0).then(|| before.join("\n\n"))
+            }
+            Self::Anthropic => body.get("system").map(|system| texts(Some(system))),
+        };
+        let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate();
+        let tools = tools.map(|(at, tool)| self.tool(at, tool)).collect::<Result<_, _>>()?;
+        let is_stream = body.get("stream") == Some(&json!(true));
+        let has_usage =
+            body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
+        body.insert("model".to_owned(), model.clone().into());
+        let hides_usage = self == Self::OpenAi && is_stream && !has_usage;
+        Ok(Asked { model, instructions, messages, tools, is_stream, hides_usage, body })
+    }
+
+    fn tool(self, at: usize, tool: &Value) -> Result<Tool, Complaint> {
+        let pointer = format!("/tools/{at}");
+        let (described, parameters) = match self {
+            Self::OpenAi => (tool.get("function"), "parameters"),
+            Self::Anthropic => (tool.get("input_schema").is_some().then_some(tool), "input_schema"),
+        };
+        let described = described.ok_or_else(|| {
+            Complaint::refused(&pointer, "only functions are kept in a conversation; leave other tools out")
+        })?;
+        let text = |name: &str| described.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let parameters = described.get(parameters).and_then(Value::as_object).cloned().unwrap_or_default();
+        Ok(Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() })
+    }
+
+    /// Puts a prompt in the place of the client's conversation.
+    pub(super) fn fill(self, body: &mut Map<String, Value>, prompt: api::Prompt) {
+        body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
+        match self {
+            Self::Anthropic => {
+                if let Some(system) = prompt.system.filter(|system| !system.is_empty()) {
+                    body.insert("system".to_owned(), system.into());
+                }
+            }
+            Self::OpenAi => {
+                if body.get("stream") == Some(&json!(true)) {
+                    let options = body.entry("stream_options").or_insert_with(|| json!({}));
+                    if let Some(options) = options.as_object_mut() {
+                        options.insert("include_usage".to_owned(), json!(true));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The texts of a content: a text, or parts of which some are texts.
+pub(super) fn texts(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts: Vec<_> = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,117 @@
+//! The door for clients of the Model Context Protocol: who comes in, and whose a connection is.
+
+use callboard_server::Settings;
+use serde_json::{Value, json};
+
+use crate::fixtures::{Answer, Server, memory, settings};
+
+/// Sends a request of the protocol. What is answered, and the id of the connection.
+async fn ask(
+    server: &Server,
+    address: &str,
+    token: Option<&str>,
+    connection: Option<&str>,
+    body: Value,
+) -> (u16, Value, Option<String>) {
+    let mut call = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
+    if let Some(token) = token {
+        call = call.bearer_auth(token);
+    }
+    if let Some(connection) = connection {
+        call = call.header("mcp-session-id", connection).header("mcp-protocol-version", "2025-06-18");
+    }
+    let response = call.send().await.unwrap();
+    let connection = response.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
+    let (status, text) = (response.status().as_u16(), response.text().await.unwrap());
+    let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).rfind(|data| !data.is_empty());
+    (status, serde_json::from_str(last.unwrap_or(&text)).unwrap_or_default(), connection)
+}
+
+fn hello() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}})
+}
+
+/// Opens a connection.
+async fn connect(server: &Server, address: &str, token: Option<&str>) -> String {
+    let (status, answer, connection) = ask(server, address, token, None, hello()).await;
+    assert_eq!((status, &answer["result"]["serverInfo"]["name"]), (200, &json!("callboard")), "{answer}");
+    let connection = connection.unwrap();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(ask(server, address, token, Some(&connection), ready).await.0, 202);
+    connection
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+#[tokio::test]
+async fn only_those_with_a_token_come_in_and_a_token_says_for_whom_and_where() {
+    let server =
+        Server::with(memory().await, Settings { user_tokens: vec!["open sesame".to_owned()], ..settings() }).await;
+    for token in [None, Some("wrong")] {
+        let (status, problem, _) = ask(&server, "/mcp", token, None, hello()).await;
+        assert_eq!((status, &problem["code"]), (401, &json!("unauthorized")), "{problem}");
+    }
+    let user = Some("open sesame");
+    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}]);
+    let connection = connect(&server, "/mcp", user).await;
+    let made = call("create_session", json!({"id": "s", "agents": agents}));
+    let (_, made, _) = ask(&server, "/mcp", user, Some(&connection), made).await;
+    assert_eq!(made["result"]["structuredContent"]["id"], "s", "{made}");
+    let token =
+        server.call("POST", "/v1/sessions/s/tokens").bearer_auth("open sesame").json(&json!({"agent": "writer"}));
+    let token = Answer::of(token).await.is(201).body["token"].as_str().unwrap().to_owned();
+
+    let connection = connect(&server, "/mcp?tools=all", Some(&token)).await;
+    let listed = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    let (_, listed, _) = ask(&server, "/mcp?tools=all", Some(&token), Some(&connection), listed).await;
+    let listed = listed.to_string();
+    assert!(
+        listed.contains("get_prompt") && !listed.contains("create_session") && !listed.contains("update_plan"),
+        "{listed}"
+    );
+    let (_, prompt, _) =
+        ask(&server, "/mcp?tools=all", Some(&token), Some(&connection), call("get_prompt", json!({}))).await;
+    assert!(prompt["result"]["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+    for (tool, arguments, what) in [
+        ("get_prompt", json!({"agent": "lead"}), "writer"),
+        ("get_prompt", json!({"session": "other"}), "for the session s alone"),
+        ("create_session", json!({}), "user"),
+        ("update_plan", json!({"plan": {}, "reason": "x"}), "may not"),
+    ] {
+        let (_, refused, _) =
+            ask(&server, "/mcp?tools=all", Some(&token), Some(&connection), call(tool, arguments)).await;
+        let told = refused["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(refused["result"]["isError"] == true && told.contains(what), "{tool}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_of_whoever_opened_it() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let (writer, critic) = (server.token(&team, "writer").await, server.token(&team, "critic").await);
+    let connection = connect(&server, "/mcp", Some(&writer)).await;
+    let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
+    assert_eq!(ask(&server, "/mcp", Some(&writer), Some(&connection), ping.clone()).await.0, 200);
+    for token in [Some(critic.as_str()), None] {
+        let (status, refused, _) = ask(&server, "/mcp", token, Some(&connection), ping.clone()).await;
+        assert_eq!((status, refused["error"]["message"].is_string()), (404, true), "{refused}");
+    }
+    let told = server.call("GET", "/mcp").header("accept", "text/event-stream").header("mcp-session-id", &connection);
+    assert_eq!(told.bearer_auth(&critic).send().await.unwrap().status(), 404);
+}
+
+#[tokio::test]
+async fn what_the_address_asks_for_wrongly_is_refused() {
+    let server = Server::start().await;
+    for (address, pointer) in [("/mcp?tools=dance", "/tools"), ("/mcp?session=%00", ""), ("/mcp?colour=red", "")] {
+        let (status, problem, _) = ask(&server, address, None, None, hello()).await;
+        assert_eq!((status, &problem["code"]), (422, &json!("invalid")), "{address}: {problem}");
+        assert_eq!(problem["pointer"].as_str().unwrap_or_default(), pointer, "{address}: {problem}");
+    }
+    let evil = server.call("POST", "/mcp").header("host", "evil.example").json(&hello());
+    Answer::of(evil).await.problem(403, "host_refused");
+}

@@ -1,0 +1,73 @@
+//! Web pages on loopback, for browsers.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use callboard_server::{BrowserSettings, HostPort, Rules};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    task::JoinHandle,
+};
+
+/// Pages that are served until this is dropped.
+pub(crate) struct Site {
+    pub(crate) port: u16,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Site {
+    /// Serves these pages by their paths.
+    pub(crate) async fn start<const N: usize>(pages: [(&'static str, &'static str); N]) -> Self {
+        let pages = Arc::new(BTreeMap::from(pages));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let task = tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let pages = pages.clone();
+                tokio::spawn(async move {
+                    let mut head = vec![0; 16_384];
+                    let Ok(read) = stream.read(&mut head).await else { return };
+                    let head = String::from_utf8_lossy(&head[..read]).into_owned();
+                    let path = head.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/");
+                    let page = pages.get(path).copied().unwrap_or("<title>Not found</title>");
+                    let body = format!("<!doctype html><meta charset=utf-8>{page}");
+                    let length = body.len();
+                    let answer = format!(
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                    );
+                    // The browser may have closed the connection.
+                    let _ = stream.write_all(answer.as_bytes()).await;
+                });
+            }
+        });
+        Self { port, task }
+    }
+
+    /// The address of a page.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.origin())
+    }
+
+    /// The origin of all pages.
+    pub(crate) fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+}
+
+/// Browsers that reach these sites alone.
+pub(crate) fn browsers(sites: &[&Site]) -> BrowserSettings {
+    let allow = |site: &&Site| HostPort { host: "127.0.0.1".into(), port: Some(site.port) };
+    BrowserSettings {
+        program: std::env::var_os("CHROMIUM").map(Into::into),
+        search_path: std::env::var_os("PATH"),
+        rules: Rules { allow_addresses: sites.iter().map(allow).collect(), ..Rules::default() },
+        ..BrowserSettings::default()
+    }
+}

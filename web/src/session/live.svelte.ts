@@ -1,0 +1,108 @@
+/** What a view shows: loaded once, and again when an entry changes it. */
+
+import { untrack } from "svelte";
+
+import { Problem } from "../api/problem";
+import type { Entry } from "../api/types";
+import { useSession } from "./session.svelte";
+
+/** Which entries matter: beginnings of their types, such as `plan.`, or a function that decides. */
+export type Affects = string[] | ((entry: Entry) => boolean);
+
+export interface Live<T> {
+  /** What was loaded last. It stays while it is loaded again, or when that fails. */
+  readonly value: T | undefined;
+  /** Why loading failed the last time. */
+  readonly error: Problem | undefined;
+  /** Whether there is nothing to show yet. */
+  readonly loading: boolean;
+  /** Loads now. */
+  reload(): void;
+}
+
+/** Entries that come within so many milliseconds lead to one loading. */
+const TOGETHER = 30;
+
+/**
+ * Loads a thing for as long as the component lives. Whatever `load` reads before its first `await` (the place, a
+ * choice) loads it again when it changes. While one loading is under way, new entries wait for its end, so a busy
+ * session leads to one call after the other and never to many at once.
+ */
+export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affects): Live<T> {
+  const session = useSession();
+  let value = $state.raw<T>();
+  let error = $state.raw<Problem>();
+  let loading = $state(true);
+  let asked = $state(0);
+  let isUnderWay = false;
+  let isStale = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const matters = typeof affects === "function" ? affects : (entry: Entry) => isAffected(affects, entry.type);
+
+  $effect(() => {
+    void asked;
+    const aborter = new AbortController();
+    isUnderWay = true;
+    isStale = false;
+    load(aborter.signal)
+      .then(
+        (loaded) => {
+          if (aborter.signal.aborted) return;
+          value = loaded;
+          error = undefined;
+        },
+        (reason: unknown) => {
+          if (!aborter.signal.aborted) error = Problem.from(reason);
+        },
+      )
+      .finally(() => {
+        if (aborter.signal.aborted) return;
+        loading = false;
+        isUnderWay = false;
+        if (isStale) asked += 1;
+      });
+    return () => aborter.abort();
+  });
+
+  $effect(() => {
+    const changed = (): void => {
+      isStale = true;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        if (isStale && !isUnderWay) asked += 1;
+      }, TOGETHER);
+    };
+    const ends = [
+      session.onEntry((entry) => void (matters(entry) && changed())),
+      session.onUnstored((type) => void (isAffected(affects, type) && changed())),
+    ];
+    return () => {
+      ends.forEach((end) => end());
+      clearTimeout(timer);
+    };
+  });
+
+  $effect(() => {
+    // What could not be loaded while the server was away is loaded when it is back.
+    if (session.connection !== "connected") return;
+    if (untrack(() => error?.code) === "no_connection") asked = untrack(() => asked) + 1;
+  });
+
+  return {
+    get value() {
+      return value;
+    },
+    get error() {
+      return error;
+    },
+    get loading() {
+      return loading;
+    },
+    reload: () => void (asked += 1),
+  };
+}
+
+/** Whether an entry or event of this type matters by the beginning of its type. */
+function isAffected(affects: Affects, type: string): boolean {
+  return Array.isArray(affects) && affects.some((beginning) => type.startsWith(beginning));
+}

@@ -1,0 +1,172 @@
+/** The session that is open: who is in it, its head, its stream, and calls within it. */
+
+import { getContext, setContext } from "svelte";
+
+import { Client } from "../api/client";
+import { Problem } from "../api/problem";
+import type { Agent, Delta, Entry, Me, Run, Session } from "../api/types";
+import { EventStream } from "./stream";
+
+export type Connection = "connecting" | "connected" | "lost" | "refused";
+
+const KEY = Symbol("session");
+
+/**
+ * One session as the user or one agent sees it. It is made anew for another session or another agent, so that nothing
+ * that one viewer saw stays in memory for the next.
+ */
+export class LiveSession {
+  readonly api: Client;
+
+  info = $state.raw<Session>();
+  /** The run that has not ended, else the last one. */
+  run = $state.raw<Run>();
+  /** The newest entry that is on the screen. */
+  head = $state(0);
+  connection = $state<Connection>("connecting");
+  nextAttempt = $state(0);
+  problem = $state.raw<Problem>();
+
+  private stream: EventStream | undefined;
+  private readonly aborter = new AbortController();
+  private readonly entryListeners = new Set<(entry: Entry) => void>();
+  private readonly deltaListeners = new Set<(delta: Delta) => void>();
+  private readonly unstoredListeners = new Set<(type: string) => void>();
+
+  constructor(
+    readonly id: string,
+    /** The agent with whose eyes one looks; absent for the user. */
+    readonly as: string | undefined,
+    /** Who the caller is: a user, or an agent by its token. */
+    readonly me: Me,
+  ) {
+    this.api = new Client({ session: id }, as);
+  }
+
+  /** The team in its order of joining. */
+  get agents(): Agent[] {
+    return this.info?.agents ?? [];
+  }
+
+  get manager(): Agent | undefined {
+    return this.agents.find((agent) => agent.role === "manager");
+  }
+
+  /** Whose view this is: an agent, or the user. */
+  get viewer(): string | undefined {
+    return this.as ?? (this.me.name === "user" ? undefined : this.me.name);
+  }
+
+  /** Whether what only the user may do is allowed. */
+  get isUser(): boolean {
+    return this.viewer === undefined;
+  }
+
+  /** Whether the viewer is the user or the manager. */
+  get isInCharge(): boolean {
+    return this.isUser || this.manager?.name === this.viewer;
+  }
+
+  /** The place of an agent in the team, from 1; 0 for one who is not in it. */
+  place(agent: string): number {
+    return this.agents.findIndex((one) => one.name === agent) + 1;
+  }
+
+  async open(): Promise<void> {
+    this.problem = undefined;
+    try {
+      await this.readInfo();
+      await this.readRun();
+    } catch (error) {
+      if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
+      return;
+    }
+    if (this.aborter.signal.aborted) return;
+    this.stream = new EventStream(this.api.url("/v1/sessions/{session}/events"), this.head, {
+      entry: (entry) => this.hear(entry),
+      delta: (delta) => this.deltaListeners.forEach((tell) => tell(delta)),
+      unstored: (type) => this.unstoredListeners.forEach((tell) => tell(type)),
+      connected: () => (this.connection = "connected"),
+      lost: (nextAttempt) => {
+        this.connection = "lost";
+        this.nextAttempt = nextAttempt;
+      },
+      refused: (problem) => {
+        this.connection = "refused";
+        this.problem = problem;
+      },
+    });
+  }
+
+  close(): void {
+    this.aborter.abort();
+    this.stream?.close();
+    this.entryListeners.clear();
+    this.deltaListeners.clear();
+    this.info = undefined;
+    this.run = undefined;
+  }
+
+  /** Tries now to get back to the server. */
+  retry(): void {
+    this.stream?.retry();
+  }
+
+  /** Calls `tell` for each new entry, until the answer is called. */
+  onEntry(tell: (entry: Entry) => void): () => void {
+    this.entryListeners.add(tell);
+    return () => this.entryListeners.delete(tell);
+  }
+
+  /** Calls `tell` for each piece of a model's answer, until the answer is called. */
+  onDelta(tell: (delta: Delta) => void): () => void {
+    this.deltaListeners.add(tell);
+    return () => this.deltaListeners.delete(tell);
+  }
+
+  /** Calls `tell` with the type of each other event that is not stored, until the answer is called. */
+  onUnstored(tell: (type: string) => void): () => void {
+    this.unstoredListeners.add(tell);
+    return () => this.unstoredListeners.delete(tell);
+  }
+
+  private hear(entry: Entry): void {
+    this.head = entry.seq;
+    for (const tell of this.entryListeners) tell(entry);
+    const reading = /^(agent|session)\./.test(entry.type)
+      ? this.readInfo()
+      : entry.type.startsWith("run.") || entry.type === "turn.answered"
+        ? this.readRun()
+        : undefined;
+    reading?.catch((error: unknown) => {
+      if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
+    });
+  }
+
+  private async readInfo(): Promise<void> {
+    const info = await this.api.get("/v1/sessions/{session}", { signal: this.aborter.signal });
+    this.info = info;
+    this.head = Math.max(this.head, info.head);
+  }
+
+  private async readRun(): Promise<void> {
+    // Workers see runs only where the session shares them.
+    if (!this.isInCharge && !this.info?.share?.includes("runs")) return;
+    const { runs } = await this.api.get("/v1/sessions/{session}/runs", { signal: this.aborter.signal });
+    this.run = runs.find((run) => !isOver(run)) ?? runs.at(-1);
+  }
+}
+
+/** Whether a run has ended. */
+export function isOver(run: Run): boolean {
+  return ["completed", "failed", "cancelled"].includes(run.status);
+}
+
+export function provideSession(session: LiveSession): void {
+  setContext(KEY, session);
+}
+
+/** The open session, for any component within its frame. */
+export function useSession(): LiveSession {
+  return getContext<LiveSession>(KEY);
+}

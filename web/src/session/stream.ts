@@ -1,0 +1,166 @@
+/** The event stream of a session: one request that stays open, and that goes on where it broke off. */
+
+import { send } from "../api/client";
+import { Problem } from "../api/problem";
+import type { Delta, Entry } from "../api/types";
+
+export interface Listener {
+  entry(entry: Entry): void;
+  /** A piece of a model's answer. */
+  delta(delta: Delta): void;
+  /** Something else happened that is not stored, such as in the browser. */
+  unstored(type: string): void;
+  /** The stream is open. */
+  connected(): void;
+  /** The stream broke off; the next attempt is at this time (milliseconds). */
+  lost(nextAttempt: number): void;
+  /** The server refuses the stream, so no further attempt is made. */
+  refused(problem: Problem): void;
+}
+
+/** A piece that is not an entry has this type. */
+const DELTA = "turn.delta";
+
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 10_000;
+
+/** Silence for so long means a broken connection: the server sends a comment more often. */
+const LONGEST_SILENCE = 45_000;
+
+export class EventStream {
+  private aborter = new AbortController();
+  private pause = FIRST_PAUSE;
+  private waking: (() => void) | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly url: URL,
+    private last: number,
+    private readonly listener: Listener,
+  ) {
+    void this.run();
+  }
+
+  /** Makes the next attempt now. */
+  retry(): void {
+    this.pause = FIRST_PAUSE;
+    this.waking?.();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.aborter.abort();
+    this.waking?.();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.closed) {
+      try {
+        await this.read();
+      } catch (error) {
+        const problem = Problem.from(error);
+        if (!this.closed && problem.status >= 400 && problem.status < 500 && problem.status !== 429) {
+          this.listener.refused(problem);
+          return;
+        }
+      }
+      if (!this.closed) await this.rest();
+    }
+  }
+
+  private async read(): Promise<void> {
+    this.aborter = new AbortController();
+    const silence = new Alarm(LONGEST_SILENCE, () => this.aborter.abort());
+    try {
+      const url = new URL(this.url);
+      url.searchParams.set("after", String(this.last));
+      const response = await send(url, { headers: { accept: "text/event-stream" }, signal: this.aborter.signal });
+      if (!response.body) return;
+      this.pause = FIRST_PAUSE;
+      this.listener.connected();
+      const texts = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const parser = new Parser((event, data) => this.hear(event, data));
+      for (let read = await texts.read(); !read.done; read = await texts.read()) {
+        silence.reset();
+        parser.push(read.value);
+      }
+    } finally {
+      silence.stop();
+    }
+  }
+
+  private hear(event: string, data: string): void {
+    if (this.closed) return;
+    if (event === DELTA) return this.listener.delta(JSON.parse(data) as Delta);
+    const entry = JSON.parse(data) as Entry | object;
+    if (!("seq" in entry)) return this.listener.unstored(event);
+    if (entry.seq <= this.last) return;
+    this.last = entry.seq;
+    this.listener.entry(entry);
+  }
+
+  private async rest(): Promise<void> {
+    // Some randomness, so that the pages that a server lost do not all come back at once.
+    const pause = this.pause * (0.75 + Math.random() / 2);
+    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+    this.listener.lost(Date.now() + pause);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pause);
+      this.waking = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.waking = undefined;
+  }
+}
+
+/** Server-sent events out of pieces of text. */
+export class Parser {
+  private rest = "";
+  private event = "message";
+  private data: string[] = [];
+
+  constructor(private readonly tell: (event: string, data: string) => void) {}
+
+  push(text: string): void {
+    const lines = (this.rest + text).split("\n");
+    this.rest = lines.pop() ?? "";
+    for (const line of lines) this.line(line.endsWith("\r") ? line.slice(0, -1) : line);
+  }
+
+  private line(line: string): void {
+    if (line === "") return this.end();
+    const colon = line.indexOf(":");
+    const [field, value] = colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
+    if (field === "event") this.event = value;
+    if (field === "data") this.data.push(value);
+  }
+
+  private end(): void {
+    if (this.data.length > 0) this.tell(this.event, this.data.join("\n"));
+    this.event = "message";
+    this.data = [];
+  }
+}
+
+/** Rings when it was not reset for so long. */
+class Alarm {
+  private timer: ReturnType<typeof setTimeout>;
+
+  constructor(
+    private readonly after: number,
+    private readonly ring: () => void,
+  ) {
+    this.timer = setTimeout(ring, after);
+  }
+
+  reset(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.ring, this.after);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+}

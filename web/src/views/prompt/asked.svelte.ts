@@ -1,0 +1,118 @@
+/** Prompts as they are wished for: one call at a time, and what was wished for last is what comes next. */
+
+import { Problem } from "../../api/problem";
+import type { LiveSession } from "../../session/session.svelte";
+import { useSession } from "../../session/session.svelte";
+import type { Prompt } from "./pieces";
+
+/** Which prompt is wanted. */
+export interface Wish {
+  agent: string;
+  thread?: string | undefined;
+  format?: "text" | "openai" | "anthropic";
+  budget?: number | undefined;
+  layout?: "team" | "plain" | "director" | undefined;
+  model?: string | undefined;
+  /** As of this entry. If absent: as of now, which the head of the journal stands for. */
+  at?: number | undefined;
+  head?: number;
+  /** As this turn sent it. */
+  turn?: number | undefined;
+}
+
+export interface Asked {
+  readonly value: Prompt | undefined;
+  readonly error: Problem | undefined;
+  readonly loading: boolean;
+  reload(): void;
+}
+
+/** So many prompts of the past are kept, since nothing changes them. */
+const KEPT = 24;
+
+/**
+ * Asks for a prompt whenever what is wished for changes. A slider that moves does not break off a call for the next one:
+ * each answer is drawn as it comes, so the prompt follows the hand.
+ */
+export function ask(wish: () => Wish | undefined): Asked {
+  const session = useSession();
+  const kept = new Map<string, Prompt>();
+  const aborter = new AbortController();
+  let value = $state.raw<Prompt>();
+  let error = $state.raw<Problem>();
+  let loading = $state(true);
+  let again = $state(0);
+  let next: Wish | undefined;
+  let isAsking = false;
+
+  async function work() {
+    isAsking = true;
+    while (next) {
+      const wanted: Wish = next;
+      next = undefined;
+      try {
+        const key = JSON.stringify(wanted);
+        const got = kept.get(key) ?? (await read(session, wanted, aborter.signal));
+        if (aborter.signal.aborted) return;
+        if (wanted.at !== undefined || wanted.turn !== undefined) keep(key, got);
+        value = got;
+        error = undefined;
+      } catch (reason) {
+        if (aborter.signal.aborted) return;
+        error = Problem.from(reason);
+      }
+      loading = false;
+    }
+    isAsking = false;
+  }
+
+  function keep(key: string, prompt: Prompt) {
+    kept.delete(key);
+    kept.set(key, prompt);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= KEPT) return;
+      kept.delete(oldest);
+    }
+  }
+
+  $effect(() => {
+    void again;
+    next = wish();
+    if (next && !isAsking) void work();
+  });
+  // Words that were erased are not kept here either.
+  $effect(() => session.onEntry((entry) => entry.type === "entry.erased" && kept.clear()));
+  $effect(() => () => aborter.abort());
+
+  return {
+    get value() {
+      return value;
+    },
+    get error() {
+      return error;
+    },
+    get loading() {
+      return loading;
+    },
+    reload: () => void (again += 1),
+  };
+}
+
+async function read(session: LiveSession, wish: Wish, signal: AbortSignal): Promise<Prompt> {
+  const { turn, head: _, ...asked } = wish;
+  if (turn === undefined) return make(session, asked, signal);
+  const path = { turn };
+  const sent = await session.api.get("/v1/sessions/{session}/turns/{turn}/prompt", { path, signal });
+  // The same prompt made again says of which pieces it is; where it is another one, the text stands alone.
+  const { agent, thread, budget, seq } = sent;
+  const again = await make(session, { agent, thread: thread ?? undefined, budget, at: seq }, signal).catch(
+    () => undefined,
+  );
+  return again && again.text === sent.text ? { ...sent, pieces: again.pieces ?? null } : sent;
+}
+
+function make(session: LiveSession, asked: Omit<Wish, "turn" | "head">, signal: AbortSignal): Promise<Prompt> {
+  const known = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const body = { ...Object.fromEntries(known), pieces: true };
+  return session.api.post("/v1/sessions/{session}/prompt", { body, signal });
+}

@@ -1,0 +1,35 @@
+/** Variables: reading, setting and clearing them. */
+
+import { Problem } from "../../api/problem";
+import type { components } from "../../api/schema";
+import { readEntries } from "../../session/journal";
+import type { Entry } from "../../api/types";
+import type { LiveSession } from "../../session/session.svelte";
+
+export type Variable = components["schemas"]["Variable"];
+
+/** All variables as the model sees them; `null` where the viewer may see none. */
+export async function readVariables(session: LiveSession, signal: AbortSignal): Promise<Variable[] | null> {
+  const all: Variable[] = [];
+  try {
+    for (let cursor: string | null | undefined = ""; cursor !== null && cursor !== undefined;) {
+      const query: { cursor?: string } = cursor === "" ? {} : { cursor };
+      const page = await session.api.get("/v1/sessions/{session}/variables", { query, signal });
+      all.push(...page.variables);
+      cursor = page.next_cursor;
+    }
+  } catch (error) {
+    if (error instanceof Problem && (error.status === 403 || error.status === 404)) return null;
+    throw error;
+  }
+  return all;
+}
+
+/** The entries that set variables or cleared them, the oldest first. */
+export function readChanges(session: LiveSession, signal: AbortSignal): Promise<Entry[]> {
+  return readEntries(session, { types: "variable.set,variable.cleared,secret.revealed" }, signal);
+}
+
+/** A value as one edits it: a text bare, anything else as JSON. */
+export const editable = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value, null, 2);

@@ -1,0 +1,236 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { faultsOf } from "./axe";
+import { Harness } from "./harness";
+import { Model } from "./model";
+import { HOSTILE, SECRET_DEADLINE, Story } from "./story";
+
+let model: Model;
+let harness: Harness;
+let story: Story;
+let project: string;
+
+beforeAll(async () => {
+  model = await Model.start();
+  process.env["OPENAI_BASE_URL"] = model.url;
+  process.env["OPENAI_API_KEY"] = "none";
+  process.env["CALLBOARD_MODEL"] = "openai:test";
+  project = await mkdtemp(join(tmpdir(), "callboard-project-"));
+  harness = await Harness.start(["--project", project]);
+  story = new Story(harness.api, "outage");
+  await story.tell();
+});
+
+afterAll(async () => {
+  await harness.stop();
+  await model.stop();
+  await rm(project, { recursive: true, force: true });
+});
+
+const article = (page: Page, text: string | RegExp) => page.getByRole("article").filter({ hasText: text });
+
+test("all threads are one chat, and what others say comes at once", async () => {
+  const page = await harness.open("sessions/outage/conversation");
+  await article(page, "critic has looked at it.").getByRole("link", { name: "#72" }).waitFor();
+  expect(await page.getByRole("link", { name: /^All threads/ }).getAttribute("aria-current")).toBe("true");
+  await story.say("main", "user", { role: "user", content: "Said elsewhere." });
+  await article(page, "Said elsewhere.").waitFor();
+  await page.getByRole("link", { name: /^agent:researcher/ }).click();
+  await article(page, "One deploy: 13:52, 4be91c7.").waitFor();
+  expect(await page.getByRole("article").count()).toBe(4);
+  await page.reload();
+  await article(page, "One deploy").waitFor();
+  expect(await article(page, "Said elsewhere.").count()).toBe(0);
+});
+
+test("a tool call is one line that unfolds to its result", async () => {
+  const page = await harness.open("sessions/outage/conversation?thread=agent:researcher");
+  const call = page.getByRole("button", { name: /search_logs/ });
+  await call.waitFor();
+  expect(await call.innerText()).toContain("312 lines");
+  await call.click();
+  await page.getByText("checkout-6 WARN pool exhausted").first().waitFor();
+});
+
+test("what people and models wrote is text", async () => {
+  const page = await harness.open("sessions/outage/conversation?thread=main");
+  const evil = `<img src=x onerror="document.title='broken'">`;
+  await story.say("main", "lead", { role: "assistant", content: `**bold** ${evil} [go](javascript:alert(1))` });
+  const said = article(page, "bold <img");
+  await said.waitFor();
+  expect(await said.locator("strong").innerText()).toBe("bold");
+  expect(await said.locator("img").count()).toBe(0);
+  expect(await said.getByRole("link", { name: "go" }).count()).toBe(0);
+  await article(page, HOSTILE.style).waitFor();
+  expect(await page.title()).not.toContain("broken");
+});
+
+test("a message is sent with the keyboard, to those whom the page named", async () => {
+  const page = await harness.open("sessions/outage/conversation?thread=agent:critic");
+  await page.getByText("seen by critic, lead").waitFor();
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill("Is it proven?");
+  await page.reload();
+  expect(await field.inputValue()).toBe("Is it proven?");
+  await field.press("Control+Enter");
+  await article(page, "Is it proven?").waitFor();
+  expect(await field.inputValue()).toBe("");
+  const { messages } = (await story.within("GET", "/threads/agent:critic/messages?limit=1")) as {
+    messages: { content: string; role: string }[];
+  };
+  expect(messages[0]).toMatchObject({ content: "Is it proven?", role: "USER" });
+});
+
+test("a form is filled in where it was asked", async () => {
+  const page = await harness.open("sessions/outage/conversation?thread=main");
+  const form = page.getByRole("form", { name: "Publication" });
+  await form.getByRole("button", { name: "Submit" }).click();
+  await form.locator("[aria-invalid=true]").waitFor();
+  await form.getByLabel("Readers").selectOption("Public");
+  await form.getByLabel("Names of engineers").check();
+  await form.getByRole("button", { name: "Submit" }).click();
+  await form.getByText("answered").waitFor();
+  const set = (await story.within("GET", "/context-sets/Publication")) as { form: { answers: unknown } };
+  expect(set.form.answers).toEqual({ readers: "Public", names: true });
+});
+
+test("a message tells the turn it came from", async () => {
+  const page = await harness.open("sessions/outage/conversation");
+  await article(page, "critic has looked at it.").click();
+  const inspector = page.getByRole("complementary", { name: "Message 72" });
+  await inspector.getByText("Turn 71").waitFor();
+  await inspector.getByText("96 tokens").waitFor();
+  await inspector
+    .getByRole("table", { name: "Parts of the prompt" })
+    .getByRole("rowheader", { name: "Context sets" })
+    .waitFor();
+  await inspector.getByRole("link", { name: "Deadline" }).waitFor();
+  await page.reload();
+  await inspector.getByText("Turn 71").waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+});
+
+test("a run is started, its answers stream, and its directives show what they did", async () => {
+  const say = (directive: object, pause = 0) => ({
+    pieces: JSON.stringify(directive).match(/.{1,8}/gs) ?? [],
+    pause,
+  });
+  const sets = [{ name: "Cause", context: "The pool.", visibleToAgents: ["lead", "researcher"] }];
+  model.say(
+    say({ messageTo: "researcher", message: "Look once more.", contextSetUpdate: { contextSets: sets } }),
+    { pieces: ["I look", " at it", " and it is", " the pool."], pause: 400 },
+    say({ workflowComplete: true, messageTo: "user", message: "It was the pool." }),
+  );
+  // Without steps: those of the other session allow no answer before a tool was used.
+  const agents = [
+    { name: "lead", role: "manager" },
+    { name: "researcher", role: "worker" },
+  ];
+  await story.call("POST", "", { id: "run", agents });
+  const page = await harness.open("sessions/run/conversation");
+  await page.getByRole("button", { name: "Start run" }).click();
+  await page.getByRole("textbox", { name: "Task" }).fill("Find the cause");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("I look at it").waitFor();
+  await page.getByText("not yet").waitFor();
+  await article(page, "I look at it and it is the pool.").waitFor();
+  const directed = article(page, "Look once more.");
+  await directed.getByText("created").waitFor();
+  await directed.getByRole("link", { name: "Cause" }).waitFor();
+  await article(page, "It was the pool.").waitFor();
+  await page.getByText(/Run r\d+ completed/).waitFor();
+});
+
+test("a long history comes page by page, and little of it is kept", { timeout: 240_000 }, async () => {
+  const long = new Story(harness.api, "long");
+  await long.call("POST", "", { id: "long", agents: [{ name: "lead", role: "manager" }] });
+  const some = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => ({ role: "user", content: `Message ${from + index}.` }));
+  for (let from = 0; from < 100_000; from += 2_000) await long.say("main", "user", ...some(from, from + 2_000));
+  const page = await harness.open("sessions/long/conversation");
+  const articles = page.getByRole("article");
+  const isFew = async () => expect(await articles.count()).toBeLessThan(60);
+  const firstNumber = async () => Number(/Message (\d+)\./.exec(await articles.first().innerText())?.[1]);
+  await article(page, "Message 99999.").waitFor();
+  await isFew();
+
+  await page.getByRole("list", { name: "Messages" }).hover();
+  for (let before = await firstNumber(); before > 99_500; before = await firstNumber()) {
+    await page.mouse.wheel(0, -3_000);
+    await expect.poll(firstNumber, { timeout: 20_000 }).toBeLessThan(before);
+  }
+  await isFew();
+  await long.say("main", "user", ...some(100_000, 100_012));
+  await page.getByRole("button", { name: "12 new messages" }).click();
+  await article(page, "Message 100011.").waitFor();
+
+  await page.getByRole("listitem").last().focus();
+  await page.keyboard.press("Home");
+  await article(page, /Message 0\./).waitFor();
+  await isFew();
+  await long.say("main", "user", ...some(100_012, 100_013));
+  await page.getByRole("button", { name: "1 new message" }).waitFor();
+  await page.keyboard.press("End");
+  await article(page, "Message 100012.").waitFor();
+  await page.getByRole("button", { name: "1 new message" }).waitFor({ state: "detached" });
+});
+
+test("a message from long ago is shown with what came after it", async () => {
+  const page = await harness.open("sessions/long/conversation?entry=5000");
+  await article(page, "Message 4997.").waitFor();
+  await page.getByRole("list", { name: "Messages" }).hover();
+  // Beyond what was loaded with it.
+  const last = async () => Number(/Message (\d+)\./.exec(await page.getByRole("article").last().innerText())?.[1]);
+  for (let before = await last(); before < 5_300; before = await last()) {
+    await page.mouse.wheel(0, 3_000);
+    await expect.poll(last, { timeout: 20_000 }).toBeGreaterThan(before);
+  }
+});
+
+test("an agent sees its own threads, and nothing that it has no right to", async () => {
+  const page = await harness.open("sessions/outage/conversation?as=critic");
+  await article(page, "critic has looked at it.").waitFor();
+  expect(await page.getByRole("link", { name: /^agent:researcher/ }).count()).toBe(0);
+  expect(await page.content()).not.toContain(SECRET_DEADLINE);
+  for (const name of ["Access", "Plan", "Variables", "Workflow", "Browser"])
+    expect(await page.getByRole("link", { name, exact: true }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Start run" }).count()).toBe(0);
+  await page.getByRole("textbox", { name: "Message" }).fill("I am not sure.");
+  await page.getByRole("button", { name: "Send" }).click();
+  await article(page, "I am not sure.").waitFor();
+  await page.goto(`${harness.url}/sessions/outage/access?as=critic`);
+  await page.getByText("Not for critic").waitFor();
+});
+
+for (const [theme, width] of [
+  ["light", 1440],
+  ["dark", 1440],
+  ["light", 360],
+] as const) {
+  test(`nothing is wrong for readers of the page (${theme}, ${width} px)`, async () => {
+    const page = await harness.open("sessions/outage/conversation", {
+      colorScheme: theme,
+      viewport: { width, height: 800 },
+    });
+    const views = {
+      "conversation?entry=72": page.getByText("96 tokens"),
+      // On a narrow page only the newest messages are in sight, and other tests add some.
+      "conversation?as=critic": page.getByRole("article"),
+      files: page.getByText("No context files yet"),
+      steps: page.getByText("Active step"),
+      access: page.getByText("No access tokens"),
+    };
+    for (const [view, shown] of Object.entries(views)) {
+      await page.goto(`${harness.url}/sessions/outage/${view}`);
+      await shown.first().waitFor();
+      expect(await faultsOf(page), view).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), view).toBeLessThanOrEqual(width);
+    }
+  });
+}

@@ -1,0 +1,171 @@
+"""The official OpenAI and Anthropic clients at a base URL of Callboard, in front of a model of this script.
+
+Arguments: the binary, and a folder for its store."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import anthropic
+import openai
+
+CALLBOARD, FOLDER = sys.argv[1:]
+ASKED = []
+
+
+class Model(BaseHTTPRequestHandler):
+    """Answers how many messages it was shown, in the API's own form."""
+
+    def log_message(self, *_) -> None:
+        pass
+
+    def send(self, kind: str, body: str, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def do_GET(self) -> None:
+        self.send("application/json", json.dumps({"object": "list", "data": [{"id": "gpt-4o", "object": "model"}]}))
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        ASKED.append(body)
+        if "Refuse." in json.dumps(body["messages"][-1]):
+            error = {"type": "rate_limit_error", "message": "slowly"}
+            return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
+        text = f"I was shown {len(body['messages'])} messages."
+        of_openai = self.path.endswith("/chat/completions")
+        answer = self.openai(body, text) if of_openai else self.anthropic(body, text)
+        self.send("text/event-stream" if body.get("stream") else "application/json", answer)
+
+    @staticmethod
+    def openai(body, text: str) -> str:
+        head = {"id": "c1", "created": 1, "model": body["model"]}
+        usage = {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56}
+        call = {"id": "t1", "type": "function", "function": {"name": "look", "arguments": '{"word": "tide"}'}}
+        calls = [call] if body.get("tools") and body["messages"][-1]["role"] == "user" else None
+        message = {"role": "assistant", "content": None if calls else text, "tool_calls": calls}
+        if not body.get("stream"):
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            return json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
+        piece = {**head, "object": "chat.completion.chunk"}
+        deltas = [{"index": 0, "delta": {"role": "assistant", "content": part}} for part in (text[:5], text[5:])]
+        pieces = [{**piece, "choices": [delta]} for delta in deltas] + [{**piece, "choices": [], "usage": usage}]
+        return "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces) + "data: [DONE]\n\n"
+
+    @staticmethod
+    def anthropic(body, text: str) -> str:
+        usage = {"input_tokens": 50, "output_tokens": 6}
+        message = {"id": "m1", "type": "message", "role": "assistant", "model": body["model"], "usage": usage}
+        message |= {"stop_reason": "end_turn", "stop_sequence": None}
+        if not body.get("stream"):
+            return json.dumps({**message, "content": [{"type": "text", "text": text}]})
+        events = [
+            {"type": "message_start", "message": {**message, "content": []}},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 6}},
+            {"type": "message_stop"},
+        ]
+        return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+def tried_openai(server: str) -> None:
+    client = openai.OpenAI(base_url=f"{server}/gateway/talk/helper/openai/v1", api_key="any", max_retries=0)
+    assert [model.id for model in client.models.list()] == ["gpt-4o"]
+    messages = [{"role": "system", "content": "You count."}, {"role": "user", "content": "How many?"}]
+    ask = lambda **more: client.chat.completions.create(model="gpt-4o", messages=messages, **more)
+    answer = ask()
+    assert answer.choices[0].message.content.startswith("I was shown") and answer.usage.prompt_tokens == 50, answer
+    messages += [answer.choices[0].message.model_dump(), {"role": "user", "content": "And now?"}]
+    chunks = list(ask(stream=True))
+    assert all(chunk.choices for chunk in chunks), chunks
+    streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert streamed.startswith("I was shown"), streamed
+    kept(server, "chat:helper", 4)
+    messages += [{"role": "assistant", "content": streamed}, {"role": "user", "content": "Look it up."}]
+    function = {"name": "look", "description": "Looks up", "parameters": {"type": "object", "properties": {}}}
+    tools = [{"type": "function", "function": function}]
+    called = ask(tools=tools).choices[0].message
+    assert called.tool_calls[0].function.name == "look", called
+    messages += [called.model_dump(), {"role": "tool", "tool_call_id": "t1", "content": "It rises."}]
+    assert ask(tools=tools).choices[0].message.content.startswith("I was shown")
+    kept(server, "chat:helper", 8)
+    assert ASKED[-1]["messages"][-1] == {"role": "tool", "tool_call_id": "t1", "content": "It rises."}, ASKED[-1]
+    try:
+        ask(n=2)
+        raise AssertionError("two answers were not refused")
+    except openai.BadRequestError as error:
+        assert "/n" in error.message, error
+    messages += [{"role": "assistant", "content": "x"}, {"role": "user", "content": "Refuse."}]
+    try:
+        ask()
+        raise AssertionError("the refusal did not pass")
+    except openai.RateLimitError as error:
+        assert "slowly" in error.message, error
+
+
+def tried_anthropic(server: str) -> None:
+    client = anthropic.Anthropic(base_url=f"{server}/gateway/talk/counter/anthropic", api_key="any", max_retries=0)
+    messages = [{"role": "user", "content": "How many?"}]
+    ask = {"model": "claude-test", "max_tokens": 100, "system": "You count."}
+    answer = client.messages.create(messages=messages, **ask)
+    assert answer.content[0].text.startswith("I was shown") and answer.usage.input_tokens == 50, answer
+    messages += [{"role": "assistant", "content": [block.model_dump() for block in answer.content]}]
+    messages += [{"role": "user", "content": [{"type": "text", "text": "And now?", "cache_control": {"type": "ephemeral"}}]}]
+    with client.messages.stream(messages=messages, **ask) as stream:
+        assert "".join(stream.text_stream).startswith("I was shown")
+    kept(server, "chat:counter", 4)
+    try:
+        client.messages.create(messages=[{"role": "user", "content": "Refuse."}], **ask)
+        raise AssertionError("the refusal did not pass")
+    except anthropic.RateLimitError as error:
+        assert "slowly" in str(error), error
+
+
+def call(server: str, method: str, path: str, body=None):
+    """A call of the API on the session."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{server}/v1/sessions/talk{path}", data, headers, method=method)
+    return json.load(urllib.request.urlopen(request))
+
+
+def kept(server: str, thread: str, count: int) -> None:
+    """Waits until a conversation has so many messages: they are kept behind the answer."""
+    for _ in range(200):
+        found = call(server, "GET", f"/threads/{thread}/messages")["messages"]
+        if len(found) == count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{thread} has {len(found)} messages, not {count}: {found}")
+
+
+def main() -> None:
+    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    upstream = f"http://127.0.0.1:{model.server_port}/v1"
+    words = [CALLBOARD, "serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{FOLDER}/gateway.db", "--json"]
+    environment = {**os.environ, "OPENAI_BASE_URL": upstream, "ANTHROPIC_BASE_URL": upstream}
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, env=environment, cwd=FOLDER)
+    try:
+        server = json.loads(process.stdout.readline())["listening"]
+        tried_openai(server)
+        print("the OpenAI client at the gateway: ok", flush=True)
+        agents = [{"name": "helper", "role": "worker"}, {"name": "counter", "role": "worker"}]
+        call(server, "PATCH", "", {"agents": agents})
+        tried_anthropic(server)
+        print("the Anthropic client at the gateway: ok", flush=True)
+    finally:
+        process.kill()
+
+
+main()

@@ -1,0 +1,84 @@
+//! The built binary: the one that is there where it is not older than what it is made of, else a new one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::progress::Progress;
+use crate::{cache, command, lines};
+
+/// The folder that Cargo builds in.
+pub(crate) fn target() -> PathBuf {
+    let repository = cache::repository();
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository.join("target"), |target| repository.join(target))
+}
+
+/// The path of a binary of the present sources. Builds it, with one line of progress, if there is none.
+pub(crate) fn bring() -> anyhow::Result<PathBuf> {
+    let built = ["release", "debug"].map(|profile| target().join(profile).join(NAME));
+    if let Some(newest) = newest_source(&cache::repository())
+        && let Some(path) = built.iter().find(|path| modified(path).is_some_and(|at| at >= newest))
+    {
+        return Ok(path.clone());
+    }
+    let mut progress = Progress::of("callboard");
+    progress.wait("building");
+    let mut built = 0;
+    lines::follow(command::cargo().args(["build", "--package", "callboard", "--color", "never"]), |line| {
+        if let Some(package) = line.trim_start().strip_prefix("Compiling ") {
+            built += 1;
+            let name = package.split(' ').next().unwrap_or_default();
+            progress.wait(&format!("building {name}, package {built}"));
+        }
+    })?;
+    progress.done();
+    Ok(target().join("debug").join(NAME))
+}
+
+const NAME: &str = if cfg!(windows) { "callboard.exe" } else { "callboard" };
+
+/// When the newest of the files was changed that the binary is made of.
+fn newest_source(repository: &Path) -> Option<SystemTime> {
+    let files = ["Cargo.toml", "Cargo.lock"].map(|name| modified(&repository.join(name)));
+    files.into_iter().flatten().chain(newest_in(&repository.join("crates"))).max()
+}
+
+fn newest_in(folder: &Path) -> Option<SystemTime> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let newest = entries.filter_map(|entry| {
+        let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        // Tests are not part of the binary, nor is what the page is built from.
+        let is_left_out = ["tests", "node_modules"].iter().any(|name| path.ends_with(name));
+        match kind.is_dir() {
+            true if is_left_out => None,
+            true => newest_in(&path),
+            false => modified(&path),
+        }
+    });
+    newest.max()
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|file| file.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_file_counts_wherever_it_is() {
+        let folder = std::env::temp_dir().join(format!("callboard-binary-{}", std::process::id()));
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        fs::create_dir_all(folder.join("a/tests")).unwrap();
+        fs::write(folder.join("a/one"), "").unwrap();
+        fs::write(folder.join("a/b/two"), "").unwrap();
+        let later = modified(&folder.join("a/b/two")).unwrap() + std::time::Duration::from_secs(60);
+        fs::File::open(folder.join("a/one")).unwrap().set_modified(later).unwrap();
+        fs::write(folder.join("a/tests/three"), "").unwrap();
+        let much_later = later + std::time::Duration::from_secs(60);
+        fs::File::open(folder.join("a/tests/three")).unwrap().set_modified(much_later).unwrap();
+        assert_eq!(newest_in(&folder), Some(later));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

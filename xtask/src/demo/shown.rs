@@ -1,0 +1,221 @@
+//! What the team of the demo was shown: read from what was sent to the model, and drawn for people.
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+/// How wide a budget is drawn.
+const WIDTH: u64 = 48;
+
+/// How the parts of a prompt are drawn, by their names.
+const MARKS: &[(&str, char)] =
+    &[("instructions", '█'), ("team", '█'), ("duties", '█'), ("context_sets", '▓'), ("history", '▒'), ("task", '░')];
+
+/// What there was to see, and what was seen.
+pub(super) struct Shown {
+    agents: Vec<String>,
+    sets: Vec<Set>,
+    turns: Vec<Turn>,
+    /// The answers of agents, in order: who, and what.
+    answers: Vec<(String, String)>,
+}
+
+struct Set {
+    name: String,
+    content: String,
+}
+
+struct Turn {
+    number: u64,
+    agent: String,
+    tokens: u64,
+    budget: u64,
+    parts: Vec<(String, u64)>,
+    /// All that was sent, as one text.
+    sent: String,
+    is_answered: bool,
+}
+
+impl Shown {
+    /// Reads it through `ask`, which answers commands.
+    pub(super) fn read(ask: &dyn Fn(&[&str]) -> anyhow::Result<Value>) -> anyhow::Result<Self> {
+        let agents: Vec<String> =
+            list(&ask(&["session", "show"])?, "agents").iter().map(|agent| text(agent, "name")).collect();
+        let mut sets = Vec::new();
+        for set in list(&ask(&["set", "list"])?, "context_sets") {
+            // Forms are the user's own.
+            if set.get("form").is_none_or(Value::is_null) {
+                let name = text(&set, "name");
+                let content = text(&ask(&["set", "show", &name])?, "content");
+                sets.push(Set { name, content });
+            }
+        }
+        let mut turns = Vec::new();
+        let mut listed = list(&ask(&["turns"])?, "turns");
+        listed.sort_by_key(|turn| number(turn, "turn"));
+        for turn in listed {
+            let sent = ask(&["turns", "show", &number(&turn, "turn").to_string(), "--prompt"])?;
+            let sent = sent.get("prompt").unwrap_or(&sent).clone();
+            let parts = list(&sent, "parts").iter().map(|part| (text(part, "name"), number(part, "tokens"))).collect();
+            turns.push(Turn {
+                number: turn.get("turn_of_run").and_then(Value::as_u64).context("a turn has no number")?,
+                agent: text(&turn, "agent"),
+                tokens: number(&sent, "tokens"),
+                budget: number(&sent, "budget"),
+                parts,
+                sent: said(&sent),
+                is_answered: turn.get("answered") == Some(&Value::Bool(true)),
+            });
+        }
+        let mut answers = Vec::new();
+        for agent in &agents {
+            let thread = format!("agent:{agent}");
+            // The manager has no thread of its own.
+            let Ok(messages) = ask(&["messages", &thread]) else { continue };
+            let own = |message: &&Value| text(message, "agent") == *agent;
+            let messages = list(&messages, "messages");
+            answers.extend(messages.iter().filter(own).map(|message| (String::clone(agent), text(message, "content"))));
+        }
+        Ok(Self { agents, sets, turns, answers })
+    }
+
+    /// Who saw which context set.
+    pub(super) fn table(&self) {
+        println!("\nWho saw what, in the prompts that were sent:\n");
+        let wide = self.sets.iter().map(|set| set.name.chars().count()).max().unwrap_or(0);
+        println!("  {:wide$}  {}", "", self.agents.iter().map(|agent| format!("{agent:<9}")).collect::<String>());
+        for set in &self.sets {
+            let cell = |agent: &String| if self.saw(agent, &set.content) { "yes" } else { "–" };
+            let cells = self.agents.iter().map(|agent| format!("{:<9}", cell(agent))).collect::<String>();
+            println!("  {:wide$}  {cells}", set.name);
+        }
+    }
+
+    /// How full each prompt was, and of what.
+    pub(super) fn bars(&self) {
+        println!(
+            "\nThe budget of each prompt (█ instructions and team, ▓ context sets, ▒ history, ░ task, ▪ the rest):\n"
+        );
+        for turn in &self.turns {
+            let Turn { number, agent, tokens, budget, .. } = turn;
+            println!("  turn {number:>2}  {agent:<8} {} {tokens} of {budget} tokens", turn.bar());
+        }
+    }
+
+    /// That a set was kept from an agent: none of what was sent to it has its content, nor `word`.
+    pub(super) fn kept(&self, (agent, set, word): (&str, &str, &str)) -> anyhow::Result<()> {
+        let to_agent: Vec<_> = self.turns.iter().filter(|turn| turn.agent == agent).collect();
+        let leaks = to_agent.iter().any(|turn| turn.sent.contains(word));
+        anyhow::ensure!(!leaks, "{agent} was shown the word {word:?}, which only the set {set} has");
+        let shown = match to_agent.len() {
+            0 => "no prompt was sent to it this time".to_owned(),
+            1 => format!("1 prompt was sent to it, and it does not have the word {word:?}"),
+            prompts => format!("{prompts} prompts were sent to it, and none has the word {word:?}"),
+        };
+        println!("\nThe set {set} was kept from {agent}: {shown}.");
+        Ok(())
+    }
+
+    /// What became of the turn in which the process was killed.
+    pub(super) fn killed(&self, turn: Option<u64>) {
+        let Some(number) = turn else { return };
+        let again = self.turns.iter().filter(|turn| turn.number == number);
+        if again.clone().count() == 1 && again.clone().all(|turn| turn.is_answered) {
+            println!(
+                "Turn {number} was cut off by kill -9 and asked again with the same prompt: it is there once, and nothing is lost."
+            );
+        }
+    }
+
+    /// The last answer of an agent, whole.
+    pub(super) fn result(&self, agent: &str) {
+        if let Some((_, answer)) = self.answers.iter().rfind(|(by, _)| by == agent) {
+            println!("\nThe result:\n");
+            answer.trim().lines().for_each(|line| println!("    {line}"));
+        }
+    }
+
+    fn saw(&self, agent: &str, content: &str) -> bool {
+        let line = content.lines().next().unwrap_or_default().trim();
+        !line.is_empty() && self.turns.iter().any(|turn| turn.agent == agent && turn.sent.contains(line))
+    }
+}
+
+impl Turn {
+    /// Its parts, each as wide as its share of the budget.
+    fn bar(&self) -> String {
+        let (mut bar, mut before, mut drawn) = (String::new(), 0, 0);
+        for (name, tokens) in &self.parts {
+            before += tokens;
+            let mark = MARKS.iter().find(|(known, _)| known == name).map_or('▪', |(_, mark)| *mark);
+            let end = (before * WIDTH).div_ceil(self.budget.max(1)).min(WIDTH);
+            bar.extend((drawn..end).map(|_| mark));
+            drawn = end.max(drawn);
+        }
+        bar.extend((drawn..WIDTH).map(|_| '·'));
+        bar
+    }
+}
+
+/// All texts of a prompt, in any format.
+fn said(prompt: &Value) -> String {
+    fn gather(value: &Value, all: &mut String) {
+        match value {
+            Value::String(text) => {
+                all.push_str(text);
+                all.push('\n');
+            }
+            Value::Array(values) => values.iter().for_each(|value| gather(value, all)),
+            Value::Object(fields) => fields.values().for_each(|value| gather(value, all)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut all = String::new();
+    ["text", "system", "messages"]
+        .into_iter()
+        .filter_map(|name| prompt.get(name))
+        .for_each(|value| gather(value, &mut all));
+    all
+}
+
+fn list(value: &Value, name: &str) -> Vec<Value> {
+    value.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value.get(name).and_then(Value::as_u64).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn turn(agent: &str, sent: &str) -> Turn {
+        let parts = vec![("instructions".to_owned(), 250), ("history".to_owned(), 250), ("files".to_owned(), 10)];
+        let (agent, sent) = (agent.to_owned(), sent.to_owned());
+        Turn { number: 1, agent, tokens: 510, budget: 1000, parts, sent, is_answered: true }
+    }
+
+    #[test]
+    fn a_bar_shows_each_part_by_its_share() {
+        let bar = turn("ada", "").bar();
+        assert_eq!(bar.chars().count(), 48);
+        assert_eq!(bar, format!("{}{}▪{}", "█".repeat(12), "▒".repeat(12), "·".repeat(23)));
+    }
+
+    #[test]
+    fn what_was_sent_says_who_saw_what() {
+        let prompt =
+            json!({"messages": [{"role": "user", "content": "the boathouse"}], "system": [{"text": "Be kind."}]});
+        let set = Set { name: "Surprise".to_owned(), content: "the boathouse\n".to_owned() };
+        let turns = vec![turn("ada", "Be kind."), turn("writer", &said(&prompt))];
+        let shown = Shown { agents: Vec::new(), sets: vec![set], turns, answers: Vec::new() };
+        assert!(shown.saw("writer", &shown.sets[0].content) && !shown.saw("ada", &shown.sets[0].content));
+        assert!(shown.kept(("ada", "Surprise", "boathouse")).is_ok());
+        assert!(shown.kept(("writer", "Surprise", "boathouse")).is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! Callboard as a server of the Model Context Protocol: the protocol's public conformance suite against a server with the same
+//! door, and the official clients against the real binary; and OpenAI's and Anthropic's at the base URL for them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, bail};
+
+use crate::{binary, cache, command, python_package, served::Served};
+
+/// The official clients for Python.
+const CLIENTS: &[&str] = &["mcp==2.3.0", "openai==3.57.0", "anthropic==2.13.0"];
+/// The server that has what the suite asks for.
+const FIXTURE: &str = "conformance";
+
+/// Runs all of it.
+pub(crate) fn check() -> anyhow::Result<()> {
+    command::run(npm()?.args(["ci", "--no-audit", "--no-fund"]))?;
+    conformance()?;
+    clients()
+}
+
+fn conformance() -> anyhow::Result<()> {
+    let build = ["build", "--workspace", "--all-features", "--examples"];
+    command::run(command::cargo().args(build))?;
+    let fixture = Served::start(&mut Command::new(binary::target().join("debug/examples").join(FIXTURE)))?;
+    command::run(npm()?.args(["run", "conformance", "--", "--url"]).arg(format!("{}/mcp", fixture.url)))
+}
+
+fn clients() -> anyhow::Result<()> {
+    let callboard = binary::bring()?;
+    let python = python_package::bring("clients", CLIENTS)?.join("bin/python");
+    let folder = cache::repository().join("target/mcp");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let store = format!("sqlite:{}", folder.join("mcp.db").display());
+    let mut serve = Command::new(&callboard);
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--store", &store]).current_dir(&folder);
+    let server = Served::start(&mut serve)?;
+    let given =
+        |mut client: Command| command::run(client.arg(&callboard).args([&store, &server.url]).current_dir(scripts()));
+    let mut client = Command::new(&python);
+    client.arg("client.py");
+    given(client)?;
+    command::run(Command::new(&python).arg("gateway.py").arg(&callboard).arg(&folder).current_dir(scripts()))?;
+    let mut client = Command::new("node");
+    client.arg("client.mjs");
+    given(client)?;
+    let inspector = ["run", "inspector", "--", &format!("{}/mcp", server.url), "--transport", "http"];
+    let listed = command::output(npm()?.args(inspector).args(["--method", "tools/list"]))?;
+    if !listed.contains("get_prompt") {
+        bail!("the inspector lists no tool get_prompt: {listed}");
+    }
+    println!("the inspector over HTTP: ok");
+    Ok(())
+}
+
+fn scripts() -> PathBuf {
+    cache::repository().join(Path::new("xtask/mcp"))
+}
+
+/// `npm` in the folder of the clients.
+fn npm() -> anyhow::Result<Command> {
+    if !command::answers("npm", "--version") {
+        bail!("npm is missing, which runs clients; install Node 20 or later with npm (`nodejs npm` on Debian)");
+    }
+    let mut npm = Command::new("npm");
+    npm.current_dir(scripts());
+    Ok(npm)
+}
