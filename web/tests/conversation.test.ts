@@ -93,6 +93,16 @@ test("a form is filled in where it was asked", async () => {
   await form.locator("[aria-invalid=true]").waitFor();
   await form.getByLabel("Readers").selectOption("Public");
   await form.getByLabel("Names of engineers").check();
+  // What is filled in is still there after a look at another view, and after a reload.
+  await page.getByRole("link", { name: "Plan" }).click();
+  await form.waitFor({ state: "detached" });
+  await page.goBack();
+  await form.waitFor();
+  expect(await form.getByLabel("Readers").inputValue()).toBe("Public");
+  await page.reload();
+  await form.waitFor();
+  expect(await form.getByLabel("Readers").inputValue()).toBe("Public");
+  expect(await form.getByLabel("Names of engineers").isChecked()).toBe(true);
   await form.getByRole("button", { name: "Submit" }).click();
   await form.getByText("answered").waitFor();
   const set = (await story.within("GET", "/context-sets/Publication")) as { form: { answers: unknown } };
