@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::SystemTime;
 
 use crate::progress::Progress;
@@ -24,7 +25,9 @@ pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     let mut progress = Progress::of("callboard");
     progress.wait("building");
     let mut built = 0;
-    lines::follow(command::cargo().args(["build", "--package", "callboard", "--color", "never"]), |line| {
+    let mut build = command::cargo();
+    build.args(["build", "--package", "callboard", "--color", "never"]).stdin(Stdio::null());
+    lines::follow(&mut build, |line| {
         if let Some(package) = line.trim_start().strip_prefix("Compiling ") {
             built += 1;
             let name = package.split(' ').next().unwrap_or_default();

@@ -18,14 +18,16 @@ pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
         .context("no cache folder: set HOME or XDG_CACHE_HOME")?;
     let folder = cache.join("callboard").join(name);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| {
+        format!("cannot make the folder {}; XDG_CACHE_HOME may name another one to use", folder.display())
+    })?;
     Ok(folder)
 }
 
-/// A lock that keeps other processes from downloading or building the same thing. The system releases it when this process
-/// ends in any way.
+/// A lock that keeps other processes from downloading or installing the same thing. The system releases it when this process,
+/// and those that were given its file, have ended in any way.
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -43,6 +45,12 @@ impl Lock {
                 return Err(error).with_context(|| format!("cannot lock {}", path.display()));
             }
         }
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+
+    /// The locked file, for the standard input of a program that does the work. So the lock is held until that has ended, even
+    /// if this process is killed before.
+    pub(crate) fn file(&self) -> anyhow::Result<File> {
+        self.file.try_clone().context("cannot pass on a lock")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 /// Runs `command` with this terminal; an exit status other than 0 is an error.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
@@ -18,11 +18,11 @@ pub(crate) fn status(command: &mut Command) -> anyhow::Result<ExitStatus> {
     command.status().with_context(|| format!("cannot start {}", shown(command)))
 }
 
-/// The output of `command`; an exit status other than 0 is an error with the last lines of its error output.
+/// The output of `command`; an exit status other than 0 is an error that says why.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", shown(command)))?;
+    let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
-        bail!("{} failed:\n{}", shown(command), last_lines(&String::from_utf8_lossy(&output.stderr), 20));
+        return Err(failure(&shown(command), output.status, &String::from_utf8_lossy(&output.stderr)));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -40,15 +40,33 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// `python3`, if it has pip.
-pub(crate) fn python() -> anyhow::Result<Command> {
-    if !answers("python3", "--version") {
-        bail!("python3 is missing; install Python 3.9 or later with pip, and try again");
+/// Texts by which a known failure of a program is recognized, and what to do about it.
+const FAILURES: &[(&[&str], &str)] = &[
+    (&["No space left on device", "Disk quota exceeded"], "the disk is full: free some space, and try again"),
+    (&["Retrying (Retry("], "no package index can be reached: check the network, or PIP_INDEX_URL, and try again"),
+    (
+        &["No matching distribution found"],
+        "the package index has no build of it for this machine: Linux with glibc and macOS from 13, on x86-64 and arm64, \
+         have one",
+    ),
+    (
+        &["DO NOT MATCH THE HASHES", "SHA-256 differs"],
+        "the package index has other files than expected: use another one with PIP_INDEX_URL, and try again",
+    ),
+    (&["Could not get lock"], "another apt-get is running: wait until it has ended, and try again"),
+    (
+        &["Unable to locate package", "has no installation candidate", "Failed to fetch", "Unable to fetch"],
+        "the package sources of apt-get cannot be reached, or do not have it: check them, or install it in another way",
+    ),
+];
+
+/// Why `command` failed: what to do where its output tells a known reason, else the last lines of its output.
+pub(crate) fn failure(command: &str, status: ExitStatus, said: &str) -> anyhow::Error {
+    let known = FAILURES.iter().find(|(texts, _)| texts.iter().any(|text| said.contains(text)));
+    match known {
+        Some((_, reason)) => anyhow!("{reason}"),
+        None => anyhow!("{command} failed ({status}):\n{}", last_lines(said, 20)),
     }
-    if output(Command::new("python3").args(["-m", "pip", "--version"])).is_err() {
-        bail!("python3 has no pip; install it (`python3-pip` on Debian), and try again");
-    }
-    Ok(Command::new("python3"))
 }
 
 /// The last `count` lines of `text`.
@@ -61,4 +79,25 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
 pub(crate) fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     format!("`{}`", words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fails(script: &str) -> String {
+        output(Command::new("sh").args(["-c", script])).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_known_failure_says_in_one_sentence_what_to_do() {
+        let error = fails("echo 'ERROR: [Errno 28] No space left on device' >&2; echo more >&2; exit 1");
+        assert_eq!(error, "the disk is full: free some space, and try again");
+    }
+
+    #[test]
+    fn an_unknown_failure_has_the_command_and_its_last_lines() {
+        let error = fails("seq 30 >&2; exit 3");
+        assert!(error.starts_with("`sh -c seq 30 >&2; exit 3` failed (exit status: 3):\n11\n12"), "{error}");
+    }
 }

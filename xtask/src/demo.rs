@@ -1,5 +1,6 @@
 //! The demo: a team works with a real model, is killed in the middle and goes on, and one sees who was shown what.
 
+mod model;
 mod shown;
 
 use std::ffi::OsStr;
@@ -10,12 +11,12 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use serde_json::Value;
 
+use self::model::{Endpoint, Model};
 use self::shown::Shown;
-use crate::server::{Server, Share};
-use crate::{binary, cache, command, endpoint, weights};
+use crate::{binary, cache, command};
 
 const TEAM: &str = "examples/party/TEAM.toml";
 const SESSION: &str = "party";
@@ -27,16 +28,6 @@ const POLL: Duration = Duration::from_millis(200);
 /// The agent that must not learn a set, a word of that set, and the agent whose answer is the result.
 const KEPT_FROM: (&str, &str, &str) = ("ada", "Surprise", "boathouse");
 const RESULT_OF: &str = "writer";
-/// The model, if only a key is given.
-const MODEL_OF_A_KEY: &str = "openai:gpt-4o-mini";
-
-/// The endpoint of the team's model.
-struct Endpoint {
-    environment: Vec<(&'static str, String)>,
-    /// The server of the small model, if it was started for the demo.
-    _server: Option<Server>,
-}
-
 /// What the demo works with.
 struct Demo {
     callboard: PathBuf,
@@ -51,6 +42,8 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
         Some((first, rest)) if first == "--" => rest,
         _ => arguments,
     };
+    // First what may be missing: it is known at once, and building the binary takes minutes.
+    let model = Model::find()?;
     let callboard = binary::bring()?;
     let folder = binary::target().join("demo");
     if arguments.is_empty() {
@@ -59,7 +52,7 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let store = format!("sqlite:{}", folder.join("demo.db").display());
-    let demo = Demo { callboard, store, endpoint: endpoint()? };
+    let demo = Demo { callboard, store, endpoint: model.start()? };
     if !arguments.is_empty() {
         let status = command::status(demo.run(arguments).envs(demo.endpoint.environment.clone()))?;
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
@@ -203,39 +196,6 @@ impl Demo {
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@%".contains(c);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
-/// The endpoint in the environment, else a local Ollama, else the small model, which is downloaded if it is missing.
-fn endpoint() -> anyhow::Result<Endpoint> {
-    let set = |variable| std::env::var(variable).is_ok_and(|value| !value.is_empty());
-    let model = |name: String| if set("CALLBOARD_MODEL") { None } else { Some(("CALLBOARD_MODEL", name)) };
-    let there = |environment: Option<_>| Endpoint { environment: environment.into_iter().collect(), _server: None };
-    if set("OPENAI_BASE_URL") {
-        if !set("CALLBOARD_MODEL") {
-            bail!("OPENAI_BASE_URL is set: name its model with CALLBOARD_MODEL=openai:NAME, or unset it");
-        }
-        eprintln!("using the endpoint in OPENAI_BASE_URL");
-        return Ok(there(None));
-    }
-    if set("OPENAI_API_KEY") {
-        eprintln!("using the key in OPENAI_API_KEY, which costs money; unset it to use a small model on this machine");
-        return Ok(there(model(MODEL_OF_A_KEY.to_owned())));
-    }
-    if let Some((url, name)) = endpoint::ollama() {
-        eprintln!("using {name} of the Ollama on this machine");
-        let url = ("OPENAI_BASE_URL", url);
-        return Ok(Endpoint {
-            environment: model(format!("openai:{name}")).into_iter().chain([url]).collect(),
-            _server: None,
-        });
-    }
-    eprintln!(
-        "no endpoint in OPENAI_BASE_URL, no key in OPENAI_API_KEY, no Ollama: using a small model on this machine"
-    );
-    let weights = weights::named("1.5b")?;
-    let server = Server::start(&weights, Share::All)?;
-    let environment = vec![("OPENAI_BASE_URL", server.url()), ("CALLBOARD_MODEL", format!("openai:{}", weights.model))];
-    Ok(Endpoint { environment, _server: Some(server) })
 }
 
 #[cfg(test)]

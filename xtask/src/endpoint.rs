@@ -11,15 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The default port of Ollama.
 const OLLAMA_PORT: u16 = 11434;
 
-/// An answer over HTTP.
-pub(crate) struct Answer {
-    /// The status code.
-    pub(crate) status: u16,
-    body: String,
-}
-
-/// Gets `path` from a server on this machine.
-pub(crate) fn get(port: u16, path: &str) -> anyhow::Result<Answer> {
+/// The body of `path` on a server of this machine.
+fn get(port: u16, path: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     // With HTTP/1.0 the body is not encoded, and ends with the connection.
@@ -27,14 +20,13 @@ pub(crate) fn get(port: u16, path: &str) -> anyhow::Result<Answer> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let (head, body) = answer.split_once("\r\n\r\n").context("not HTTP")?;
-    let status = head.split(' ').nth(1).context("not HTTP")?.parse()?;
-    Ok(Answer { status, body: body.to_owned() })
+    anyhow::ensure!(head.split(' ').nth(1) == Some("200"), "no success");
+    Ok(body.to_owned())
 }
 
 /// The base URL of a local Ollama that answers, and a chat model that it has.
 pub(crate) fn ollama() -> Option<(String, String)> {
-    let answer = get(OLLAMA_PORT, "/v1/models").ok().filter(|answer| answer.status == 200)?;
-    let list: Value = serde_json::from_str(&answer.body).ok()?;
+    let list: Value = serde_json::from_str(&get(OLLAMA_PORT, "/v1/models").ok()?).ok()?;
     let mut names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
     let chats = names.find(|name| !name.contains("embed") && !name.contains("minilm") && !name.contains("bge"))?;
     Some((format!("http://127.0.0.1:{OLLAMA_PORT}/v1"), chats.to_owned()))

@@ -3,21 +3,16 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
-use crate::command::{last_lines, shown};
+use crate::command::{failure, shown};
 
-/// Runs `command` and passes each line of its output to `on_line`. If it fails, the error has its last lines.
+/// Runs `command` and passes each line of its output to `on_line`. If it fails, the error says why.
 pub(crate) fn follow(command: &mut Command, mut on_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let name = shown(command);
     let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
     let errors = writer.try_clone().context("cannot make a pipe")?;
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(writer)
-        .stderr(errors)
-        .spawn()
-        .with_context(|| format!("cannot start {name}"))?;
+    let mut child = command.stdout(writer).stderr(errors).spawn().with_context(|| format!("cannot start {name}"))?;
     // The command must be dropped, since it keeps the writing end open, and the reading end would never end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = String::new();
@@ -31,7 +26,7 @@ pub(crate) fn follow(command: &mut Command, mut on_line: impl FnMut(&str)) -> an
     }
     let status = child.wait().with_context(|| format!("cannot wait for {name}"))?;
     if !status.success() {
-        bail!("{name} failed ({status}):\n{}", last_lines(&said, 30));
+        return Err(failure(&name, status, &said));
     }
     Ok(())
 }

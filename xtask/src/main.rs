@@ -9,15 +9,13 @@ mod cache;
 mod check;
 mod circles;
 mod command;
-mod compiler;
 mod demo;
 mod endpoint;
 mod lines;
-mod llama;
 mod mcp;
 mod page;
 mod progress;
-mod python_package;
+mod python;
 mod schema;
 mod served;
 mod server;
@@ -50,7 +48,7 @@ Usage: cargo xtask CHORE
   trial [CHECK]      try Callboard as a newcomer does: in a clean clone and home, item by item, and print what passed
   audit              check licences, sources and dependencies between crates only
   ci                 lint, then test, then try Callboard as a newcomer does
-  setup [MODEL]      download a small model, build its server and install databases for the tests
+  setup [MODEL]      download a small model and its server, and install the databases and programs that the tests need
   model [MODEL]      run a small model's server until Ctrl-C
 
 MODEL is 0.5b (what the tests use) or 1.5b (what the demo uses). Models and their server are kept in the user's cache
@@ -87,7 +85,6 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         }
         "setup" => setup(&model(arguments)?)?,
         "model" => server::serve(&model(arguments)?)?,
-        server::GUARD => server::guard(arguments)?,
         "help" | "--help" | "-h" => println!("{HELP}"),
         other => bail!("there is no chore `{other}`; `cargo xtask help` lists them"),
     }
@@ -103,7 +100,7 @@ fn model(arguments: &[String]) -> anyhow::Result<Weights> {
 }
 
 fn setup(weights: &Weights) -> anyhow::Result<()> {
+    println!("{}", server::bring(weights)?.folder().display());
     println!("{}", weights.bring()?.display());
-    println!("{}", llama::bring()?.display());
     services::bring()
 }

@@ -9,10 +9,8 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{binary, cache, command, python_package, served::Served};
+use crate::{binary, cache, command, python::Packages, served::Served};
 
-/// The official clients for Python.
-const CLIENTS: &[&str] = &["mcp==2.3.0", "openai==3.57.0", "anthropic==2.13.0"];
 /// The server that has what the suite asks for.
 const FIXTURE: &str = "conformance";
 
@@ -32,7 +30,7 @@ fn conformance() -> anyhow::Result<()> {
 
 fn clients() -> anyhow::Result<()> {
     let callboard = binary::bring()?;
-    let python = python_package::bring("clients", CLIENTS)?.join("bin/python");
+    let python = Packages::bring("clients", "xtask/mcp/requirements.txt")?;
     let folder = cache::repository().join("target/mcp");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -44,10 +42,10 @@ fn clients() -> anyhow::Result<()> {
     let server = Served::start(&mut serve)?;
     let given =
         |mut client: Command| command::run(client.arg(&callboard).args([&store, &server.url]).current_dir(scripts()));
-    let mut client = Command::new(&python);
+    let mut client = python.python();
     client.arg("client.py");
     given(client)?;
-    command::run(Command::new(&python).arg("gateway.py").arg(&callboard).arg(&folder).current_dir(scripts()))?;
+    command::run(python.python().arg("gateway.py").arg(&callboard).arg(&folder).current_dir(scripts()))?;
     let mut client = Command::new("node");
     client.arg("client.mjs");
     given(client)?;

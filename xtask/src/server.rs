@@ -1,105 +1,73 @@
-//! A server of a model that runs exactly as long as this process.
+//! A server of a model that runs as long as this process, at most.
 //!
-//! A guard runs the server: another process of this program, in its own process group so that Ctrl-C does not reach it. Its
-//! standard input is a pipe from this process. When the pipe closes, the guard ends the server. So the server also ends if
-//! this process panics or is killed.
+//! It has its own process group, so that Ctrl-C does not reach it, and ends with its standard input, a pipe from this
+//! process. So it also ends if this process panics or is killed.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::io::{BufRead as _, BufReader, Read};
+use std::process::{Child, ChildStdin, Stdio};
+use std::thread::JoinHandle;
 
 use anyhow::{Context, bail};
 
 use crate::progress::Progress;
+use crate::python::Packages;
 use crate::weights::Weights;
-use crate::{cache, command, endpoint, llama};
+use crate::{cache, command};
 
-/// The hidden command that runs the guard.
-pub(crate) const GUARD: &str = "guard";
-
-const POLL: Duration = Duration::from_millis(100);
-const START_AT_MOST: Duration = Duration::from_secs(300);
-/// How many ports are tried: another process may take a free port before it is used.
-const TRIES: usize = 3;
-
-/// A running `llama-server`; dropping it ends it.
+/// A running server; dropping it ends it.
 pub(crate) struct Server {
-    port: u16,
-    guard: Child,
+    address: String,
+    process: Child,
     pipe: Option<ChildStdin>,
-    log: PathBuf,
+    errors: Option<JoinHandle<String>>,
+}
+
+/// What a server needs.
+pub(crate) fn bring(weights: &Weights) -> anyhow::Result<Packages> {
+    // First the package: it is small, and a machine for which there is none need not download weights.
+    let package = Packages::bring("xllamacpp", "xtask/models/xllamacpp.txt")?;
+    weights.bring()?;
+    Ok(package)
 }
 
 impl Server {
     /// Starts a server for `weights` on a free port of this machine, and waits until it answers.
     pub(crate) fn start(weights: &Weights, share: Share) -> anyhow::Result<Self> {
-        let model = weights.bring()?;
-        let program = llama::bring()?;
-        let mut tries = 1;
-        loop {
-            match Self::start_on(free_port()?, &program, &model, weights.model, share) {
-                Err(error) if tries < TRIES && error.to_string().contains("bind") => tries += 1,
-                result => return result,
-            }
+        let scripts = cache::repository().join("xtask/models");
+        let mut command = bring(weights)?.python();
+        command.arg(scripts.join("serve.py")).arg(weights.bring()?).arg(weights.model);
+        command.arg(share.threads().to_string()).arg(scripts.join("qwen-coder-tools.jinja"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut progress = Progress::of(format!("server of {}", weights.model));
+        progress.wait("loading the model");
+        let mut process = command.spawn().context("cannot start the model's server")?;
+        let (pipe, output) = (process.stdin.take(), process.stdout.take());
+        let errors = process.stderr.take().map(|errors| std::thread::spawn(|| last_lines(errors)));
+        let mut server = Self { address: String::new(), process, pipe, errors };
+        let mut said = String::new();
+        if let Some(output) = output {
+            BufReader::new(output).read_line(&mut said).context("cannot read what the model's server says")?;
         }
+        match said.trim().strip_prefix("listening on ") {
+            Some(address) => address.clone_into(&mut server.address),
+            None => bail!("the server of {} does not start:\n{}", weights.model, server.end()?),
+        }
+        progress.done();
+        Ok(server)
     }
 
     /// The base URL of its OpenAI-compatible endpoint.
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/v1", self.port)
+        format!("{}/v1", self.address)
     }
 
-    fn start_on(port: u16, program: &Path, model: &Path, name: &str, share: Share) -> anyhow::Result<Self> {
-        let log = cache::folder("llama")?.join(format!("server-{port}.log"));
-        let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
-        let errors = output.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
-        let mut command = Command::new(this_program()?);
-        command.arg(GUARD).arg(program).arg("-m").arg(model);
-        command.args(["--alias", name, "--host", "127.0.0.1", "--port", &port.to_string()]);
-        command.args([
-            "-np",
-            "1",
-            "-c",
-            "16384",
-            "-t",
-            &share.threads().to_string(),
-            // A small model needs a low temperature.
-            "--temp",
-            "0.2",
-            "--jinja",
-            "--chat-template-file",
-        ]);
-        command.arg(cache::repository().join("xtask/models/qwen-coder-tools.jinja"));
-        command.stdin(Stdio::piped()).stdout(output).stderr(errors);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut guard = command.spawn().context("cannot start the server's guard")?;
-        let pipe = guard.stdin.take();
-        let mut server = Self { port, guard, pipe, log };
-        server.wait_until_ready(name)?;
-        Ok(server)
-    }
-
-    fn wait_until_ready(&mut self, name: &str) -> anyhow::Result<()> {
-        let mut progress = Progress::of(format!("server of {name}"));
-        let deadline = Instant::now() + START_AT_MOST;
-        loop {
-            progress.wait("loading the model");
-            let ended = self.guard.try_wait().context("cannot watch the server")?.is_some();
-            if endpoint::get(self.port, "/health").is_ok_and(|answer| answer.status == 200) && !ended {
-                progress.done();
-                return Ok(());
-            }
-            if ended || Instant::now() > deadline {
-                let log = fs::read_to_string(&self.log).unwrap_or_default();
-                bail!("the server of {name} does not start; its output:\n{}", command::last_lines(&log, 20));
-            }
-            std::thread::sleep(POLL);
-        }
+    /// Waits until it has ended. How, and the last lines of its errors.
+    fn end(&mut self) -> anyhow::Result<String> {
+        let status = self.process.wait().context("cannot wait for the model's server")?;
+        let errors = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
+        Ok(format!("{errors}\n({status})"))
     }
 }
 
@@ -107,8 +75,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.pipe.take());
         // Nothing can be done about an error here.
-        let _ = self.guard.wait();
-        let _ = fs::remove_file(&self.log);
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -116,41 +84,16 @@ impl Drop for Server {
 pub(crate) fn serve(weights: &Weights) -> anyhow::Result<()> {
     let mut server = Server::start(weights, Share::All)?;
     println!("CALLBOARD_TEST_MODEL_URL={url} OPENAI_BASE_URL={url}", url = server.url());
-    let status = server.guard.wait().context("cannot wait for the server")?;
-    bail!("the server ended ({status})");
+    bail!("the server of {} ended:\n{}", weights.model, server.end()?);
 }
 
-/// Starts the program in `arguments`, and ends it when the standard input is closed.
-pub(crate) fn guard(arguments: &[String]) -> anyhow::Result<()> {
-    let (program, arguments) = arguments.split_first().context("nothing to guard")?;
-    let mut child = Command::new(program).args(arguments).stdin(Stdio::null()).spawn().context("cannot start it")?;
-    let (parent_lives, parent_is_gone) = mpsc::channel::<()>();
-    std::thread::spawn(move || {
-        let _until_dropped = parent_lives;
-        // The end and an error mean the same: the parent is gone.
-        let _ = std::io::stdin().read_to_end(&mut Vec::new());
-    });
-    while parent_is_gone.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
-        if let Some(status) = child.try_wait().context("cannot watch it")? {
-            bail!("{program} ended ({status})");
-        }
+/// Reads all that a server says, so that it never waits for this process. The last lines.
+fn last_lines(errors: impl Read) -> String {
+    let mut last = String::new();
+    for line in BufReader::new(errors).lines().map_while(Result::ok) {
+        last = command::last_lines(&format!("{last}\n{line}"), 20);
     }
-    child.kill().context("cannot end it")?;
-    child.wait().context("cannot wait for its end")?;
-    Ok(())
-}
-
-/// The path of this program, even if a newer build has replaced its file.
-fn this_program() -> anyhow::Result<PathBuf> {
-    if cfg!(target_os = "linux") {
-        return Ok("/proc/self/exe".into());
-    }
-    std::env::current_exe().context("cannot find this program's own file")
-}
-
-fn free_port() -> anyhow::Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port on 127.0.0.1")?;
-    Ok(listener.local_addr().context("no free port on 127.0.0.1")?.port())
+    last
 }
 
 /// How much of this machine a server gets.

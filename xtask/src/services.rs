@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::command;
+use crate::{command, progress::Progress};
 
 /// A program that tests need, and its Debian package.
 struct Service {
@@ -50,18 +50,21 @@ fn bring_all(services: &[Service]) -> anyhow::Result<()> {
     }
     let names = missing.join(" ");
     if !(is_root() && in_path("apt-get").is_some()) {
-        bail!("the tests need {names}: install it, for instance with `sudo apt-get install {names}`");
+        bail!("the tests need {names}: install it, for instance with `sudo apt-get install {names}`, and try again");
     }
-    eprintln!("installing {names}, which the tests need");
-    let mut update = Command::new("apt-get");
-    command::run(update.args(["update", "--quiet"]))?;
-    let mut install = Command::new("apt-get");
-    command::run(
-        install
-            .args(["install", "--yes", "--quiet", "--no-install-recommends"])
-            .args(missing)
-            .env("DEBIAN_FRONTEND", "noninteractive"),
-    )
+    let mut progress = Progress::of(names.clone());
+    progress.wait("installing with apt-get, which takes a minute or two");
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends"];
+    apt_get(&["update", "--quiet"])
+        .and_then(|()| apt_get(&[&install[..], &missing].concat()))
+        .with_context(|| format!("cannot install {names}, which the tests need"))?;
+    progress.done();
+    Ok(())
+}
+
+fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
+    let mut apt_get = Command::new("apt-get");
+    command::output(apt_get.args(arguments).env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
 }
 
 impl Service {

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::progress::Progress;
-use crate::{cache, command, lines};
-
-const GET_MODEL: &str = include_str!("get_model.py");
+use crate::python::Python;
+use crate::{cache, lines};
 
 /// The weights of one model.
 pub(crate) struct Weights {
@@ -47,16 +46,16 @@ impl Weights {
         if there() {
             return Ok(path);
         }
-        let _lock = cache::Lock::of(&folder, self.model)?;
+        let lock = cache::Lock::of(&folder, self.model)?;
         if there() {
             return Ok(path);
         }
+        let scripts = cache::repository().join("xtask/models");
+        let mut python = Python::find()?.command();
         let mut progress = Progress::of(format!("{}, {} MB", self.model, self.size_bytes / 1_000_000));
         progress.wait("downloading");
-        let mut python = command::python()?;
-        python.args(["-c", GET_MODEL]);
-        python.arg(cache::repository().join("xtask/models").join(format!("{}.txt", self.model)));
-        python.arg(folder.join(format!("{}.parts", self.model))).arg(&path).arg(self.sha256);
+        python.arg(scripts.join("get_weights.py")).arg(scripts.join(format!("{}.txt", self.model)));
+        python.stdin(lock.file()?).arg(folder.join(format!("{}.parts", self.model))).arg(&path).arg(self.sha256);
         lines::follow(&mut python, |line| {
             if let [doing, done, all] = line.split(' ').collect::<Vec<_>>()[..]
                 && let (Ok(done), Ok(all)) = (done.parse(), all.parse())

@@ -21,7 +21,10 @@ const AUTOMATIC_REPLY: &str = "Nobody is here to answer. Decide it yourself, as 
 /// Answers for the user.
 pub(super) struct Replies {
     output: Output,
-    /// The typed lines; `None` if answers are automatic.
+    /// Whether answers are typed.
+    is_typed: bool,
+    /// The typed lines. Nothing is read before the first question: what is typed, or the end of the input, is left for whoever
+    /// continues the run if this process is killed before.
     lines: Option<Lines>,
     /// How many replies were automatic.
     automatic: u32,
@@ -30,12 +33,12 @@ pub(super) struct Replies {
 impl Replies {
     pub(super) fn new(automatic: bool, output: Output) -> Self {
         let is_typed = !automatic && !output.json && output::is_interactive();
-        Self { output, lines: is_typed.then(Lines::start), automatic: 0 }
+        Self { output, is_typed, lines: None, automatic: 0 }
     }
 
     /// Answers what `run` waits for. Returns whether it was answered.
     pub(super) async fn reply(&mut self, session: &OnSession<'_>, run: &api::Run) -> Result<bool, Failure> {
-        if self.lines.is_none() {
+        if !self.is_typed {
             self.automatic += 1;
             if self.automatic > MAX_AUTOMATIC_REPLIES {
                 self.output.note(format!("gave {MAX_AUTOMATIC_REPLIES} automatic answers; not answering any more"));
@@ -55,10 +58,11 @@ impl Replies {
     }
 
     async fn line(&mut self) -> Option<String> {
-        let Some(lines) = &mut self.lines else {
+        if !self.is_typed {
             self.output.note("answering the question automatically");
             return Some(AUTOMATIC_REPLY.to_owned());
-        };
+        }
+        let lines = self.lines.get_or_insert_with(Lines::start);
         loop {
             self.output.ask("your answer: ");
             let line = lines.next().await?;
@@ -69,12 +73,13 @@ impl Replies {
     }
 
     async fn fill_in(&mut self, set: &api::ContextSet, form: &api::Form) -> Option<Map<String, Value>> {
-        let Some(lines) = &mut self.lines else {
+        if !self.is_typed {
             self.output.note(format!("answering the form {} automatically", set.name));
             return Some(
                 form.fields.iter().filter_map(|field| Some((field.key.clone(), automatic_answer(field)?))).collect(),
             );
-        };
+        }
+        let lines = self.lines.get_or_insert_with(Lines::start);
         self.output.note(format!("\n{}: {}", set.name, set.content.as_deref().unwrap_or_default()));
         let mut answers = Map::new();
         for field in &form.fields {

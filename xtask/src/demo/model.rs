@@ -1,0 +1,72 @@
+//! The model of the demo's team.
+
+use anyhow::{Context as _, bail};
+
+use crate::endpoint;
+use crate::server::{self, Server, Share};
+use crate::weights::{self, Weights};
+
+/// The model, if only a key is given.
+const MODEL_OF_A_KEY: &str = "openai:gpt-4o-mini";
+
+/// What to do where the small model cannot be had.
+const OTHERS: &str =
+    "no small model on this machine (OPENAI_BASE_URL with CALLBOARD_MODEL, or OPENAI_API_KEY, names another)";
+
+/// Which model the team works with.
+pub(super) enum Model {
+    /// One that is there, by the variables that are missing in the environment.
+    There(Vec<(&'static str, String)>),
+    /// A small model, for which a server is to be started.
+    Small(Weights),
+}
+
+/// The endpoint of the team's model.
+pub(super) struct Endpoint {
+    pub(super) environment: Vec<(&'static str, String)>,
+    /// The server of the small model, if it was started for the demo.
+    _server: Option<Server>,
+}
+
+impl Model {
+    /// The endpoint in the environment, else a local Ollama, else the small model, which is downloaded if it is missing.
+    pub(super) fn find() -> anyhow::Result<Self> {
+        let set = |variable| std::env::var(variable).is_ok_and(|value| !value.is_empty());
+        let named = |name: String| if set("CALLBOARD_MODEL") { None } else { Some(("CALLBOARD_MODEL", name)) };
+        if set("OPENAI_BASE_URL") {
+            if !set("CALLBOARD_MODEL") {
+                bail!("OPENAI_BASE_URL is set: name its model with CALLBOARD_MODEL=openai:NAME, or unset it");
+            }
+            eprintln!("using the endpoint in OPENAI_BASE_URL");
+            return Ok(Self::There(Vec::new()));
+        }
+        if set("OPENAI_API_KEY") {
+            eprintln!(
+                "using the key in OPENAI_API_KEY, which costs money; unset it to use a small model on this machine"
+            );
+            return Ok(Self::There(named(MODEL_OF_A_KEY.to_owned()).into_iter().collect()));
+        }
+        if let Some((url, name)) = endpoint::ollama() {
+            eprintln!("using {name} of the Ollama on this machine");
+            let url = ("OPENAI_BASE_URL", url);
+            return Ok(Self::There(named(format!("openai:{name}")).into_iter().chain([url]).collect()));
+        }
+        eprintln!(
+            "no endpoint in OPENAI_BASE_URL, no key in OPENAI_API_KEY, no Ollama: using a small model on this machine"
+        );
+        let weights = weights::named("1.5b")?;
+        server::bring(&weights).context(OTHERS)?;
+        Ok(Self::Small(weights))
+    }
+
+    /// The endpoint, with a server if it needs one.
+    pub(super) fn start(self) -> anyhow::Result<Endpoint> {
+        let weights = match self {
+            Self::There(environment) => return Ok(Endpoint { environment, _server: None }),
+            Self::Small(weights) => weights,
+        };
+        let server = Server::start(&weights, Share::All).context(OTHERS)?;
+        let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
+        Ok(Endpoint { environment: vec![("OPENAI_BASE_URL", server.url()), model], _server: Some(server) })
+    }
+}
