@@ -10,7 +10,7 @@ use tokio::{
 
 use callboard_server::Limits;
 
-use crate::fixtures::{Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server, memory, settings, soon};
 
 #[tokio::test]
 async fn what_is_wrong_with_a_body_is_named_with_its_place() {
@@ -230,7 +230,7 @@ async fn a_client_that_hangs_up_in_mid_body_changes_nothing() {
 #[tokio::test]
 async fn a_slow_body_is_not_waited_for() {
     let mut settings = settings();
-    settings.limits.body_time = Duration::from_millis(50);
+    settings.limits.body_time = Duration::from_secs(1);
     let server = Server::with(memory().await, settings).await;
     let slow = futures::stream::pending::<Result<String, std::io::Error>>();
     let call = server.call("POST", "/v1/sessions").header("content-type", "application/json");
@@ -269,11 +269,12 @@ async fn names_are_checked_where_they_come_in() {
 }
 
 #[tokio::test]
-async fn a_thousand_connections_at_once_are_answered() {
+async fn two_hundred_connections_at_once_are_answered() {
+    // Each takes two descriptors here, and a process may have 1,024.
     let server = Server::start().await;
     server.team("s").await;
     let mut sockets = Vec::new();
-    for _ in 0..1000 {
+    for _ in 0..200 {
         sockets.push(TcpStream::connect(server.address).await.unwrap());
     }
     let request = b"GET /v1/sessions/s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -292,13 +293,25 @@ async fn more_connections_than_there_is_room_for_wait() {
     let mut settings = settings();
     settings.limits.connections = 2;
     let server = Server::with(memory().await, settings).await;
-    let idle = [TcpStream::connect(server.address).await.unwrap(), TcpStream::connect(server.address).await.unwrap()];
+    let mut first = TcpStream::connect(server.address).await.unwrap();
+    let second = TcpStream::connect(server.address).await.unwrap();
     let mut third = TcpStream::connect(server.address).await.unwrap();
     third.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
-    let early = tokio::time::timeout(Duration::from_millis(100), third.read_to_string(&mut answer)).await;
-    assert!(early.is_err(), "{answer}");
-    drop(idle);
-    third.read_to_string(&mut answer).await.unwrap();
+    // Many calls of the first are answered before anything comes of the third.
+    for _ in 0..20 {
+        first.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        let mut metrics = String::new();
+        while !metrics.contains("callboard_connections 2\n") {
+            let mut piece = [0; 4096];
+            let length = soon("the metrics", first.read(&mut piece)).await.unwrap();
+            assert_ne!(length, 0, "{metrics}");
+            metrics += &String::from_utf8_lossy(&piece[..length]);
+        }
+    }
+    let early = third.try_read(&mut [0; 1]).unwrap_err();
+    assert_eq!(early.kind(), std::io::ErrorKind::WouldBlock);
+    drop((first, second));
+    soon("an answer", third.read_to_string(&mut answer)).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer:.100}");
 }

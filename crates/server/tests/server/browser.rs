@@ -8,7 +8,7 @@ use callboard_server::{BrowserSettings, Rules, Settings};
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{Answer, Server, memory, models, settings},
+    fixtures::{self, Answer, Server, memory, models, moment, settings, soon},
     pages::{Site, browsers},
     streams::{events, next},
 };
@@ -25,7 +25,7 @@ async fn start(sites: &[&Site]) -> (Server, String, String) {
 
 async fn of(browsers: BrowserSettings) -> (Server, String, String) {
     let settings = Settings { browsers: Some(browsers), ..settings() };
-    let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..BoardSettings::default() };
+    let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..fixtures::board() };
     let server = Server::of(memory().await, settings, keys).await;
     let team = server.team("s").await;
     let browser = format!("{team}/browser");
@@ -239,13 +239,16 @@ async fn a_slow_or_dead_browser_shows_in_its_part_and_is_started_again() {
     assert!(seen.text("text").contains("1 tab open:"), "{}", seen.text("text"));
 
     signal(&profile, "-KILL");
-    let dead = loop {
-        let dead = prompt(&server, &team, json!({})).await.is(200);
-        if !dead.text("text").contains("1 tab open:") {
-            break dead;
+    let dead = soon("the end of the browser", async {
+        loop {
+            let dead = prompt(&server, &team, json!({})).await.is(200);
+            if !dead.text("text").contains("1 tab open:") {
+                break dead;
+            }
+            moment().await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    };
+    })
+    .await;
     assert!(dead.text("text").contains("the browser ended"), "{}", dead.text("text"));
     assert_eq!(server.get(&browser).await.is(200).body["status"]["running"], false);
     let again = act(&server, &browser, json!({"action": "click", "selector": "#next"})).await.is(200);
@@ -402,6 +405,7 @@ async fn what_a_session_leaves_goes_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let kept = BrowserSettings {
         screenshots: Some(folder.path().to_owned()),
+        // clock: how often the server sweeps; the test waits until it has
         sweep_every: Duration::from_millis(50),
         ..browsers(&[&site])
     };
@@ -414,9 +418,12 @@ async fn what_a_session_leaves_goes_with_it() {
     // What a server left that was killed before it could clean up.
     std::fs::create_dir(folder.path().join("gone")).unwrap();
     std::fs::write(folder.path().join("gone/1.png"), "x").unwrap();
-    while folder.path().join("gone").exists() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    soon("the sweep", async {
+        while folder.path().join("gone").exists() {
+            moment().await;
+        }
+    })
+    .await;
     let team = server.team("s").await;
     assert_eq!(server.get(&format!("{team}/browser")).await.is(200).body, json!({"tabs": []}));
     server.stop().await;

@@ -1,10 +1,6 @@
 //! What recall asks elsewhere, over real HTTP: a model of vectors, and sources of passages.
 
-use std::{
-    path::Path,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use callboard_engine::{RecallSettings, Settings as BoardSettings};
 use callboard_model::{
@@ -14,10 +10,10 @@ use callboard_model::{
 use callboard_server::{Prefixes, embedder, passage_source};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Server, memory, settings, sqlite};
+use crate::fixtures::{self, PATIENCE, Server, memory, moment, settings, soon, sqlite};
 
-/// How long a source may take, in a test of one that takes too long.
-const SHORT: Duration = Duration::from_millis(200);
+/// How long a model or a source may take that takes too long. All others have [`PATIENCE`].
+const SHORT: Duration = Duration::from_secs(1);
 
 /// A model with three meanings: vehicles, meals, and all else.
 fn meaning(text: &str) -> [f32; 3] {
@@ -50,18 +46,22 @@ fn with_prefixes(endpoint: &Scripted, model: &str, prefixes: Prefixes) -> Recall
         model: model.to_owned(),
         key: None,
         proxy: None,
-        timeouts: Timeouts { whole: SHORT * 50, ..Timeouts::default() },
-        retries: Retries { tries: 2, first_wait: Duration::from_millis(1), ..Retries::default() },
+        timeouts: Timeouts { whole: PATIENCE, ..Timeouts::default() },
+        retries: Retries { tries: 2, first_wait: Duration::ZERO, ..Retries::default() },
     };
     let embedder = Some(embedder(Arc::new(Embeddings::new(&settings).unwrap()), prefixes));
-    RecallSettings { embedder, patience: Duration::from_secs(1), ..RecallSettings::default() }
+    RecallSettings { embedder, patience: PATIENCE, ..fixtures::recall() }
 }
 
 fn source(endpoint: &Scripted, name: &str) -> Arc<dyn callboard_engine::PassageSource> {
+    source_within(PATIENCE, endpoint, name)
+}
+
+fn source_within(timeout: Duration, endpoint: &Scripted, name: &str) -> Arc<dyn callboard_engine::PassageSource> {
     let settings = SourceSettings {
         name: name.to_owned(),
         url: format!("{}/passages", endpoint.base_url()),
-        timeout: SHORT,
+        timeout,
         max_bytes: 1 << 20,
         headers: vec![("authorization".to_owned(), ApiKey::new("sk-source").unwrap())],
         proxy: None,
@@ -70,13 +70,13 @@ fn source(endpoint: &Scripted, name: &str) -> Arc<dyn callboard_engine::PassageS
 }
 
 async fn server(recall: RecallSettings) -> Server {
-    Server::of(memory().await, settings(), BoardSettings { recall, ..BoardSettings::default() }).await
+    Server::of(memory().await, settings(), BoardSettings { recall, ..fixtures::board() }).await
 }
 
 /// A server of the store in this folder, with its files there.
 async fn server_in(folder: &Path, recall: RecallSettings) -> Server {
     let recall = RecallSettings { file: Some(folder.join("recall.db")), ..recall };
-    let board = BoardSettings { recall, ..BoardSettings::default() };
+    let board = BoardSettings { recall, ..fixtures::board() };
     Server::of(sqlite(&folder.join("board.db")).await, settings(), board).await
 }
 
@@ -87,7 +87,7 @@ async fn say(server: &Server, team: &str, thread: &str, text: &str) -> u64 {
 }
 
 async fn recall(server: &Server, at: &str, body: Value) -> Value {
-    server.send("POST", at, body).await.is(200).body
+    soon("an answer", server.send("POST", at, body)).await.is(200).body
 }
 
 fn texts(answer: &Value) -> Vec<&str> {
@@ -96,15 +96,16 @@ fn texts(answer: &Value) -> Vec<&str> {
 
 /// Asks until all passages have their vectors.
 async fn recall_with_all(server: &Server, at: &str, query: &str, model: &str) -> Value {
-    let begun = Instant::now();
-    loop {
-        let answer = recall(server, at, json!({ "query": query })).await;
-        if answer["embedder"] == model {
-            return answer;
+    soon("all vectors", async {
+        loop {
+            let answer = recall(server, at, json!({ "query": query })).await;
+            if answer["embedder"] == model {
+                return answer;
+            }
+            moment().await;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{answer}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    })
+    .await
 }
 
 #[tokio::test]
@@ -155,18 +156,18 @@ async fn without_a_model_that_answers_words_count_alone_and_the_answer_says_why(
     ];
     for (reply, reason) in bad {
         let endpoint = Scripted::start(move |_, _| reply.clone());
-        let server = server(with_model(&endpoint, "small")).await;
+        // Only one that is silent is given up soon.
+        let patience = if reason.contains("within 1 s") { SHORT } else { PATIENCE };
+        let server = server(RecallSettings { patience, ..with_model(&endpoint, "small") }).await;
         let team = server.team("s").await;
         say(&server, &team, "main", "Ana bought a red car.").await;
         say(&server, &team, "main", "The soup was too salty.").await;
         let at = format!("{team}/recall");
         for _ in 0..2 {
-            let begun = Instant::now();
             let answer = recall(&server, &at, json!({"query": "soup"})).await;
             assert_eq!(texts(&answer)[0], "The soup was too salty.", "{reason}");
             let embedder = answer["embedder"].as_str().unwrap();
             assert!(embedder.starts_with("unavailable: ") && embedder.contains(reason), "{reason}: {embedder}");
-            assert!(begun.elapsed() < Duration::from_secs(5), "{reason}: {:?}", begun.elapsed());
         }
         assert!(recall(&server, &at, json!({"query": "automobile"})).await["hits"] == json!([]), "{reason}");
     }
@@ -224,17 +225,18 @@ async fn a_model_that_changes_its_dimension_is_told_of_and_words_count_alone() {
     say(&server, &team, "main", "Ana bought a red car.").await;
     say(&server, &team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
-    let begun = Instant::now();
-    loop {
-        let answer = recall(&server, &at, json!({"query": "soup"})).await;
-        assert_eq!(texts(&answer)[0], "The soup was too salty.");
-        let embedder = answer["embedder"].as_str().unwrap();
-        if embedder.contains("2 numbers now and had 3 before") {
-            return assert!(embedder.starts_with("unavailable: "), "{embedder}");
+    soon("the change", async {
+        loop {
+            let answer = recall(&server, &at, json!({"query": "soup"})).await;
+            assert_eq!(texts(&answer)[0], "The soup was too salty.");
+            let embedder = answer["embedder"].as_str().unwrap();
+            if embedder.contains("2 numbers now and had 3 before") {
+                return assert!(embedder.starts_with("unavailable: "), "{embedder}");
+            }
+            moment().await;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{answer}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -342,7 +344,7 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     let (wiki, tickets) =
         (Scripted::start(|_, _| passages(&["Rotate on <b>Mondays</b>."])), Scripted::start(|_, _| passages(&[])));
     let sources = vec![source(&wiki, "wiki"), source(&tickets, "tickets")];
-    let server = server(RecallSettings { sources, ..RecallSettings::default() }).await;
+    let server = server(RecallSettings { sources, ..fixtures::recall() }).await;
     let team = server.team("s").await;
     let seq = say(&server, &team, "main", "Keys are rotated by Ana.").await;
     let at = format!("{team}/recall");
@@ -357,7 +359,7 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
 
     let silent = Scripted::start(|_, _| Reply::error(500, "oops"));
     let sources = vec![source(&wiki, "wiki"), source(&silent, "tickets")];
-    let other = self::server(RecallSettings { sources, ..RecallSettings::default() }).await;
+    let other = self::server(RecallSettings { sources, ..fixtures::recall() }).await;
     let team = other.team("s").await;
     say(&other, &team, "main", "Keys are rotated by Ana.").await;
     let call = json!({"agent": "writer", "arguments": {"query": "Who rotates keys?", "limit": 3}});
@@ -388,8 +390,8 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
 #[tokio::test]
 async fn a_source_that_fails_is_named_and_harms_nothing_else() {
     let bad = [
-        (Reply::silence(), "took longer than 0.2 s"),
-        (Reply::stall("Well"), "took longer than 0.2 s"),
+        (Reply::silence(), "took longer than 1 s"),
+        (Reply::stall("Well"), "took longer than 1 s"),
         (Reply::endless(r#"{"passages": [{"text": ""#, "more ".repeat(10_000)), "does not end within 1048576 bytes"),
         (Reply::error(500, "oops"), "status 500: oops"),
         (Reply::error(302, "there"), "redirects are not followed"),
@@ -400,13 +402,13 @@ async fn a_source_that_fails_is_named_and_harms_nothing_else() {
     for (reply, reason) in bad {
         let (wrong, good) =
             (Scripted::start(move |_, _| reply.clone()), Scripted::start(|_, _| passages(&["On Mondays."])));
-        let sources = vec![source(&wrong, "wrong"), source(&good, "good")];
-        let server = server(RecallSettings { sources, ..RecallSettings::default() }).await;
+        // Only one that is silent is given up soon.
+        let timeout = if reason.contains("longer than 1 s") { SHORT } else { PATIENCE };
+        let sources = vec![source_within(timeout, &wrong, "wrong"), source(&good, "good")];
+        let server = server(RecallSettings { sources, ..fixtures::recall() }).await;
         let team = server.team("s").await;
         say(&server, &team, "main", "Keys are rotated by Ana.").await;
-        let begun = Instant::now();
         let answer = recall(&server, &format!("{team}/recall"), json!({"query": "Who rotates keys?"})).await;
-        assert!(begun.elapsed() < Duration::from_secs(3), "{reason}: {:?}", begun.elapsed());
         assert_eq!(texts(&answer), ["Keys are rotated by Ana.", "On Mondays."], "{reason}");
         let error = answer["sources"][0]["error"].as_str().unwrap();
         assert!(error.contains(reason) && !error.contains("sk-source"), "{reason}: {error}");
@@ -420,7 +422,7 @@ async fn who_may_not_recall_asks_no_source_and_no_secret_is_asked_for() {
     let model = Scripted::start(|request, _| vectors(request));
     let recall_settings = RecallSettings { sources: vec![source(&wiki, "wiki")], ..with_model(&model, "small") };
     let keys = Arc::new(vec![callboard_engine::MasterKey::new([7; 32])]);
-    let board = BoardSettings { recall: recall_settings, master_keys: keys, ..BoardSettings::default() };
+    let board = BoardSettings { recall: recall_settings, master_keys: keys, ..fixtures::board() };
     let guarded = callboard_server::Settings { user_tokens: vec!["user-token".to_owned()], ..settings() };
     let server = Server::of(memory().await, guarded, board).await;
     let call = |path: &str, token: &str, body: Value| server.call("POST", path).bearer_auth(token).json(&body).send();

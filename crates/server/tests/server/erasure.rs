@@ -5,7 +5,7 @@ use std::path::Path;
 use callboard_engine::Settings as BoardSettings;
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server, settings, sqlite};
+use crate::fixtures::{self, Answer, Server, settings, sqlite};
 
 /// What is erased.
 const PRIVATE: &str = "zq-private-4711";
@@ -105,7 +105,7 @@ fn is_in_a_file(folder: &Path, text: &str) -> bool {
 async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(&folder.path().join("callboard.db")).await;
-    let board = BoardSettings { snapshot_every: 3, ..BoardSettings::default() };
+    let board = BoardSettings { snapshot_every: 3, ..fixtures::board() };
     let server = Server::of(store, settings(), board).await;
     let s = server.team("s").await;
     let long = format!("{PRIVATE} ").repeat(10_000);

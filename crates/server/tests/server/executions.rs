@@ -1,6 +1,6 @@
 //! Executing workflows: over HTTP, with real pages, scripted models, and every kind of bad input.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
@@ -9,7 +9,7 @@ use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{Answer, Server, memory, models, settings, sqlite},
+    fixtures::{self, Answer, Server, memory, models, moment, settings, soon, sqlite},
     pages::{Site, browsers},
 };
 
@@ -21,7 +21,7 @@ struct Stage {
 
 impl Stage {
     async fn of(settings: Settings) -> Self {
-        let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..BoardSettings::default() };
+        let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..fixtures::board() };
         let server = Server::of(memory().await, settings, keys).await;
         let team = server.team("s").await;
         Self { server, at: format!("{team}/workflow") }
@@ -65,15 +65,16 @@ impl Stage {
     }
 
     async fn ended(&self, id: &str) -> Value {
-        let until = tokio::time::Instant::now() + Duration::from_secs(60);
-        loop {
-            let execution = self.server.get(&format!("{}/executions/{id}", self.at)).await.is(200).body;
-            if execution["status"] != "running" {
-                return execution;
+        soon("the end of the execution", async {
+            loop {
+                let execution = self.server.get(&format!("{}/executions/{id}", self.at)).await.is(200).body;
+                if execution["status"] != "running" {
+                    return execution;
+                }
+                moment().await;
             }
-            assert!(tokio::time::Instant::now() < until, "{execution}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        })
+        .await
     }
 
     async fn statuses(&self) -> Vec<String> {

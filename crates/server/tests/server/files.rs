@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    fixtures::{Answer, Server, memory, models, settings},
+    fixtures::{Answer, Server, memory, models, moment, settings, soon},
     keyed::{keyed, request},
     streams::{events, next},
 };
@@ -25,6 +25,7 @@ async fn stage() -> (Server, TempDir, String) {
 }
 
 fn with(root: &Path) -> Settings {
+    // clock: how often the server looks; the tests wait until it has
     let every = Duration::from_millis(20);
     let project = ProjectFolder { root: root.to_owned(), look_every: every, sweep_every: Some(every) };
     Settings { project: Some(project), ..settings() }
@@ -51,12 +52,12 @@ fn add(root: &Path, session: &str, name: &str, recipient: &str, at: Timestamp) {
 
 /// Waits for something that the server does by itself.
 async fn until(what: &str, holds: impl Fn() -> bool) {
-    let wait = async {
+    soon(what, async {
         while !holds() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            moment().await;
         }
-    };
-    tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap_or_else(|_| panic!("{what} did not happen"));
+    })
+    .await;
 }
 
 fn login(recipient: &str) -> Value {
@@ -233,11 +234,16 @@ async fn in_a_run_agents_find_read_and_write_files() {
     let run = json!({"kind": "team", "input": "Build user authentication.", "limits": {"turns": 20}});
     let run = server.send("POST", "/v1/sessions/s/runs", run).await.is(201);
     let run = format!("/v1/sessions/s/runs/{}", run.text("id"));
-    let mut now = server.get(&run).await;
-    while now.body["status"] == "running" {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        now = server.get(&run).await;
-    }
+    let now = soon("the end of the run", async {
+        loop {
+            let now = server.get(&run).await;
+            if now.body["status"] != "running" {
+                break now;
+            }
+            moment().await;
+        }
+    })
+    .await;
     assert_eq!(now.body["status"], "completed", "{}", now.raw);
     assert!(folder.path().join(".tmp/sessions/s/tasks/user-auth-tasks.md").exists());
     let asked: Vec<_> = endpoint.requests().iter().map(|request| request["messages"].to_string()).collect();
@@ -318,7 +324,7 @@ async fn a_server_without_a_project_has_no_files_and_one_without_its_folder_does
     server.send("POST", &format!("{team}/files"), login("writer")).await.problem(404, "no_project");
     server.stop().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let board = callboard_engine::Board::new(memory().await, callboard_engine::Settings::default());
+    let board = callboard_engine::Board::new(memory().await, crate::fixtures::board());
     let gone = callboard_server::Server::ready(board, with(Path::new("/no/such/folder")), listener);
     assert!(gone.err().unwrap().to_string().contains("/no/such/folder"));
 }

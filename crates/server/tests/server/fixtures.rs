@@ -1,10 +1,10 @@
 //! A server on a free port of this machine, and callers of it.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use callboard_core::session::Ttl;
-use callboard_engine::{Board, LEASE, MasterKey, Settings as BoardSettings};
+use callboard_engine::{Board, LEASE, MasterKey, RecallSettings, Settings as BoardSettings};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
 use callboard_server::{Limits, Settings};
 use callboard_store::{Lease, Store};
@@ -44,14 +44,38 @@ pub(crate) fn settings() -> Settings {
         project: None,
         prices: None,
         browsers: None,
-        limits: Limits { grace: std::time::Duration::from_secs(5), ..Limits::default() },
+        limits: Limits { grace: Duration::from_secs(5), ..Limits::default() },
         models: Arc::new(NoModel),
         runs: callboard_run::Settings {
             node: "test".into(),
             model: Some("openai:scripted".to_owned()),
-            turn_timeout: std::time::Duration::from_secs(60),
+            turn_timeout: Duration::from_secs(60),
         },
     }
+}
+
+/// How long anything may take until a test is given up.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a future comes to, which it must soon.
+pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// Lets others run for a moment, between two looks at something that is waited for.
+pub(crate) async fn moment() {
+    // clock: a pause that stands for nothing, only lets others run
+    tokio::time::sleep(Duration::from_millis(20)).await;
+}
+
+/// Settings of a board with which nothing is read unless somebody asks.
+pub(crate) fn board() -> BoardSettings {
+    BoardSettings { recall: recall(), ..BoardSettings::default() }
+}
+
+/// Settings of recall with which nothing is read unless somebody asks.
+pub(crate) fn recall() -> RecallSettings {
+    RecallSettings { quiet: None, ..RecallSettings::default() }
 }
 
 /// The models behind a scripted endpoint.
@@ -77,13 +101,13 @@ impl Server {
     /// The same with a key, so that secrets can be sealed.
     pub(crate) async fn start_with_key() -> Self {
         let master_keys = Arc::new(vec![MasterKey::new([7; 32])]);
-        Self::of(memory().await, settings(), BoardSettings { master_keys, ..BoardSettings::default() }).await
+        Self::of(memory().await, settings(), BoardSettings { master_keys, ..board() }).await
     }
 
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
         // One that is started again has its name again.
         let lease = Lease { holder: "test".into(), lasts: LEASE };
-        Self::of(store, settings, BoardSettings { lease, ttl: Ttl::DAY, ..BoardSettings::default() }).await
+        Self::of(store, settings, BoardSettings { lease, ttl: Ttl::DAY, ..board() }).await
     }
 
     /// A server of a board with these settings.

@@ -1,6 +1,6 @@
 //! The base URL for programs with OpenAI's or Anthropic's clients: their conversations are kept, and go on within the budget.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::{
@@ -10,7 +10,7 @@ use callboard_model::{
 use callboard_server::Settings;
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server, memory, settings};
+use crate::fixtures::{self, Answer, Server, memory, moment, settings, soon};
 
 const OPENAI: &str = "/gateway/s/writer/openai/v1/chat/completions";
 const ANTHROPIC: &str = "/gateway/s/writer/anthropic/v1/messages";
@@ -88,7 +88,7 @@ async fn a_secret_that_the_client_sends_again_is_no_new_conversation() {
     let master_keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let models = ModelSettings { openai_base_url: Some(endpoint.base_url()), ..ModelSettings::default() };
     let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
-    let board = BoardSettings { master_keys, ..BoardSettings::default() };
+    let board = BoardSettings { master_keys, ..fixtures::board() };
     let server = Server::of(memory().await, settings, board).await;
     chat(&server, json!([user("Hello.")])).await.is(200);
     let secret = json!({"value": {"password": "quokkafish"}, "reason": "given"});
@@ -158,14 +158,16 @@ async fn a_stream_passes_as_it_comes_and_is_kept_as_a_whole() {
 
 /// Waits until a conversation has so many messages: they are kept behind the answer.
 async fn kept(server: &Server, thread: &str, count: usize) {
-    for _ in 0..200 {
-        let list = server.get(&format!("/v1/sessions/s/threads/{thread}/messages")).await;
-        if list.body["messages"].as_array().is_some_and(|messages| messages.len() == count) {
-            return;
+    soon("the messages", async {
+        loop {
+            let list = server.get(&format!("/v1/sessions/s/threads/{thread}/messages")).await;
+            if list.body["messages"].as_array().is_some_and(|messages| messages.len() == count) {
+                return;
+            }
+            moment().await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{:?}", messages(server, thread).await);
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -212,13 +214,12 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     // The provider's own refusal passes, and the turn says so.
     let refused = chat(&server, json!([user("x")])).await.is(400);
     assert!(refused.raw.contains("does not like it"), "{}", refused.raw);
-    for _ in 0..200 {
-        if turns(&server).await.iter().any(|turn| turn["failed"] == true) {
-            break;
+    soon("the turn that failed", async {
+        while !turns(&server).await.iter().any(|turn| turn["failed"] == true) {
+            moment().await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert!(turns(&server).await.iter().any(|turn| turn["failed"] == true));
+    })
+    .await;
     // What was said stands; the same request again adds nothing.
     assert_eq!(messages(&server, "chat:writer").await, ["x"]);
     // A worker's token is its own alone.

@@ -1,12 +1,12 @@
 //! Calls without a server.
 
-use callboard_engine::{Board, Settings as BoardSettings};
+use callboard_engine::Board;
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{Drive, Local, Pieces, Settings};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use crate::fixtures::{memory, models, settings};
+use crate::fixtures::{self, memory, models, settings};
 
 /// Calls, and reads all that comes back.
 async fn call(local: &Local, method: &str, path: &str, body: Value) -> (u16, Value) {
@@ -23,7 +23,7 @@ async fn call(local: &Local, method: &str, path: &str, body: Value) -> (u16, Val
 }
 
 async fn board() -> Board {
-    Board::new(memory().await, BoardSettings::default())
+    Board::new(memory().await, fixtures::board())
 }
 
 const TEAM: &str = r#"{"id": "s", "agents": [{"name": "lead", "role": "manager"}]}"#;

@@ -9,7 +9,6 @@ mod pages;
 
 mod bad_input;
 mod browser;
-mod canaries;
 mod collections;
 mod compression;
 mod counting;

@@ -3,9 +3,9 @@
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use callboard_engine::{Board, Settings as BoardSettings};
+use callboard_engine::Board;
 
-use crate::fixtures::{Answer, Server, memory, settings};
+use crate::fixtures::{self, Answer, Server, memory, settings};
 
 #[tokio::test]
 async fn a_token_lets_in_as_its_agent_until_it_is_revoked() {
@@ -92,7 +92,7 @@ async fn pages_of_other_sites_are_not_let_in() {
 #[tokio::test]
 async fn nobody_can_listen_elsewhere_without_tokens() {
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let board = Board::new(memory().await, BoardSettings::default());
+    let board = Board::new(memory().await, fixtures::board());
     let served = callboard_server::serve(board, settings(), listener, std::future::pending()).await;
     assert!(served.unwrap_err().to_string().contains("no token is set"));
 }
@@ -114,7 +114,7 @@ async fn with_a_certificate_it_speaks_tls() {
     server.stop().await;
     std::fs::write(&certificate, "nothing").unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let board = Board::new(memory().await, BoardSettings::default());
+    let board = Board::new(memory().await, fixtures::board());
     let served = callboard_server::serve(board, settings, listener, std::future::pending()).await;
     assert!(served.unwrap_err().to_string().contains("no certificate"));
 }

@@ -2,15 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use callboard_core::time::Timestamp;
 use callboard_engine::Settings as BoardSettings;
-use callboard_model::scripted::{Reply, Scripted};
+use callboard_model::{
+    ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta,
+    scripted::{Reply, Scripted},
+};
 use callboard_store::{Lease, ManualClock, MemoryStore, Store};
 use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    faulty::{Act, Faulty},
-    fixtures::{Server, models, settings},
+    faulty::{Act, Call, Faulty},
+    fixtures::{self, Server, models, moment, settings, soon},
     streams::{events, next},
 };
 
@@ -35,18 +40,30 @@ impl Stage {
     }
 
     async fn server_on(&self, store: Arc<dyn Store>, name: &str) -> Server {
+        self.server_asking(models(self.endpoint.base_url()), store, name).await
+    }
+
+    /// The model, whose answers come only when they are let through.
+    fn gated(&self, gate: &Arc<Semaphore>) -> Arc<dyn ChatModel> {
+        Arc::new(Gated { model: models(self.endpoint.base_url()), gate: gate.clone() })
+    }
+
+    async fn server_asking(&self, models: Arc<dyn ChatModel>, store: Arc<dyn Store>, name: &str) -> Server {
         let mut settings = settings();
-        settings.models = models(self.endpoint.base_url());
+        settings.models = models;
         settings.runs.node = name.into();
         let (clock, lease) = (Arc::new(self.clock.clone()), Lease { holder: name.into(), lasts: LASTS });
-        Server::of(store, settings, BoardSettings { clock, lease, ..BoardSettings::default() }).await
+        Server::of(store, settings, BoardSettings { clock, lease, ..fixtures::board() }).await
     }
 
     /// Waits until the model was asked so often.
     async fn asked(&self, count: usize) {
-        while self.endpoint.requests().len() < count {
-            tokio::task::yield_now().await;
-        }
+        soon("the model to be asked", async {
+            while self.endpoint.requests().len() < count {
+                moment().await;
+            }
+        })
+        .await;
     }
 
     /// Whether nobody has the lease on the run: who asks for it gets it, and gives it back.
@@ -55,6 +72,21 @@ impl Stage {
         let free = !self.store.lease(&probe(LASTS), 1).await.unwrap().is_empty();
         self.store.lease(&probe(Duration::ZERO), 0).await.unwrap();
         free
+    }
+}
+
+/// Gives an answer on only when it is let through.
+struct Gated {
+    model: Arc<dyn ChatModel>,
+    gate: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl ChatModel for Gated {
+    async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let answer = self.model.chat(request, on_delta).await;
+        self.gate.acquire().await.unwrap().forget();
+        answer
     }
 }
 
@@ -141,18 +173,29 @@ async fn a_server_that_comes_back_goes_on_at_once_with_its_own_run_and_with_no_o
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn i8_who_was_cut_off_from_the_store_does_not_disturb_who_took_over() {
     // The answer to the one who is cut off comes while it is, and that to the other one when it is back.
-    let delays = [300, 1500, 0, 0].map(Duration::from_millis);
-    let stage = Stage::new(move |request, nth| team(request).after(delays[nth]));
+    let stage = Stage::new(|request, _| team(request));
     let faulty = Faulty::new(stage.store.clone());
-    let (a, b) = (stage.server_on(faulty.clone(), "a").await, stage.server("b").await);
+    let (to_a, to_b) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let a = stage.server_asking(stage.gated(&to_a), faulty.clone(), "a").await;
+    let b = stage.server_asking(stage.gated(&to_b), stage.store.clone(), "b").await;
     begin(&a).await;
     stage.asked(1).await;
-    faulty.play(|_| Act::FailBefore);
+    let has_failed = Arc::new(Notify::new());
+    let failing = has_failed.clone();
+    faulty.play(move |call| {
+        if call == Call::Append {
+            failing.notify_one();
+        }
+        Act::FailBefore
+    });
+    to_a.add_permits(1);
+    soon("the answer that cannot be recorded", has_failed.notified()).await;
     stage.clock.advance_seconds(1);
     stage.asked(2).await;
     faulty.mend();
     // It answers again, and what it reads is what the other one wrote.
-    while a.get("/v1/sessions/s").await.status != 200 {}
+    soon("the one who was cut off", async { while a.get("/v1/sessions/s").await.status != 200 {} }).await;
+    to_b.add_permits(10);
     let seen = until_the_end(&b).await;
     assert_eq!(until_the_end(&a).await, seen);
     assert_eq!(said(&seen, "run.claimed", "node"), ["a", "b"], "it was left to the other, for good");
@@ -172,7 +215,7 @@ async fn a_run_that_waits_goes_on_where_the_answer_is_given() {
     });
     let (a, b) = (stage.server("a").await, stage.server("b").await);
     let run = begin(&a).await;
-    while b.get(&run).await.is(200).body["status"] != "awaiting_user" {}
+    soon("a question", async { while b.get(&run).await.is(200).body["status"] != "awaiting_user" {} }).await;
     stage.clock.advance_seconds(60);
     assert!(!stage.is_free().await, "what waits has no lease");
     b.send("POST", "/v1/sessions/s/forms/Where", json!({"answers": {"port": 8080}})).await.is(200);

@@ -1,14 +1,12 @@
 //! Streams: nothing missed, nothing twice, in order.
 
-use std::time::Duration;
-
 use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures::{Stream, StreamExt};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 
-use crate::fixtures::{Answer, Server};
+use crate::fixtures::{Answer, Server, soon};
 
 /// The events of an open stream.
 pub(crate) async fn events(
@@ -23,8 +21,7 @@ pub(crate) async fn events(
 pub(crate) async fn next(
     events: &mut (impl Stream<Item = Result<Event, EventStreamError<reqwest::Error>>> + Unpin),
 ) -> Option<Event> {
-    let event = tokio::time::timeout(Duration::from_secs(20), events.next()).await.expect("no event in time");
-    event.and_then(Result::ok)
+    soon("an event", events.next()).await.and_then(Result::ok)
 }
 
 async fn say(server: &Server, team: &str, n: usize) {

@@ -16,19 +16,21 @@ use serde_json::json;
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixtures::{Answer, Server, memory, settings},
+    fixtures::{self, Answer, Server, memory, moment, settings, soon},
 };
 
 /// Gets this again and again until it is so.
 async fn until(server: &Server, path: &str, is_so: impl Fn(&Answer) -> bool) -> Answer {
-    for _ in 0..1000 {
-        let answer = server.get(path).await;
-        if is_so(&answer) {
-            return answer;
+    soon(path, async {
+        loop {
+            let answer = server.get(path).await;
+            if is_so(&answer) {
+                return answer;
+            }
+            moment().await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{path} never came to be as it should");
+    })
+    .await
 }
 
 #[tokio::test]
@@ -40,19 +42,20 @@ async fn a_background_task_that_panics_is_named_and_started_again() {
         Call::Sweep if count.fetch_add(1, Ordering::Relaxed) == 0 => Act::Panic,
         _ => Act::Pass,
     });
-    let board = BoardSettings { sweep: Some(Duration::from_millis(20)), ..BoardSettings::default() };
+    // clock: how often the server sweeps; the test waits until it has
+    let board = BoardSettings { sweep: Some(Duration::from_millis(20)), ..fixtures::board() };
     let server = Server::of(store, settings(), board).await;
     let trouble = until(&server, "/readyz", |answer| answer.status == 503).await.problem(503, "task_panicked");
     assert!(trouble.text("detail").contains("sweep"), "{}", trouble.raw);
     let metrics = server.get("/metrics").await.is(200);
     assert!(metrics.raw.contains("callboard_task_panics_total{task=\"sweep\"} 1"), "{}", metrics.raw);
     server.get("/healthz").await.is(200);
-    let again = async {
+    soon("another start", async {
         while sweeps.load(Ordering::Relaxed) < 3 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            moment().await;
         }
-    };
-    tokio::time::timeout(Duration::from_secs(20), again).await.expect("it is started again");
+    })
+    .await;
 }
 
 /// A model whose client has a fault.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server, memory, settings};
+use crate::fixtures::{self, Answer, Server, memory, settings};
 
 /// A server with a session, and the address of its workflow.
 async fn start() -> (Server, String) {
@@ -17,7 +17,7 @@ async fn start() -> (Server, String) {
 /// The same with a key, so that secrets can be sealed.
 async fn start_with_key() -> (Server, String) {
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..BoardSettings::default() };
+    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
     let server = Server::of(memory().await, settings(), board).await;
     let team = server.team("s").await;
     (server, format!("{team}/workflow"))

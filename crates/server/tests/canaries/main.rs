@@ -1,10 +1,18 @@
 //! Canaries: the value of a secret is put in through every call that writes, and then sought in every answer, in streams,
-//! logs and exports, and in the bytes on disk.
+//! logs and exports, and in the bytes on disk. A test binary of its own: it takes in every event of the log of its process,
+//! which slows down whatever else runs there.
+
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+#[allow(dead_code, reason = "the other suites of the server need more of it")]
+#[path = "../server/fixtures.rs"]
+mod fixtures;
 
 use std::{
     fmt::Write as _,
     path::Path,
     sync::{Arc, LazyLock, Mutex, PoisonError},
+    time::Duration,
 };
 
 use callboard_core::id::Seq;
@@ -24,7 +32,7 @@ use tracing::{
     span,
 };
 
-use crate::fixtures::{Answer, Server, memory, models, settings, sqlite};
+use crate::fixtures::{Answer, Server, memory, models, settings, soon, sqlite};
 
 /// The value of the secret. It looks different in JSON of different encoders, in addresses and in base64.
 const CANARY: &str = "zq/CANARY\"7+ß x<&>'";
@@ -495,7 +503,8 @@ async fn stream_of(server: &Server, acting: &str) -> String {
     let mut response = server.call("GET", &format!("/v1/sessions/s/events?after=0{acting}")).send().await.unwrap();
     let mut all = String::new();
     while !all.contains(LAST_WORDS) {
-        all += &String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap());
+        let chunk = soon("the last words", response.chunk()).await;
+        all += &String::from_utf8_lossy(&chunk.unwrap().unwrap());
     }
     all
 }
@@ -506,7 +515,7 @@ async fn socket_of(server: &Server, acting: &str) -> String {
     let (mut socket, _) = tokio_tungstenite::connect_async(address).await.unwrap();
     let mut all = String::new();
     while !all.contains(LAST_WORDS) {
-        all += socket.next().await.unwrap().unwrap().to_text().unwrap();
+        all += soon("the last words", socket.next()).await.unwrap().unwrap().to_text().unwrap();
     }
     all
 }
@@ -560,7 +569,8 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let _ = tracing::subscriber::set_global_default(Log);
     let project = ProjectFolder {
         root: folder.join("project"),
-        look_every: std::time::Duration::from_millis(50),
+        // clock: how often the server looks, so that it looks in this test, too
+        look_every: Duration::from_millis(50),
         sweep_every: None,
     };
     std::fs::create_dir_all(&project.root).unwrap();
@@ -571,8 +581,8 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     });
     let settings = Settings { project: Some(project), models: models(endpoint.base_url()), ..settings() };
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let recall = RecallSettings { file: Some(folder.join("recall.db")), ..RecallSettings::default() };
-    let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..BoardSettings::default() };
+    let recall = RecallSettings { file: Some(folder.join("recall.db")), ..fixtures::recall() };
+    let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..fixtures::board() };
     let kept = store.clone();
     let server = Server::of(store, settings, board).await;
     server.team("s").await;
@@ -701,7 +711,7 @@ async fn i6_what_a_model_says_is_hidden() {
         }
     });
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..BoardSettings::default() };
+    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
     let settings = Settings { models: models(endpoint.base_url()), ..settings() };
     let server = Server::of(memory().await, settings, board).await;
     let s = server.team("s").await;
@@ -712,7 +722,7 @@ async fn i6_what_a_model_says_is_hidden() {
     let run = server.send("POST", &format!("{s}/runs"), json!({"kind": "team", "input": "Go."})).await.is(201);
     let mut heard = String::new();
     while !heard.contains("run.ended") {
-        let message = socket.next().await.unwrap().unwrap();
+        let message = soon("the end of the run", socket.next()).await.unwrap().unwrap();
         heard += message.to_text().unwrap();
     }
     assert!(heard.contains("turn.delta") && heard.contains("model begins; [hidden:password] |"), "{heard}");
@@ -729,7 +739,7 @@ async fn i6_what_a_model_says_is_hidden() {
 async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_read() {
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let store = memory().await;
-    let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..BoardSettings::default() }).await;
+    let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..fixtures::board() }).await;
     let s = server.team("s").await;
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
     server.send("PATCH", &s, json!({"title": told("title")})).await.is(200);
