@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     home::Home,
-    server::{Server, words},
+    server::{Server, until, words},
 };
 
 const PAGE: &str = "<!doctype html><title>Sign in</title><h1>Sign in</h1>\
@@ -137,13 +137,5 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
     home.json(&format!("browser open http://127.0.0.1:{port}/ --url {}", server.url));
     assert_ne!(count(), 0);
     server.kill();
-    let mut left = count();
-    for _ in 0..200 {
-        if left == 0 {
-            break;
-        }
-        thread::sleep(std::time::Duration::from_millis(50));
-        left = count();
-    }
-    assert_eq!(left, 0, "Chromium ends when its server does");
+    until("the end of Chromium, which ends when its server does", || (count() == 0).then_some(()));
 }

@@ -1,13 +1,8 @@
 //! What was acknowledged is there, once, in order, however often `kill -9` comes.
 
-use std::{
-    collections::BTreeMap,
-    io::{BufRead as _, BufReader, Write as _},
-    process::Child,
-    thread::JoinHandle,
-};
+use std::{collections::BTreeMap, io::Write as _, process::Child, thread::JoinHandle};
 
-use crate::home::Home;
+use crate::{home::Home, server::lines};
 
 const WRITERS: usize = 3;
 const ROUNDS: usize = 4;
@@ -26,11 +21,11 @@ fn speak(home: &Home, name: &str, durability: &str) -> (Child, JoinHandle<()>) {
 
 /// Reads what a speaker acknowledges and kills it after `count`: the entry of each line that it spoke of.
 fn kill_after(mut child: Child, feeding: JoinHandle<()>, count: usize) -> Vec<u64> {
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut acknowledged: Vec<u64> = (0..count).map(|_| lines.next().unwrap().unwrap().parse().unwrap()).collect();
+    let mut lines = lines(&mut child);
+    let mut acknowledged: Vec<u64> = (0..count).map(|_| lines.next().unwrap().parse().unwrap()).collect();
     child.kill().unwrap();
     // What it had still written was acknowledged too; a number that was cut off was not.
-    acknowledged.extend(lines.map_while(Result::ok).filter_map(|line| line.parse::<u64>().ok()));
+    acknowledged.extend(lines.filter_map(|line| line.parse::<u64>().ok()));
     child.wait().unwrap();
     feeding.join().unwrap();
     acknowledged
@@ -95,7 +90,7 @@ fn whoever_was_killed_says_all_again_and_each_message_is_there_once() {
         kill_after(child, feeding, 20 * (round + 1));
     }
     let (mut child, feeding) = speak(&home, "line", "normal");
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().count();
+    let lines = lines(&mut child).count();
     assert!(child.wait().unwrap().success());
     feeding.join().unwrap();
     let messages = home.json("messages --session demo");

@@ -149,13 +149,12 @@ fn a_folder_without_files_is_told_of(way: Way) {
 fn a_large_file_is_not_read(way: Way) {
     let home = team(way);
     let file = std::fs::File::create(home.path("sparse.txt")).unwrap();
-    file.set_len(1 << 30).unwrap();
+    // Nobody reads so much in the time that a test has.
+    file.set_len(1 << 42).unwrap();
     home.write("small.txt", "small");
-    let begun = std::time::Instant::now();
     let done = home.run("documents add sparse.txt small.txt --session demo");
-    assert!(begun.elapsed() < std::time::Duration::from_secs(10));
     assert_eq!(done.status, 1, "{}", done.stderr);
-    let told = "not added sparse.txt: it has 1073741824 bytes, and 16777216 is the most: split it\n";
+    let told = "not added sparse.txt: it has 4398046511104 bytes, and 16777216 is the most: split it\n";
     assert_eq!(done.stdout, format!("{told}added 1 document, 1 not added\n"));
     let most = "x".repeat(16 << 20);
     home.write("most.txt", &most);

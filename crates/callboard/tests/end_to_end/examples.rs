@@ -1,7 +1,6 @@
 //! The examples in `examples/` do what they say, at a server and with a real small model.
 
 use std::{
-    io::{BufRead as _, BufReader},
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -12,7 +11,7 @@ use serde_json::json;
 use crate::{
     home::Home,
     real_model::model_url,
-    server::{Http, Server},
+    server::{Http, Relay, Server, lines},
 };
 
 /// An example, in its folder, with the programs it is run by and what it needs of the world.
@@ -156,16 +155,18 @@ fn a_follower_misses_nothing_while_the_server_is_restarted() {
     let home = Home::new();
     let mut server = Server::start(&home, "");
     home.run("session new --id talk --agent writer");
+    let relay = Relay::to(&server);
     let mut python = agent("follow.py", &["talk", "0"], &server, None);
+    python.env("CALLBOARD_URL", format!("http://{}", relay.address));
     let mut follower = python.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut lines = lines(&mut follower);
     let mut next = || lines.next().unwrap().split_once(' ').unwrap().1.to_owned();
     home.run("say one --session talk --as writer");
     assert_eq!(next(), "writer: one");
-    let address = server.address().to_owned();
     server.kill();
     home.run("say two --session talk");
-    let server = Server::of(home.on_the_store(["serve", "--json", "--listen", &address]));
+    let server = Server::start(&home, "");
+    relay.lead_to(&server);
     home.run("say three --session talk");
     assert_eq!((next(), next()), ("user: two".to_owned(), "user: three".to_owned()));
     drop(server);

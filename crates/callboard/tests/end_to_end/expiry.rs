@@ -1,10 +1,8 @@
 //! When sessions expire, and what is left of them then.
 
-use std::io::{BufRead as _, BufReader};
-
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::{home::Home, server::lines};
 
 #[test]
 fn sessions_made_on_a_store_never_expire_unless_told() {
@@ -22,8 +20,7 @@ fn at_a_server(options: &str, variable: Option<&str>) -> (Vec<String>, Value) {
     let mut command = home.on_the_store(["serve", "--port", "0"].into_iter().chain(options.split_whitespace()));
     command.envs(variable.map(|ttl| ("SESSION_TTL_SECONDS", ttl)));
     let mut server = command.spawn().unwrap();
-    let lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let lines: Vec<_> = lines.take(4).collect();
+    let lines: Vec<_> = lines(&mut server).take(4).collect();
     let url = lines[0].strip_prefix("listening on ").unwrap();
     let made = home.json(&format!("session new --url {url}"));
     server.kill().unwrap();

@@ -1,14 +1,12 @@
 //! A whole job over HTTP, at a server that is killed on the way.
 
-use std::io::{BufRead as _, BufReader};
-
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
 use crate::{
     home::Home,
     play::{ask, complete},
-    server::{Http, Server},
+    server::{Http, Relay, Server, lines},
 };
 
 /// What the team says: a form for the user, work for the writer, a verdict, the end.
@@ -129,27 +127,29 @@ fn i7_a_stream_that_comes_back_after_kill_9_has_each_entry_once_and_no_answer_is
 fn i7_who_follows_on_the_command_line_has_each_entry_once_when_the_server_comes_back() {
     let home = Home::new();
     let mut server = Server::start(&home, "");
-    let address = server.address().to_owned();
+    let relay = Relay::to(&server);
     let say = |text: &str| {
         let output = home.on_the_store(["say", text, "--session", "demo"]).output().unwrap();
         assert!(output.status.success());
     };
     Http::new(&server).done("POST", "/v1/sessions", &json!({"id": "demo"}));
-    let line = format!("session journal --session demo --follow --json --url {}", server.url);
+    let line = format!("session journal --session demo --follow --json --url http://{}", relay.address);
     let mut follower = home.start(&line);
-    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
-    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap()["seq"].clone();
+    let mut lines = lines(&mut follower);
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap()).unwrap()["seq"].clone();
     say("one");
     assert_eq!([next(), next()], [1, 2]);
     server.kill();
     say("two");
-    let mut server = Server::of(home.on_the_store(["serve", "--listen", &address, "--json"]));
+    let mut server = Server::start(&home, "");
+    relay.lead_to(&server);
     say("three");
     assert_eq!([next(), next()], [3, 4]);
     server.tell_to_end();
     assert!(server.ended().success());
     say("four");
-    let _server = Server::of(home.on_the_store(["serve", "--listen", &address, "--json"]));
+    let server = Server::start(&home, "");
+    relay.lead_to(&server);
     assert_eq!(next(), 5);
     follower.kill().unwrap();
     follower.wait().unwrap();
@@ -165,11 +165,12 @@ fn a_run_that_is_followed_on_the_command_line_goes_on_when_the_server_comes_back
     let home = Home::with(&endpoint);
     home.write("team.toml", crate::play::TEAM);
     let mut server = Server::start(&home, "");
-    let address = server.address().to_owned();
-    let mut run = home.start(&format!("run team.toml --id demo --json --url {}", server.url));
+    let relay = Relay::to(&server);
+    let mut run = home.start(&format!("run team.toml --id demo --json --url http://{}", relay.address));
     assert!(endpoint.wait_for(2, crate::server::PATIENCE));
     server.kill();
-    let _server = Server::of(home.on_the_store(["serve", "--listen", &address, "--json"]));
+    let server = Server::start(&home, "");
+    relay.lead_to(&server);
     let played = {
         drop(run.stdin.take());
         crate::play::Played::of(&run.wait_with_output().unwrap())

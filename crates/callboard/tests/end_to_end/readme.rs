@@ -1,12 +1,9 @@
 //! The README and the pages of the documentation are true: what their examples print is what the binary prints. A file in
 //! them begins with its name.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    process::{Child, Command},
-};
+use std::process::{Child, Command};
 
-use crate::home::Home;
+use crate::{home::Home, server::lines};
 
 /// Where a server of a page listens.
 const ADDRESS: &str = "127.0.0.1:7420";
@@ -105,8 +102,7 @@ impl Reader {
     /// Starts a server on a free port, and gives what it says as if it were the usual one.
     fn serve(&mut self, line: &str) -> String {
         let mut server = self.home.start(&format!("{line} --listen 127.0.0.1:0"));
-        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let said: Vec<_> = lines.by_ref().take(3).collect();
+        let said: Vec<_> = lines(&mut server).take(3).collect();
         let address = said[0].split_once("://").unwrap().1.to_owned();
         let said = said.join("\n").replace(&address, ADDRESS);
         self.server = Some((server, address));

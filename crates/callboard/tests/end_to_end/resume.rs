@@ -1,19 +1,13 @@
 //! A run that is killed at any point goes on where it was: no turn that was answered is asked twice.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    time::Duration,
-};
-
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
 use crate::{
     home::Home,
     play::{Played, ask, complete, go_on, model, play, stage},
+    server::{PATIENCE, lines},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn story() -> Vec<Reply> {
     vec![
@@ -44,9 +38,9 @@ fn storyteller(mut before: impl FnMut(usize) -> Option<Reply> + Send + 'static) 
 /// answered by then.
 fn kill_after_entries(home: &Home, count: usize) -> usize {
     let mut child = home.start("run team.toml --id demo --json");
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines(&mut child);
     for _ in 0..count {
-        lines.next().unwrap().unwrap();
+        lines.next().unwrap();
     }
     child.kill().unwrap();
     child.wait().unwrap();
@@ -144,9 +138,9 @@ fn waiting_for_a_form_survives_the_end_of_the_process() {
     let endpoint = model(vec![Reply::json(&question), Reply::json(&ask("writer", "Write."))]);
     let home = stage(&endpoint);
     let mut child = home.start("run team.toml --id demo --json --no-answers");
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines(&mut child);
     // It is killed when the form is there, or has just ended by itself.
-    lines.map_while(Result::ok).find(|line| line.contains("turn.answered")).unwrap();
+    lines.find(|line| line.contains("turn.answered")).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     let again = Played::of(&home.command("run --session demo --json --no-answers".split(' ')).output().unwrap());

@@ -2,9 +2,16 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    iter,
+    net::{Shutdown, TcpListener, TcpStream},
     pin::Pin,
     process::{Child, Command, ExitStatus, Stdio},
-    time::Duration,
+    sync::{
+        Arc, Mutex,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use eventsource_stream::Eventsource as _;
@@ -16,6 +23,76 @@ use crate::home::{Home, split};
 
 /// How long anything may take until a test is given up.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks again and again until something is there.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let last = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < last, "waited in vain for {what}");
+        moment();
+    }
+}
+
+/// Lets others run for a moment, between two looks at something that is waited for.
+pub fn moment() {
+    // clock: a pause that stands for nothing, only lets others run
+    thread::sleep(Duration::from_millis(10));
+}
+
+/// The lines that a process prints, each of which must come soon.
+pub fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+    let printed = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let (sender, receiver) = mpsc::channel();
+    // Nobody may want the rest.
+    thread::spawn(move || printed.for_each(|line| drop(sender.send(line))));
+    iter::from_fn(move || match receiver.recv_timeout(PATIENCE) {
+        Ok(line) => Some(line),
+        Err(RecvTimeoutError::Disconnected) => None,
+        Err(RecvTimeoutError::Timeout) => panic!("waited in vain for a line"),
+    })
+}
+
+/// An address that stays, whatever becomes of the server behind it.
+pub struct Relay {
+    pub address: String,
+    server: Arc<Mutex<String>>,
+}
+
+impl Relay {
+    pub fn to(server: &Server) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let server = Arc::new(Mutex::new(server.address().to_owned()));
+        let to = server.clone();
+        thread::spawn(move || {
+            for client in listener.incoming().map(Result::unwrap) {
+                // Without a server the connection is closed.
+                if let Ok(server) = TcpStream::connect(&*to.lock().unwrap()) {
+                    for (from, to) in [(&client, &server), (&server, &client)] {
+                        let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                        thread::spawn(move || pass(from, to));
+                    }
+                }
+            }
+        });
+        Self { address, server }
+    }
+
+    /// From now on it leads to this server.
+    pub fn lead_to(&self, server: &Server) {
+        *self.server.lock().unwrap() = server.address().to_owned();
+    }
+}
+
+/// Passes everything on, and then closes both.
+fn pass(mut from: TcpStream, mut to: TcpStream) {
+    let _ = std::io::copy(&mut from, &mut to);
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
 
 /// A server that runs, and is killed in the end.
 pub struct Server {
@@ -63,7 +140,7 @@ impl Server {
 
     /// Waits until it has ended.
     pub fn ended(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
+        until("the end of the server", || self.child.try_wait().unwrap())
     }
 }
 

@@ -1,15 +1,13 @@
 //! Several processes on one store.
 
-use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    process::Child,
-};
+use std::{io::Write as _, process::Child};
 
 use serde_json::Value;
 
 use crate::{
     home::Home,
     play::{model, stage},
+    server::lines,
 };
 
 fn tell(child: &mut Child, lines: &str) {
@@ -46,11 +44,11 @@ fn who_follows_a_journal_sees_what_another_process_writes() {
     home.json("session new --id demo --agent lead:manager --agent writer");
     home.json("set put Secret hush --visible-to lead --session demo");
     let mut follower = home.start("session journal --session demo --follow --as writer --json --types message.added");
-    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let mut lines = lines(&mut follower);
     home.json("say first --session demo");
     home.json("say hidden --thread agent:lead --session demo");
     home.json("say second --session demo");
-    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap()).unwrap();
     assert_eq!([next(), next()].map(|entry| entry["data"]["content"].clone()), ["first", "second"]);
     follower.kill().unwrap();
     follower.wait().unwrap();
@@ -76,9 +74,9 @@ fn a_session_that_another_process_deletes_is_gone() {
     let home = Home::new();
     home.json("session new --id demo");
     let mut speaker = home.start("say --lines --session demo");
-    let mut lines = BufReader::new(speaker.stdout.take().unwrap()).lines();
+    let mut lines = lines(&mut speaker);
     tell(&mut speaker, "one\n");
-    lines.next().unwrap().unwrap();
+    lines.next().unwrap();
     home.json("session delete --session demo");
     tell(&mut speaker, "two\n");
     drop(speaker.stdin.take());

@@ -1,6 +1,6 @@
 //! A team at work, as it is shown.
 
-use std::time::Duration;
+use std::sync::mpsc;
 
 use callboard_model::scripted::{Reply, last_text};
 use serde_json::json;
@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     home::{Home, Way},
     play::{TEAM, ask, complete, go_on, model, play, stage, stage_on},
+    server::{PATIENCE, until},
 };
 
 both_ways!(
@@ -150,15 +151,24 @@ fn a_question_without_a_form_is_answered_with_a_line(way: Way) {
 }
 
 fn ctrl_c_holds_the_run(way: Way) {
-    let endpoint = callboard_model::scripted::Scripted::start(|request, nth| match nth {
-        0 => Reply::json(&ask("writer", "Write.")).after(Duration::from_secs(2)),
+    let ((asked, is_asked), (let_on, is_let_on)) = (mpsc::channel(), mpsc::channel());
+    // The first answer comes only when it is let through.
+    let endpoint = callboard_model::scripted::Scripted::start(move |request, nth| match nth {
+        0 => {
+            asked.send(()).unwrap();
+            is_let_on.recv_timeout(PATIENCE).unwrap();
+            Reply::json(&ask("writer", "Write."))
+        }
         _ => crate::play::otherwise(request),
     });
     let home = stage_on(&endpoint, way);
     let mut run = home.start("run team.toml --id demo --json");
-    assert!(endpoint.wait_for(1, crate::server::PATIENCE));
+    is_asked.recv_timeout(PATIENCE).unwrap();
     let id = run.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let is_held = || home.journal("demo").iter().any(|entry| entry["type"] == "run.paused");
+    until("the pause", || is_held().then_some(()));
+    let_on.send(()).unwrap();
     drop(run.stdin.take());
     let played = crate::play::Played::of(&run.wait_with_output().unwrap());
     assert_eq!((played.run(), played.reason(), played.status), ("paused", "paused by the user", Some(1)));

@@ -4,14 +4,13 @@ use std::{
     fs::File,
     io::{BufRead as _, BufReader, pipe},
     process::Stdio,
-    time::{Duration, Instant},
 };
 
 use serde_json::json;
 
 use crate::{
     home::Home,
-    server::{Http, PATIENCE, Server, words},
+    server::{Http, Server, until, words},
 };
 
 /// What cannot be written: a pipe that nobody reads, and a disk without room.
@@ -87,12 +86,6 @@ fn following_a_session_ends_once_nobody_reads() {
     assert!(line.contains("session.created"), "{line}");
     drop(out);
     home.run("session update --session demo --title Review");
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > PATIENCE {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let ended = until("the end of the follower", || child.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(0));
 }
